@@ -1,0 +1,1 @@
+"""A privacy-policy engine: policies in YAML become certified releases."""

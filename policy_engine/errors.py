@@ -1,0 +1,132 @@
+"""Every error the engine raises, drawn as a tree.
+
+    PolicyEngineError            exit code 1 unless said otherwise
+    ├── UsageError               2   a command was called in a way it does not have
+    │   └── DomainError          2   a number outside the domain of a formula
+    ├── PolicyError              1   one or more problems in a policy or project file
+    ├── NotCertifiable           1   SQL the kernel could not prove, with its findings
+    ├── VerificationFailed       1   a certificate or release that does not hold
+    ├── BudgetExceeded           1   an account cannot pay for a release
+    ├── EnvironmentFailed        3   a warehouse, a file or the ledger failed
+    │   ├── WarehouseError       3
+    │   ├── FileError            3
+    │   └── LedgerError          3
+    └── InternalError            70  a bug of ours
+
+A message says where, which law, what was found and what to do. It never quotes a value
+that was read from the source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class PolicyEngineError(Exception):
+    """The root: catching it catches everything the engine raises on purpose."""
+
+    exit_code = 1
+
+
+class UsageError(PolicyEngineError):
+    """A command or function was called in a way it does not have."""
+
+    exit_code = 2
+
+
+class DomainError(UsageError, ValueError):
+    """A parameter lies outside the domain of the formula it was given to."""
+
+    def __init__(self, parameter: str, law: str, found: object) -> None:
+        super().__init__(f"{parameter} must be {law}, found {found}")
+        self.parameter = parameter
+        self.law = law
+        self.found = found
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong with a file: where it is, the law, what was found, what to do.
+
+    ``line`` and ``column`` count from 1; both are 0 where a file has no position to show.
+
+    >>> print(Problem("policy.yaml", 14, 4, "k", "k must be at least 2, found 1"))
+    policy.yaml:14:4: k must be at least 2, found 1
+    """
+
+    file: str
+    line: int
+    column: int
+    path: str
+    message: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.message}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class PolicyError(PolicyEngineError):
+    """A policy or project file has problems; all of them are in ``problems``."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason why SQL text cannot be certified, at a line and column of that text."""
+
+    code: str
+    message: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        place = f"{self.line}:{self.column}: " if self.line else ""
+        return f"{place}{self.code} {self.message}"
+
+
+class NotCertifiable(PolicyEngineError):
+    """The kernel could not prove the SQL text; the reasons are in ``findings``."""
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        super().__init__("\n".join(str(finding) for finding in findings))
+        self.findings = findings
+
+
+class VerificationFailed(PolicyEngineError):
+    """A release or its certificate does not hold; the reasons are in ``reasons``."""
+
+    def __init__(self, reasons: tuple[str, ...]) -> None:
+        super().__init__("\n".join(reasons))
+        self.reasons = reasons
+
+
+class BudgetExceeded(PolicyEngineError):
+    """An account cannot pay: the message says what was asked and what is left."""
+
+
+class EnvironmentFailed(PolicyEngineError):
+    """Something outside the engine failed: a warehouse, a file, the ledger."""
+
+    exit_code = 3
+
+
+class WarehouseError(EnvironmentFailed):
+    """The warehouse failed. Its own text is withheld where it could quote data."""
+
+
+class FileError(EnvironmentFailed):
+    """A file is missing, unreadable, read-only, in the way, or the disk is full."""
+
+
+class LedgerError(EnvironmentFailed):
+    """The ledger cannot be opened, is locked for too long, or its chain is broken."""
+
+
+class InternalError(PolicyEngineError):
+    """A bug of ours: an invariant does not hold."""
+
+    exit_code = 70

@@ -1,0 +1,77 @@
+"""What a released column may be: a closed set of data-independent recodings.
+
+Each is a frozen value that says what a recoding *is*. The compiler turns it into SQL, the
+kernel reads it back from SQL, and the two are compared with ``==``. There is no recoding
+here that looks at more than one value, so a quantile cannot be written ([LQS]: the recoding
+is fixed before the data is looked at).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Literal
+
+Cut = Decimal | date | datetime
+TruncateUnit = Literal["year", "quarter", "month", "week", "day", "hour"]
+
+
+@dataclass(frozen=True)
+class Keep:
+    """The value itself."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Intervals closed on the left: ``cuts`` ascend strictly, one label more than cuts.
+
+    ``labels[0]`` is everything below ``cuts[0]``, ``labels[-1]`` everything from
+    ``cuts[-1]`` on. NULL and NaN stay NULL.
+    """
+
+    cuts: tuple[Cut, ...]
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A finite map of texts, from ``map`` or ``hierarchy``; NULL stays NULL.
+
+    ``table`` is sorted by key; a value in no key becomes ``other`` (None: NULL). A value
+    that is not text is looked up as its text.
+    """
+
+    table: tuple[tuple[str, str | None], ...]
+    other: str | None
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The first ``length`` characters (code points) of a text."""
+
+    length: int
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """The start of the ``unit`` a date or time lies in; NULL outside years 1 to 9999."""
+
+    unit: TruncateUnit
+
+
+@dataclass(frozen=True)
+class Round:
+    """The nearest multiple of ``step``; NaN, ±inf and what no longer fits become NULL."""
+
+    step: Decimal
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same text for every row."""
+
+    value: str
+
+
+Recoding = Keep | Bins | Lookup | Prefix | Truncate | Round | Constant
