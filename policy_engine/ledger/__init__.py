@@ -1,0 +1,1 @@
+"""The budget ledger: accounts, what they were charged, in an append-only chain of records."""

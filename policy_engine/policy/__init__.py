@@ -1,0 +1,7 @@
+"""The policy language: YAML text → ``Policy``, and the project file.
+
+tree        text → values with their line and column      scalars   what a plain word means
+fields      the laws of single values, from `laws`         models    the mappings of the file
+hierarchy   CSV hierarchies                                resolve   document → Policy
+loading     load_policy: the whole way, every problem at once
+"""

@@ -1,0 +1,77 @@
+# Every target sets itself up; nothing needs to be run before it. GNU make 3.81 (macOS) is enough.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+READY := .venv/.ready
+WORKERS ?= 2
+TESTS ?= policy_engine tests
+PYTEST := PYTHONPATH=scripts $(BIN)/python -m pytest -p slow_last --doctest-modules -n $(WORKERS)
+PYTHON_FILES := policy_engine tests benchmarks scripts policies docs
+
+DEMO := policies/adult
+RELEASE := $(DEMO)/out/adult_public.parquet
+CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
+
+.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench clean
+
+help: ## What each target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY) ## Make .venv with the locked versions
+
+$(READY): uv.lock pyproject.toml scripts/setup
+	@sh scripts/setup
+	@touch $@
+
+demo: $(READY) ## Release policies/adult on DuckDB and show what it did
+	@if [ -e $(RELEASE) ]; then \
+	  echo "$(RELEASE) is released already: nothing is drawn and nothing is charged."; \
+	  echo "'make clean-demo demo' draws a new sample, and the ledger charges it as a second release."; \
+	else \
+	  echo "$$ policy-engine release $(DEMO)/policy.yaml"; \
+	  $(BIN)/policy-engine release $(DEMO)/policy.yaml; \
+	fi
+	@echo; echo "$$ policy-engine verify $(CERTIFICATE) --release $(RELEASE)"
+	@$(BIN)/policy-engine verify $(CERTIFICATE) --release $(RELEASE)
+	@echo; echo "$$ policy-engine ledger show"
+	@$(BIN)/policy-engine ledger show
+	@echo; echo "The first rows of $(RELEASE):"
+	@$(BIN)/python scripts/first_rows.py $(RELEASE)
+
+clean-demo: ## Remove the demo's release; the ledger keeps what it cost
+	rm -rf $(DEMO)/out
+
+test: lint types imports docs suite ## Everything that CI runs
+
+lint: $(READY) ## ruff, its rules and its format
+	$(BIN)/ruff check $(PYTHON_FILES)
+	$(BIN)/ruff format --check $(PYTHON_FILES)
+
+types: $(READY) ## mypy --strict on the package
+	$(BIN)/mypy
+
+imports: $(READY) ## The layers of the package
+	$(BIN)/lint-imports
+
+fast: $(READY) ## The tests that are not slow, and the doctests
+	$(PYTEST) -m "not slow" $(TESTS)
+
+# One run, the fast tests first, so that pytest's closing line counts every test.
+suite: $(READY) ## All tests and doctests; accounting/ and verify/ at 100 % branches
+	@rm -f .coverage .coverage.*
+	$(PYTEST) --cov --cov-report=term:skip-covered $(TESTS)
+	@$(BIN)/coverage report --include='policy_engine/accounting/*,policy_engine/verify/*' \
+	  --skip-covered --fail-under=100
+
+docs: $(READY) ## The documentation, strictly, into docs/_build/html
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+bench: $(READY) ## The time of a release over the same query written by hand
+	$(BIN)/python benchmarks/overhead.py
+
+clean: ## Remove what the other targets made, but no release and no ledger
+	rm -rf .venv .uv build dist docs/_build .mypy_cache .pytest_cache .ruff_cache \
+	  .import_linter_cache .hypothesis .coverage .coverage.*

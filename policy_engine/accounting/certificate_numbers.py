@@ -1,0 +1,119 @@
+"""The numbers of a certificate: what `certify` prints, for one policy, N releases, m units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from policy_engine.accounting.bounds import delta_lqs, group_factor
+from policy_engine.accounting.calibration import epsilon_exact, part_of
+from policy_engine.accounting.curve import delta_exact
+from policy_engine.accounting.domain import (
+    ADD_REMOVE,
+    Number,
+    arithmetic,
+    count,
+    downward,
+    neighbour_notion,
+    nonnegative_epsilon,
+    probability,
+    sampling_rate,
+    threshold,
+    upward,
+)
+from policy_engine.errors import DomainError
+
+_STEPS = 200
+
+
+@dataclass(frozen=True)
+class CertificateNumbers:
+    """(ε, δ) in total over all releases, for a group of the size asked.
+
+    ``delta_lqs`` is None where [LQS] says nothing: below −ln(1−β), and under replace_one.
+    ``at_n`` is the size of the cell at which one release attains its δ.
+    """
+
+    k: int
+    rate: Decimal
+    epsilon: Decimal
+    delta: Decimal
+    bound: str
+    delta_lqs: Decimal | None
+    neighbours: str
+    releases: int
+    at_n: int | None
+
+
+def certify_numbers(
+    k: int,
+    rate: Number,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    neighbours: str = ADD_REMOVE,
+    releases: int = 1,
+    group: int = 1,
+) -> CertificateNumbers:
+    """δ for ε, or ε for δ, of N releases with a fresh sample each, for a group of m units.
+
+    Guarantee: the mechanism is (ε, δ)-DP for what is returned, by [EXACT], the generic group
+    bound and basic composition. Errors: DomainError, also if not exactly one of ε and δ is given.
+
+    >>> certify_numbers(20, "0.1", epsilon="0.5").delta
+    Decimal('2.63178346623E-11')
+    >>> certify_numbers(20, "0.1", epsilon="1", releases=2).delta
+    Decimal('5.26356693246E-11')
+    """
+    k, rate = threshold(k), sampling_rate(rate)
+    notion = neighbour_notion(neighbours)
+    releases, group = count("releases", releases), count("group", group)
+    if (epsilon is None) == (delta is None):
+        raise DomainError("epsilon, delta", "exactly one given", f"{epsilon} and {delta}")
+    if epsilon is not None:
+        total = nonnegative_epsilon(epsilon)
+        each = part_of(part_of(total, releases), group)
+    else:
+        assert delta is not None
+        wanted = part_of(probability(delta), releases)
+        each = _epsilon_each(k, rate, wanted, notion, group)
+        with arithmetic(each, room=30):
+            total = upward(each * group * releases, exact=True)
+    bound = delta_exact(k, rate, each, notion)
+    lqs = delta_lqs(k, rate, each) if notion == ADD_REMOVE else None
+    return CertificateNumbers(
+        k=k,
+        rate=rate,
+        epsilon=total,
+        delta=_in_total(bound.delta, each, group, releases),
+        bound="exact",
+        delta_lqs=None if lqs is None else _in_total(lqs.delta, each, group, releases),
+        neighbours=notion,
+        releases=releases,
+        at_n=bound.at_n,
+    )
+
+
+def _in_total(delta: Decimal, epsilon: Decimal, group: int, releases: int) -> Decimal:
+    if group == releases == 1:
+        return delta
+    with arithmetic(delta, epsilon):
+        product = delta * group_factor(epsilon, group) * releases
+    return min(Decimal(1), upward(product, exact=group == 1))
+
+
+def _epsilon_each(k: int, rate: Decimal, delta: Decimal, notion: str, group: int) -> Decimal:
+    """The ε of one unit and one release whose group bound is within δ.
+
+    For m units the factor Σ_{i<m} e^{iε} rises with ε while the curve falls, so the product has
+    no single crossing. Replacing the factor by its value at a trial ε₀ ≥ ε is an upper bound:
+    iterate ε₀ ← ε(δ / factor(ε₀)) from the least ε upwards until it is met.
+    """
+    each = epsilon_exact(k, rate, delta, notion)
+    for _ in range(_STEPS if group > 1 else 0):
+        with arithmetic(each, delta):
+            share = downward(delta / group_factor(each, group) * (1 - Decimal("1e-11")))
+        following = epsilon_exact(k, rate, share, notion)
+        if following <= each:
+            break
+        each = following
+    return each

@@ -1,0 +1,190 @@
+"""The domains of the parameters, and the decimal arithmetic they are computed in.
+
+Every number becomes the decimal the user wrote: ``0.1`` is one tenth and not the binary float
+beside it. Arithmetic runs in a context with so many digits that 50 are right whatever cancels,
+and with exponents so wide that nothing underflows. Results are rounded against the claim.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+    localcontext,
+)
+from fractions import Fraction
+
+from policy_engine.errors import DomainError
+
+Number = Decimal | Fraction | str | int | float
+"""What a caller may give for a rate, an ε or a δ."""
+
+ADD_REMOVE = "add_remove"
+REPLACE_ONE = "replace_one"
+
+DIGITS = 12
+"""Significant digits of every number handed out."""
+
+_TINY = Decimal("1e-300")
+_LARGEST_K = 10**9
+_LARGEST_EPSILON = Decimal(10) ** 9
+# Beyond what the rounding of at most 10**6 operations at 60 good digits can amount to.
+_GUARD = Decimal("1e-30")
+
+
+def decimal(parameter: str, law: str, value: object) -> Decimal:
+    """The decimal that was written; DomainError for what is no finite number.
+
+    A fraction that does not end is rounded at 60 digits more than its denominator has, up, for a
+    larger rate or δ is the worse claim.
+
+    >>> decimal("rate", "a number", 0.1)
+    Decimal('0.1')
+    """
+    if isinstance(value, bool) or not isinstance(value, Decimal | Fraction | str | int | float):
+        raise DomainError(parameter, law, repr(value))
+    try:
+        if isinstance(value, Fraction):
+            digits = 60 + len(str(value.denominator)) + len(str(abs(value.numerator)))
+            with localcontext(Context(prec=digits, rounding=ROUND_CEILING)):
+                return Decimal(value.numerator) / Decimal(value.denominator)
+        number = Decimal(repr(value) if isinstance(value, float) else value)
+    except (InvalidOperation, ValueError) as error:
+        raise DomainError(parameter, law, repr(value)) from error
+    if not number.is_finite():
+        raise DomainError(parameter, law, str(number))
+    return number
+
+
+def threshold(k: object) -> int:
+    """The least count that is released; DomainError unless an integer from 2 to 10⁹.
+
+    >>> threshold(20)
+    20
+    """
+    if isinstance(k, bool) or not isinstance(k, int) or not 2 <= k <= _LARGEST_K:
+        raise DomainError("k", f"an integer from 2 to {_LARGEST_K}", repr(k))
+    return k
+
+
+def sampling_rate(rate: object) -> Decimal:
+    """The probability with which a unit is sampled; DomainError unless strictly in (0, 1).
+
+    >>> sampling_rate("0.05")
+    Decimal('0.05')
+    """
+    law = "a number strictly between 0 and 1 (by at least 1e-300)"
+    number = decimal("rate", law, rate)
+    # The bound keeps the digits that 1 − rate needs within reach.
+    if not _TINY <= number < 1 or len(number.as_tuple().digits) > 600:
+        raise DomainError("rate", law, rate)
+    return number
+
+
+def nonnegative_epsilon(epsilon: object) -> Decimal:
+    """The ε of a claim; DomainError unless 0 ≤ ε ≤ 10⁹.
+
+    >>> nonnegative_epsilon(0.5)
+    Decimal('0.5')
+    """
+    law = f"a finite number from 0 to {_LARGEST_EPSILON:f}"
+    number = decimal("epsilon", law, epsilon)
+    if not 0 <= number <= _LARGEST_EPSILON or 0 < number < _TINY:
+        raise DomainError("epsilon", law, epsilon)
+    return number
+
+
+def real_epsilon(epsilon: object) -> Decimal:
+    """An ε of the curve, which composition also needs below 0.
+
+    >>> real_epsilon("-0.5")
+    Decimal('-0.5')
+    """
+    law = f"a finite number from -{_LARGEST_EPSILON:f} to {_LARGEST_EPSILON:f}"
+    number = decimal("epsilon", law, epsilon)
+    if abs(number) > _LARGEST_EPSILON or 0 < abs(number) < _TINY:
+        raise DomainError("epsilon", law, epsilon)
+    return number
+
+
+def probability(delta: object) -> Decimal:
+    """The δ of a claim; DomainError unless 0 < δ < 1.
+
+    >>> probability("1e-9")
+    Decimal('1E-9')
+    """
+    law = "a number strictly between 0 and 1"
+    number = decimal("delta", law, delta)
+    if not 0 < number < 1:
+        raise DomainError("delta", law, delta)
+    return number
+
+
+def count(parameter: str, value: object) -> int:
+    """A number of releases or of units in a group; DomainError unless an integer from 1.
+
+    >>> count("releases", 3)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise DomainError(parameter, "an integer of at least 1", repr(value))
+    return value
+
+
+def neighbour_notion(neighbours: object) -> str:
+    """The neighbouring notion; DomainError unless add_remove or replace_one.
+
+    >>> neighbour_notion("add_remove")
+    'add_remove'
+    """
+    if neighbours not in (ADD_REMOVE, REPLACE_ONE):
+        raise DomainError("neighbours", f"{ADD_REMOVE} or {REPLACE_ONE}", repr(neighbours))
+    return str(neighbours)
+
+
+def arithmetic(*numbers: Decimal, room: int = 0) -> AbstractContextManager[Context]:
+    """A local decimal context in which 1 − β and e^ε − 1 keep 50 digits for these numbers.
+
+    ``room`` is the count of further digits that the caller knows to cancel.
+    """
+    small = max((-number.adjusted() for number in numbers if number), default=0)
+    large = max((len(number.as_tuple().digits) for number in numbers), default=0)
+    return localcontext(
+        Context(
+            prec=60 + room + large + max(small, 0),
+            rounding=ROUND_HALF_EVEN,
+            Emin=MIN_EMIN,
+            Emax=MAX_EMAX,
+            traps=[InvalidOperation, DivisionByZero, Overflow],
+        )
+    )
+
+
+def upward(value: Decimal, *, exact: bool = False) -> Decimal:
+    """The value at 12 significant digits, never below it even if its last digits are wrong.
+
+    >>> upward(Decimal("0.12345678901201"))
+    Decimal('0.123456789013')
+    >>> upward(Decimal("0.5"), exact=True)
+    Decimal('0.5')
+    """
+    with localcontext(Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        guarded = value if exact else value * (1 + _GUARD)
+    return Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX).plus(guarded)
+
+
+def downward(value: Decimal) -> Decimal:
+    """The value at 12 significant digits, never above it: for what a caller may spend.
+
+    >>> downward(Decimal("0.12345678901291"))
+    Decimal('0.123456789012')
+    """
+    return -upward(-value, exact=True)

@@ -1,0 +1,111 @@
+"""What the compiler knows of a source: its columns and their kinds, never its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """What recodings care about in a type."""
+
+    INTEGER = "a whole number"
+    WIDE_INTEGER = "a whole number of 128 bits"
+    DECIMAL = "a decimal number"
+    FLOAT = "a floating-point number"
+    TEXT = "text"
+    LABEL = "an enumeration"
+    BOOLEAN = "a truth value"
+    DATE = "a date"
+    TIME = "a time of day"
+    TIMESTAMP = "a time"
+    TIMESTAMP_ZONED = "a time with zone"
+    TIMESTAMP_OTHER = "a time of another precision"
+    UUID = "a UUID"
+    OTHER = "a type that no recoding takes"
+
+
+NUMBERS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL, Kind.FLOAT})
+TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_ZONED, Kind.TIMESTAMP_OTHER})
+
+_KINDS = {
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+        + ("UBIGINT",),
+        Kind.INTEGER,
+    ),
+    **dict.fromkeys(("HUGEINT", "UHUGEINT"), Kind.WIDE_INTEGER),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.FLOAT),
+    **dict.fromkeys(("VARCHAR", "CHAR", "TEXT"), Kind.TEXT),
+    **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.TIMESTAMP_OTHER),
+    "DECIMAL": Kind.DECIMAL,
+    "ENUM": Kind.LABEL,
+    "BOOLEAN": Kind.BOOLEAN,
+    "DATE": Kind.DATE,
+    "TIME": Kind.TIME,
+    "TIMESTAMP": Kind.TIMESTAMP,
+    "TIMESTAMP WITH TIME ZONE": Kind.TIMESTAMP_ZONED,
+    "UUID": Kind.UUID,
+}
+
+
+def kind_of(type_name: str) -> Kind:
+    """The kind of a DuckDB type; a type that is not listed is OTHER.
+
+    >>> kind_of("DECIMAL(10,2)"), kind_of("INTEGER[]")
+    (<Kind.DECIMAL: 'a decimal number'>, <Kind.OTHER: 'a type that no recoding takes'>)
+    """
+    name = type_name.upper()
+    if name.endswith("]"):
+        return Kind.OTHER
+    return _KINDS.get(name.split("(")[0].strip(), Kind.OTHER)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the catalog spells it."""
+
+    name: str
+    type: str
+
+    @property
+    def kind(self) -> Kind:
+        """What recodings care about in its type."""
+        return kind_of(self.type)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A source: where it is, and its columns in order.
+
+    ``parts`` are the quoted parts of a table's name; empty for a file, whose path is
+    ``path``. ``view`` is the body of a view, None for a base table.
+    """
+
+    columns: tuple[Column, ...]
+    path: str | None = None
+    parts: tuple[str, ...] = ()
+    view: str | None = None
+
+    def find(self, name: str) -> Column | None:
+        """The column called ``name``; SQL does not tell upper from lower case."""
+        return next((c for c in self.columns if c.name.lower() == name.lower()), None)
+
+    @property
+    def name(self) -> str:
+        """The path, or the qualified name."""
+        return self.path if self.path is not None else ".".join(self.parts)
+
+
+def fresh(name: str, taken: Iterable[str]) -> str:
+    """``name``, with a number behind it where it is taken.
+
+    >>> fresh("rank", ["Rank", "age"])
+    'rank_2'
+    """
+    used = {other.lower() for other in taken}
+    candidate, number = name, 2
+    while candidate.lower() in used:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate

@@ -1,0 +1,119 @@
+"""Policy → Plan. Untrusted: the kernel reads what comes out of it.
+
+Everything that can be wrong with a policy for a given source is found here, before anything
+runs: unknown columns, types a recoding does not take, names that clash.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from sqlglot import exp
+
+from policy_engine.compile.catalog import Kind, Table
+from policy_engine.compile.plan import Plan
+from policy_engine.compile.recodes import type_problem
+from policy_engine.compile.stages import STAGES, Draft, column_kind
+from policy_engine.dialects.base import Dialect, threshold
+from policy_engine.errors import PolicyError, Problem
+from policy_engine.policy.recodings import Constant
+from policy_engine.policy.resolve import Policy
+
+_KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
+
+
+def compile_policy(
+    policy: Policy,
+    table: Table,
+    dialect: Dialect,
+    *,
+    target: tuple[str, ...] = (),
+    replaces: bool = False,
+) -> Plan:
+    """The plan of ``policy`` over ``table``; ``target`` is the full name of a table to make.
+
+    Raises:
+        PolicyError: the policy does not fit the table, with every problem.
+    """
+    problems = find_problems(policy, table, dialect)
+    if problems:
+        raise PolicyError(problems)
+    draft = Draft(policy, table, dialect)
+    for stage in STAGES:
+        draft = stage(draft)
+    assert draft.query is not None
+    query = draft.query
+    for name, step in draft.steps:
+        query = query.with_(name_of(name), as_=step, materialized=False, copy=False)
+    name = None
+    if target:
+        names = [name_of(part) for part in target]
+        name = exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
+    return Plan(dialect, query, policy.name, policy.digest, name, replaces)
+
+
+def name_of(name: str) -> exp.Identifier:
+    """A quoted identifier."""
+    return exp.to_identifier(name, quoted=True)
+
+
+def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Problem, ...]:
+    """Everything in ``policy`` that does not fit ``table``."""
+    found: list[tuple[str, str, str]] = []
+    for name, recoding in policy.recodings:
+        if isinstance(recoding, Constant) and table.find(name) is None:
+            continue
+        if table.find(name) is None:
+            found.append((f"recode.{name}", f"{table.name} has no column {name!r}", _near(name, table)))
+            continue
+        broken = type_problem(recoding, column_kind(policy, table, name))
+        if broken is not None:
+            message, _, remedy = broken.partition("; ")
+            found.append((f"recode.{name}", f"column {name!r}: {message}", remedy))
+    found.extend(_source_problems(policy, table))
+    found.extend(_sample_problems(policy, table, dialect))
+    return tuple(Problem(str(policy.file), 0, 0, *problem) for problem in found)
+
+
+def _near(name: str, table: Table) -> str:
+    close = get_close_matches(name, [column.name for column in table.columns], 1, 0.6)
+    return f"did you mean {close[0]!r}?" if close else "name a column of the source"
+
+
+def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
+    found = []
+    source = policy.source
+    named = [("source.unit.key", source.key)] if source.key else []
+    named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
+    named += [("source.columns", name) for name, _ in source.columns]
+    for path, name in named:
+        if table.find(str(name)) is None:
+            found.append((path, f"{table.name} has no column {name!r}", _near(str(name), table)))
+    key = table.find(source.key) if source.key else None
+    if key is not None and key.kind not in _KEYS:
+        message = f"unit.key must be a whole number, a text or a UUID, found {key.kind.value}"
+        found.append(("source.unit.key", message, "add such a key to the source"))
+    return found
+
+
+def _sample_problems(
+    policy: Policy, table: Table, dialect: Dialect
+) -> list[tuple[str, str, str]]:
+    found = []
+    if policy.method == "native" and policy.source.key is not None:
+        message = "method native samples rows, but the unit is a person with a key"
+        found.append(("sample.method", message, "use method: keyed"))
+    if policy.method == "native" and table.view is not None:
+        message = "method native samples base tables only, found a view"
+        found.append(("sample.method", message, "use method: keyed with unit.key"))
+    if policy.method == "keyed" and threshold(policy.rate) < 1:
+        message = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
+        found.append(("sample.rate", message, "raise the rate"))
+    number = dialect.row_number(is_file=table.path is not None and not table.parts)
+    if table.find(number) is not None:
+        message = f"the source has a column {number!r}, which hides the engine's row number"
+        found.append(("source", message, "rename that column"))
+    if policy.source.key is None and table.view is not None:
+        message = "unit: row needs a base table or a file, found a view"
+        found.append(("source.unit", message, "name a key: unit: {key: …}"))
+    return found

@@ -1,0 +1,280 @@
+"""The steps from a policy to a query, each a function from draft to draft.
+
+A draft is a chain of named queries, each reading the one before it and no other, so that the
+sample is drawn once and read once. Recodes get their released names in a query of their own:
+GROUP BY then cannot mean the raw column of the same name (sampling.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
+
+from sqlglot import exp
+
+from policy_engine.compile.catalog import Kind, Table, fresh
+from policy_engine.compile.recodes import recode
+from policy_engine.dialects.base import Dialect, sample_relation
+from policy_engine.policy.recodings import Bins, Constant, Keep, Lookup, Recoding
+from policy_engine.policy.resolve import Policy
+
+#: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
+#: itself names span at most this many combinations. A rule over the policy, not the data.
+RAW_FIRST_COMBINATIONS = 1 << 16
+
+_DECLARED_KINDS = {
+    "integer": Kind.INTEGER,
+    "double": Kind.FLOAT,
+    "text": Kind.TEXT,
+    "boolean": Kind.BOOLEAN,
+    "date": Kind.DATE,
+    "timestamp": Kind.TIMESTAMP,
+}
+_DECLARED_TYPES = {
+    "integer": "BIGINT",
+    "double": "DOUBLE",
+    "text": "TEXT",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A query in the making: the named queries so far, and the query that reads the last."""
+
+    policy: Policy
+    table: Table
+    dialect: Dialect
+    steps: tuple[tuple[str, exp.Select], ...] = ()
+    query: exp.Select | None = None
+    rank: str | None = None
+    count: str | None = None
+
+    def then(self, name: str, query: exp.Select, **changes: str) -> Draft:
+        """The draft with one more named query."""
+        return replace(self, steps=(*self.steps, (name, query)), **changes)
+
+    @property
+    def last(self) -> exp.Table:
+        """The query before, as a relation to read."""
+        return exp.to_table(self.steps[-1][0], quoted=True)
+
+
+Stage = Callable[[Draft], Draft]
+
+
+def column_kind(policy: Policy, table: Table, name: str) -> Kind:
+    """The kind a column is recoded as: the declared one, else its own."""
+    declared = dict(policy.source.columns).get(name)
+    if declared is not None:
+        return _DECLARED_KINDS[declared]
+    found = table.find(name)
+    return Kind.OTHER if found is None else found.kind
+
+
+def _quoted(name: str) -> exp.Column:
+    return exp.column(name, quoted=True)
+
+
+def _source(draft: Draft) -> exp.Expression:
+    if draft.table.path is not None and not draft.table.parts:
+        return draft.dialect.file(draft.table.path)
+    names = [exp.to_identifier(part, quoted=True) for part in draft.table.parts]
+    return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
+
+
+def _inputs(draft: Draft) -> list[str]:
+    """The source columns that are recoded, as the catalog spells them, each once."""
+    found = {
+        column.name: None
+        for name, recoding in draft.policy.recodings
+        if not isinstance(recoding, Constant) and (column := draft.table.find(name))
+    }
+    return list(found)
+
+
+def sample(draft: Draft) -> Draft:
+    """Keep every unit independently with the policy's rate, once."""
+    policy, dialect = draft.policy, draft.dialect
+    source = _source(draft)
+    query = exp.select(*[_quoted(name) for name in _inputs(draft)] or [exp.Literal.number(1)])
+    if policy.method == "native":
+        source.set("sample", dialect.native_sample(policy.rate))
+        return draft.then("sampled", query.from_(source))
+    is_file = isinstance(source.this, exp.ReadParquet)
+    unit = policy.source.key or dialect.row_number(is_file=is_file)
+    drawn = exp.select(_quoted("unit")).from_(
+        exp.to_table(sample_relation(policy.rate), quoted=True)
+    )
+    inside = exp.In(this=_quoted(unit), query=exp.Subquery(this=drawn))
+    query = query.from_(source).where(inside, copy=False)
+    return _one_row(draft, query, is_file) if policy.source.key else draft.then("sampled", query)
+
+
+def _one_row(draft: Draft, query: exp.Select, is_file: bool) -> Draft:
+    """Number each person's own rows; the next step keeps the first."""
+    source = draft.policy.source
+    terms = [
+        exp.Ordered(this=_quoted(name), desc=way == "desc", nulls_first=False)
+        for name, way in source.order_by
+    ]
+    # Ties are broken by the place in the source: the order of a person's own rows.
+    place = draft.dialect.row_number(is_file=is_file)
+    if draft.table.view is None:
+        terms.append(exp.Ordered(this=_quoted(place), desc=False, nulls_first=False))
+    rank = fresh("policy_engine_rank", [column.name for column in draft.table.columns])
+    window = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[_quoted(str(source.key))],
+        order=exp.Order(expressions=terms),
+    )
+    query = query.select(exp.alias_(window, rank, quoted=True), copy=False)
+    return draft.then("sampled", query, rank=rank)
+
+
+def count_raw(draft: Draft) -> Draft:
+    """Group by the raw columns first, where the rule says that it pays."""
+    inputs = _inputs(draft)
+    if not inputs or not is_raw_first(draft.policy, draft.table):
+        return draft
+    count = fresh("policy_engine_count", inputs)
+    columns = [_quoted(name) for name in inputs]
+    query = exp.select(*columns, exp.alias_(_count(), count, quoted=True))
+    query = _only_first(draft, query.from_(draft.last)).group_by(*inputs_of(columns), copy=False)
+    return draft.then("counted", query, count=count)
+
+
+def inputs_of(columns: list[exp.Column]) -> list[exp.Column]:
+    """Copies, for a node can stand in one place only."""
+    return [column.copy() for column in columns]
+
+
+def _only_first(draft: Draft, query: exp.Select) -> exp.Select:
+    if draft.rank is None:
+        return query
+    first = exp.EQ(this=_quoted(draft.rank), expression=exp.Literal.number(1))
+    return query.where(first, copy=False)
+
+
+def recoded(draft: Draft) -> Draft:
+    """Give every column its released value under its released name."""
+    items: list[exp.Expression] = []
+    for name, recoding in draft.policy.recodings:
+        items.append(exp.alias_(_recoded(draft, name, recoding), name, quoted=True))
+    if draft.count is not None:
+        items.append(_quoted(draft.count))
+    query = exp.select(*items).from_(draft.last)
+    return draft.then("recoded", query if draft.count else _only_first(draft, query))
+
+
+def _recoded(draft: Draft, name: str, recoding: Recoding) -> exp.Expression:
+    column = draft.table.find(name)
+    if column is None:
+        return recode(recoding, exp.Null(), Kind.OTHER, draft.dialect)
+    kind = column_kind(draft.policy, draft.table, name)
+    value = read_as(draft, column.name, column.kind, dict(draft.policy.source.columns).get(name))
+    return recode(recoding, value, kind, draft.dialect)
+
+
+def read_as(draft: Draft, name: str, kind: Kind, declared: str | None) -> exp.Expression:
+    """The source column in the form that recodings take."""
+    column = _quoted(name)
+    if declared is not None:
+        to = exp.DataType.build(_DECLARED_TYPES[declared], dialect="duckdb")
+        return exp.TryCast(this=column, to=to, safe=True)
+    if kind is Kind.TEXT and draft.table.path is None:
+        return draft.dialect.binary_text(column)
+    if kind is Kind.TIMESTAMP_ZONED:
+        return draft.dialect.utc(column)
+    if kind is Kind.TIMESTAMP_OTHER:
+        return exp.TryCast(this=column, to=exp.DataType.build("TIMESTAMP"), safe=True)
+    return column
+
+
+def _count() -> exp.Count:
+    return exp.Count(this=exp.Star(), big_int=True)
+
+
+def group(draft: Draft) -> Draft:
+    """Group by every released column; only groups of at least k pass."""
+    policy = draft.policy
+    total: exp.Expression = _count()
+    shown: exp.Expression = total.copy()
+    if draft.count is not None:
+        total = exp.Sum(this=_quoted(draft.count))
+        shown = exp.Cast(this=total.copy(), to=exp.DataType.build("BIGINT"))
+    columns = [_quoted(name) for name in policy.columns]
+    count = _count_name(policy)
+    enough = exp.GTE(this=total, expression=exp.Literal.number(policy.k))
+    query = (
+        exp.select(*columns, exp.alias_(shown, count, quoted=True))
+        .from_(draft.last)
+        .group_by(*inputs_of(columns), copy=False)
+        .having(enough, copy=False)
+    )
+    if policy.release.form == "counts":
+        return replace(draft, query=query)
+    return replace(draft.then("released", query), query=None)
+
+
+def _count_name(policy: Policy) -> str:
+    if policy.release.form == "counts":
+        return policy.release.count_as
+    return fresh("policy_engine_n", policy.columns)
+
+
+def repeat(draft: Draft) -> Draft:
+    """For the form ``rows``: each group as often as its count says."""
+    if draft.query is not None:
+        return draft
+    policy = draft.policy
+    columns = [_quoted(name) for name in policy.columns]
+    copy = fresh("policy_engine_copy", policy.columns)
+    again = exp.alias_(draft.dialect.repeat(_quoted(_count_name(policy))), copy, quoted=True)
+    numbered = exp.select(*columns, again).from_(draft.last)
+    draft = draft.then("repeated", numbered)
+    return replace(draft, query=exp.select(*inputs_of(columns)).from_(draft.last))
+
+
+def order(draft: Draft) -> Draft:
+    """Sort by every released column: the order then tells nothing about the source."""
+    assert draft.query is not None
+    terms = [
+        exp.Ordered(this=_quoted(name), desc=False, nulls_first=False)
+        for name in draft.policy.columns
+    ]
+    query = draft.query.copy()
+    query.set("order", exp.Order(expressions=terms))
+    return replace(draft, query=query)
+
+
+STAGES: tuple[Stage, ...] = (sample, count_raw, recoded, group, repeat, order)
+
+
+def is_raw_first(policy: Policy, table: Table) -> bool:
+    """Whether to group by the raw columns first: the policy's word, or the rule's."""
+    if policy.grouping != "auto":
+        return policy.grouping == "raw_first"
+    sizes = [
+        _named_values(recoding, column_kind(policy, table, name))
+        for name, recoding in policy.recodings
+        if not isinstance(recoding, Constant)
+    ]
+    known = [size for size in sizes if size is not None]
+    return len(known) == len(sizes) and prod(known) <= RAW_FIRST_COMBINATIONS
+
+
+def _named_values(recoding: Recoding, kind: Kind) -> int | None:
+    """About how many raw values a column has, by the policy's words; None if it says none."""
+    match recoding:
+        case Lookup(table):
+            return len(table) + 2
+        case Bins(cuts) if kind is Kind.INTEGER:
+            return 2 * int(cuts[-1] - cuts[0]) + 2  # type: ignore[operator,arg-type]  # numbers
+        case Keep() if kind is Kind.BOOLEAN:
+            return 3
+        case _:
+            return None

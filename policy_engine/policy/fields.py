@@ -1,0 +1,107 @@
+"""The types of fields: a Python type, its law, and what the JSON Schema says of it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Literal
+
+from policy_engine.policy import laws
+from policy_engine.policy.laws import Ruled
+from policy_engine.policy.recodings import Cut, TruncateUnit
+
+ColumnType = Literal["integer", "double", "text", "boolean", "date", "timestamp"]
+Neighbours = Literal["add_remove", "replace_one"]
+Method = Literal["keyed", "native"]
+Form = Literal["counts", "rows"]
+Grouping = Literal["auto", "raw_first", "recoded"]
+
+COLUMN_TYPES = ("integer", "double", "text", "boolean", "date", "timestamp")
+TRUNCATE_UNITS = ("year", "quarter", "month", "week", "day", "hour")
+
+_TEXT = {"type": "string"}
+_LINE = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f]*$"}
+_NAME = {"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9_.\-]{0,99}$"}
+_LABEL = {"type": ["string", "integer"]}
+_AUTO = {"const": "auto"}
+_POSITIVE = {"type": "number", "exclusiveMinimum": 0}
+_OPEN_UNIT = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+_CUT = {
+    "anyOf": [
+        {"type": "number"},
+        {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"},
+    ]
+}
+
+
+def _count(least: int) -> dict[str, object]:
+    return {"type": "integer", "minimum": least, "maximum": laws.MAX_INTEGER}
+
+
+def _word(*words: str) -> Ruled:
+    return Ruled(laws.one_of(*words), {"enum": list(words)})
+
+
+VersionField = Annotated[Literal[1], Ruled(laws.version, {"const": 1})]
+NameField = Annotated[str, Ruled(laws.name, _NAME)]
+OptionalNameField = Annotated[str | None, Ruled(laws.name, _NAME)]
+TextField = Annotated[str, Ruled(laws.text, _TEXT)]
+LineField = Annotated[str, Ruled(laws.line, _LINE)]
+OptionalLineField = Annotated[str | None, Ruled(laws.line, _LINE)]
+LabelField = Annotated[str, Ruled(laws.label, _LABEL)]
+LabelOrNullField = Annotated[
+    str | None, Ruled(laws.label_or_null, {"type": ["string", "integer", "null"]})
+]
+CutField = Annotated[Cut, Ruled(laws.cut, _CUT)]
+ColumnTypeField = Annotated[ColumnType, _word(*COLUMN_TYPES)]
+TruncateField = Annotated[TruncateUnit, _word(*TRUNCATE_UNITS)]
+MethodField = Annotated[Method, _word("keyed", "native")]
+NeighboursField = Annotated[Neighbours, _word("add_remove", "replace_one")]
+FormField = Annotated[Form, _word("counts", "rows")]
+GroupingField = Annotated[Grouping, _word("auto", "raw_first", "recoded")]
+LevelField = Annotated[
+    int,
+    Ruled(
+        laws.integer(1, remedy="level 0 is the value itself: use keep"),
+        _count(1),
+    ),
+]
+LengthField = Annotated[int, Ruled(laws.integer(1), _count(1))]
+StepField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
+KField = Annotated[
+    int | Literal["auto"],
+    Ruled(
+        laws.integer(2, auto=True, remedy="'policy-engine calibrate' finds one"),
+        {"anyOf": [_count(2), _AUTO]},
+    ),
+]
+RateField = Annotated[
+    Decimal | Literal["auto"],
+    Ruled(
+        laws.number(
+            "above 0 and below 1",
+            lambda n: 0 < n < 1,
+            auto=True,
+            remedy="without sampling there is no guarantee",
+        ),
+        {"anyOf": [_OPEN_UNIT, _AUTO]},
+    ),
+]
+SampledAtField = Annotated[
+    Decimal,
+    Ruled(
+        laws.number("above 0 and at most 1", lambda n: 0 < n <= 1),
+        {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+    ),
+]
+EpsilonField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
+DeltaField = Annotated[
+    Decimal,
+    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
+]
+OptionalEpsilonField = Annotated[
+    Decimal | None, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)
+]
+OptionalDeltaField = Annotated[
+    Decimal | None,
+    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
+]

@@ -1,0 +1,120 @@
+"""Hierarchies in CSV files: `value;level 1;level 2…`, UTF-8, no heading.
+
+A hierarchy is public: it is written before the data is looked at. Every value has every level.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+MAX_BYTES = 16_000_000
+MAX_PROBLEMS = 10
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The rows of a file, each a value and its levels, and the digest of the file's bytes."""
+
+    rows: tuple[tuple[str, ...], ...]
+    digest: str
+
+    @property
+    def height(self) -> int:
+        """How many levels there are above the values."""
+        return len(self.rows[0]) - 1
+
+    def table(self, level: int) -> tuple[tuple[str, str], ...]:
+        """Every value and what it is at ``level``, sorted by value.
+
+        >>> Hierarchy((("b", "x", "*"), ("a", "y", "*")), "").table(1)
+        (('a', 'y'), ('b', 'x'))
+        """
+        return tuple(sorted((row[0], row[level]) for row in self.rows))
+
+
+class HierarchyError(Exception):
+    """A file is no hierarchy: reasons, each with its line (0: the file as a whole)."""
+
+    def __init__(self, *reasons: tuple[int, str]) -> None:
+        """Keep the reasons."""
+        super().__init__("; ".join(reason for _, reason in reasons))
+        self.reasons = reasons
+
+
+def read_hierarchy(path: Path) -> Hierarchy:
+    """The hierarchy in a file, or ``HierarchyError`` with what is wrong in which line."""
+    try:
+        if path.is_dir():
+            raise HierarchyError((0, "is a directory"))
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise HierarchyError((0, "does not exist")) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise HierarchyError((0, f"cannot be read: {reason}")) from None
+    return parse_hierarchy(content)
+
+
+def parse_hierarchy(content: bytes) -> Hierarchy:
+    r"""The hierarchy that the bytes of a file write, or ``HierarchyError``.
+
+    >>> parse_hierarchy(b"Bachelors;higher;*\n9th;school;*\n").table(1)
+    (('9th', 'school'), ('Bachelors', 'higher'))
+    """
+    if len(content) > MAX_BYTES:
+        raise HierarchyError((0, f"must be at most {MAX_BYTES} bytes"))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise HierarchyError((line, "is not UTF-8 text")) from None
+    numbered = _rows(text)
+    if not numbered:
+        raise HierarchyError((0, "holds no rows"))
+    reasons = _reasons(numbered)
+    if reasons:
+        more = len(reasons) - MAX_PROBLEMS
+        if more > 0:
+            reasons = [*reasons[:MAX_PROBLEMS], (0, f"has {more} more problems like these")]
+        raise HierarchyError(*reasons)
+    rows = tuple(tuple(row) for _, row in numbered)
+    return Hierarchy(rows, "sha256:" + hashlib.sha256(content).hexdigest())
+
+
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    """Every row that is not blank, with the line it starts in."""
+    if "\0" in text:
+        raise HierarchyError((text[: text.index("\0")].count("\n") + 1, "holds the character NUL"))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
+    rows, line = [], 1
+    try:
+        for row in reader:
+            if row:
+                rows.append((line, row))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise HierarchyError((line, f"is not CSV: {error}")) from None
+    return rows
+
+
+def _reasons(rows: list[tuple[int, list[str]]]) -> list[tuple[int, str]]:
+    """What is wrong with the rows, in their order."""
+    first_line, first = rows[0]
+    if len(first) < 2:
+        return [(first_line, "has one column: a row is value;level 1;…, separated by ;")]
+    reasons: list[tuple[int, str]] = []
+    seen: dict[str, int] = {}
+    for line, row in rows:
+        if len(row) != len(first):
+            found = f"{len(row)} columns here but {len(first)} in line {first_line}"
+            reasons.append((line, f"has {found}"))
+        elif "" in row:
+            reasons.append((line, f"has nothing in column {row.index('') + 1}"))
+        elif row[0] in seen:
+            reasons.append((line, f"has the value of line {seen[row[0]]} again"))
+        seen.setdefault(row[0], line)
+    return reasons

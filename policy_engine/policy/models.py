@@ -1,0 +1,236 @@
+"""The policy file as it is written: frozen models, one a mapping, every key closed.
+
+They say what the file may hold; `resolve` says what it means. The JSON Schema is made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from os.path import normpath
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.config import JsonDict
+from pydantic_core import PydanticCustomError
+
+from policy_engine.policy import fields, laws
+from policy_engine.policy.documents import Document
+from policy_engine.policy.laws import At, refusal
+from policy_engine.policy.recode_models import Recode
+from policy_engine.policy.scalars import show
+
+_ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
+
+
+def one_place(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    """The law of a source and of a release: path or relation, exactly one."""
+    if "path" in data and "relation" in data:
+        at = max(("path", "relation"), key=list(data).index)
+        beside = "path" if at == "relation" else "relation"
+        yield refusal(f"must not stand beside {beside}", "keep one of them", at=(at,), on_key=True)
+    elif "path" not in data and "relation" not in data:
+        yield refusal("must have path or relation, found neither", on_key=True)
+
+
+def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:
+    """The law of a mapping by column: every name on one line, no two alike but for case."""
+    seen: dict[str, str] = {}
+    for column in data if isinstance(data, dict) else ():
+        try:
+            laws.line(column)
+        except PydanticCustomError as error:
+            wrong = f"is no column name: a name {error.message()}"
+            yield refusal(wrong, at=(*at, column), on_key=True)
+        first = seen.setdefault(column.casefold(), column)
+        if first != column:
+            yield refusal(
+                f"must differ from the column {show(first)} by more than case",
+                at=(*at, column),
+                on_key=True,
+            )
+
+
+class OrderSpec(Document):
+    """Which of a person's rows is kept: the first in this order."""
+
+    order_by: Annotated[
+        tuple[fields.LineField, ...],
+        BeforeValidator(laws.a_list("columns", "as in [visit_date desc]")),
+        Field(json_schema_extra={"minItems": 1}),
+    ]
+    """Columns of the source, each with an optional `asc` (default) or `desc`."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """No column orders twice."""
+        terms = data.get("order_by")
+        seen: set[str] = set()
+        for index, term in enumerate(terms if isinstance(terms, list) else ()):
+            column = order_term(term)[0].casefold() if isinstance(term, str) else ""
+            if column and column in seen:
+                yield refusal(f"orders by {show(term)} a second time", at=("order_by", index))
+            seen.add(column)
+
+
+def order_term(term: str) -> tuple[str, Literal["asc", "desc"]]:
+    """The column and the direction of a term of ``order_by``.
+
+    >>> order_term("visit_date DESC"), order_term("desc")
+    (('visit_date', 'desc'), ('desc', 'asc'))
+    """
+    words = term.strip().rsplit(maxsplit=1)
+    if len(words) == 2 and words[1].lower() == "desc":
+        return words[0], "desc"
+    if len(words) == 2 and words[1].lower() == "asc":
+        return words[0], "asc"
+    return term.strip(), "asc"
+
+
+class UnitSpec(Document):
+    """The privacy unit of a source where a person has many rows."""
+
+    key: fields.LineField
+    """The column that names the person."""
+    keep: OrderSpec | None = None
+    """Which of the person's rows is kept."""
+
+
+def read_unit(found: object) -> object:
+    """`row`, or the mapping with the person's key."""
+    if found == "row" or isinstance(found, UnitSpec):
+        return found
+    if isinstance(found, dict):
+        return UnitSpec.model_validate(found)
+    wrong = f"must be row or a mapping with key, found {show(found)}"
+    raise refusal(wrong, "as in {key: person_id}")
+
+
+class SourceSpec(Document):
+    """The table that is released from."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_PLACE)
+
+    path: fields.OptionalLineField = None
+    """A Parquet or CSV file, relative to the policy file."""
+    relation: fields.OptionalLineField = None
+    """A table or view of the warehouse."""
+    unit: Annotated[Literal["row"] | UnitSpec, BeforeValidator(read_unit)]
+    """`row` (one row is one person), or the key of a person and the row that is kept."""
+    sampled_at: fields.SampledAtField = Decimal(1)
+    """The known Bernoulli rate at which the source was drawn from its population."""
+    columns: Annotated[
+        dict[str, fields.ColumnTypeField], BeforeValidator(laws.a_mapping("column: type"))
+    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
+    """The type a column is read as; what does not fit becomes NULL."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """One place; column names that can be told apart."""
+        yield from one_place(data)
+        yield from column_names(data.get("columns"), ("columns",))
+
+    @classmethod
+    def needs(cls, key: str) -> str:
+        """What to write for `unit`."""
+        return "write unit: row where one row is one person" if key == "unit" else ""
+
+
+class SampleSpec(Document):
+    """How the privacy units are sampled."""
+
+    rate: fields.RateField
+    """The probability that a unit is kept, or `auto`."""
+    method: fields.MethodField = "keyed"
+    """By a secretly keyed hash, or by the warehouse's own sampling."""
+
+
+class GuaranteeSpec(Document):
+    """What the engine certifies, or refuses to."""
+
+    epsilon: fields.EpsilonField
+    delta: fields.DeltaField
+    neighbours: fields.NeighboursField = "add_remove"
+
+
+class ReleaseSpec(Document):
+    """Where the release goes, and its form."""
+
+    model_config = ConfigDict(json_schema_extra=_ONE_PLACE)
+
+    path: fields.OptionalLineField = None
+    """A file, relative to the policy file."""
+    relation: fields.OptionalLineField = None
+    """A table of the warehouse."""
+    form: fields.FormField = Field(default="counts", alias="as")
+    """One row a group with its count, or the group repeated that often."""
+    count_as: fields.LineField = "n"
+    """The name of the count's column."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """One place."""
+        return one_place(data)
+
+
+class PolicyDocument(Document):
+    """A policy: what of a source is released, how it is recoded, and what is guaranteed."""
+
+    model_config = ConfigDict(title="policy-engine policy, version 1")
+
+    version: fields.VersionField
+    name: fields.NameField
+    description: fields.TextField = ""
+    source: SourceSpec
+    recode: Annotated[dict[str, Recode], BeforeValidator(laws.a_mapping("column: recoding"))] = (
+        Field(json_schema_extra={"minProperties": 1})
+    )
+    """Every released column and its recoding; a column not named is not released."""
+    sample: SampleSpec
+    k: fields.KField
+    """The least count of a group that is released, or `auto`."""
+    guarantee: GuaranteeSpec
+    release: ReleaseSpec
+    budget: fields.OptionalLineField = None
+    """The ledger account that pays; default: the source."""
+    grouping: fields.GroupingField = "auto"
+    """A choice of speed: group by raw columns first, or recode every row."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """Column names that can be told apart, the count's among them; a place of its own."""
+        yield from column_names(data.get("recode"), ("recode",))
+        source, release, recode = (
+            _mapping(data.get(key)) for key in ("source", "release", "recode")
+        )
+        if release.get("as", "counts") == "counts":
+            yield from _count_column(recode, release.get("count_as", "n"))
+        for place in ("path", "relation"):
+            if place in release and _same_place(release[place], source.get(place)):
+                yield refusal(
+                    "must not be the source itself",
+                    "release to a place of its own",
+                    at=("release", place),
+                )
+
+
+def _mapping(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+def _count_column(recode: Iterable[str], count: object) -> Iterable[PydanticCustomError]:
+    """The law that no released column has the name of the count's."""
+    for column in recode:
+        if isinstance(count, str) and column.casefold() == count.casefold():
+            yield refusal(
+                f"is the count's column too, {show(count)}",
+                "give the count another name with release.count_as",
+                at=("recode", column),
+                on_key=True,
+            )
+
+
+def _same_place(one: object, other: object) -> bool:
+    """Whether two paths or two relations are the same as far as their text tells."""
+    both = isinstance(one, str) and isinstance(other, str)
+    return both and normpath(str(one)).casefold() == normpath(str(other)).casefold()

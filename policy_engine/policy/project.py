@@ -1,0 +1,257 @@
+"""The project file `policy-engine.yaml`: warehouses, ledger, signing key, accounts.
+
+Text may take a secret from the environment: ``"{{ env_var('X') }}"``, with a default
+``"{{ env_var('X', 'default') }}"``. No message shows what came from there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from policy_engine.policy import fields, laws
+from policy_engine.policy.documents import Document
+from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy.reading import Reading, check, read_root, read_text
+from policy_engine.policy.scalars import EnvironmentText, show
+from policy_engine.policy.tree import Node
+from policy_engine.policy.tree import Path as At
+
+PROJECT_FILE = "policy-engine.yaml"
+LEDGER = ".policy-engine/ledger.sqlite"
+SIGNING_KEY = ".policy-engine/signing.pem"
+_BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_ENV_VAR = re.compile(
+    r"""\s*env_var\(\s*(?P<q>['"])(?P<name>[^'"]+)(?P=q)"""
+    r"""(\s*,\s*(?P<r>['"])(?P<default>[^'"]*)(?P=r))?\s*\)\s*"""
+)
+
+
+class WarehouseSpec(Document):
+    """A warehouse."""
+
+    type: Annotated[Literal["duckdb"], Ruled(laws.one_of("duckdb"), {"const": "duckdb"})]
+    database: fields.OptionalLineField = None
+    """The database's file; without it the database is in memory."""
+
+
+class SigningSpec(Document):
+    """What certificates are signed with."""
+
+    key: fields.LineField = SIGNING_KEY
+    """The file of the Ed25519 key."""
+
+
+class AccountSpec(Document):
+    """An account of the ledger and its limit; without one it only adds up."""
+
+    epsilon: fields.OptionalEpsilonField = None
+    delta: fields.OptionalDeltaField = None
+
+    @classmethod
+    def needs(cls, key: str) -> str:
+        """What to write for an account without a limit."""
+        return "" if key else "write {} for an account without a limit"
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """Both numbers of the limit, or neither."""
+        if ("epsilon" in data) != ("delta" in data):
+            given, missing = ("epsilon", "delta") if "epsilon" in data else ("delta", "epsilon")
+            yield refusal(f"is missing, {given} is given", "a limit has both", at=(missing,))
+
+
+class ProjectDocument(Document):
+    """The project file as it is written."""
+
+    version: fields.VersionField = 1
+    warehouses: Annotated[
+        dict[str, WarehouseSpec], BeforeValidator(laws.a_mapping("name: warehouse"))
+    ] = Field(default_factory=dict)
+    default: fields.OptionalNameField = None
+    """The warehouse of commands that name none."""
+    ledger: fields.LineField = LEDGER
+    signing: SigningSpec = SigningSpec()
+    accounts: Annotated[
+        dict[str, AccountSpec], BeforeValidator(laws.a_mapping("account: limit"))
+    ] = Field(default_factory=dict)
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """Good names, and a default that is one of the warehouses."""
+        warehouses, accounts = data.get("warehouses"), data.get("accounts")
+        yield from _names(warehouses, "warehouses", laws.name)
+        yield from _names(accounts, "accounts", laws.line)
+        names = list(warehouses) if isinstance(warehouses, dict) else []
+        default = data.get("default")
+        if "default" not in data and len(names) > 1:
+            yield refusal("is missing", f"name one of {', '.join(names)}", at=("default",))
+        elif isinstance(default, str) and default not in (names or ["duckdb"]):
+            wrong = f"must be one of the warehouses, found {show(default)}"
+            yield refusal(wrong, laws.suggestion(default, names or ["duckdb"]), at=("default",))
+
+
+def _names(data: object, under: str, law: laws.Law) -> Iterable[PydanticCustomError]:
+    """The law of the keys of a mapping."""
+    for key in data if isinstance(data, dict) else ():
+        try:
+            law(key)
+        except PydanticCustomError as error:
+            yield refusal(f"is no name: a name {error.message()}", at=(under, key), on_key=True)
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A warehouse; ``database`` is None for a DuckDB in memory."""
+
+    name: str
+    type: Literal["duckdb"] = "duckdb"
+    database: Path | None = None
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most an account may spend."""
+
+    epsilon: Decimal
+    delta: Decimal
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project with every default filled in and every path relative to its directory.
+
+    ``accounts`` has None for an account without a limit. ``file`` is None where there is no
+    project file.
+    """
+
+    directory: Path
+    ledger: Path
+    signing_key: Path
+    warehouses: Mapping[str, Warehouse]
+    default: str
+    accounts: Mapping[str, Limit | None] = field(default_factory=dict)
+    file: Path | None = None
+
+    @property
+    def warehouse(self) -> Warehouse:
+        """The default warehouse."""
+        return self.warehouses[self.default]
+
+
+def find_project(start: str | Path) -> Path | None:
+    """The project file in a directory or the nearest one above it, else None."""
+    directory = Path(start).resolve()
+    for folder in (directory, *directory.parents):
+        try:
+            if (folder / PROJECT_FILE).is_file():
+                return folder / PROJECT_FILE
+        except OSError:
+            continue
+    return None
+
+
+def default_project(directory: str | Path) -> Project:
+    """The project of a directory without a project file.
+
+    >>> default_project("/work").warehouse
+    Warehouse(name='duckdb', type='duckdb', database=None)
+    """
+    return _project(ProjectDocument(), Path(directory), None)
+
+
+def load_project(path: str | Path, environ: Mapping[str, str] | None = None) -> Project:
+    """The project that a file names; ``environ`` stands in for the environment.
+
+    Raises ``PolicyError`` with every problem of the file.
+    """
+    file = Path(path)
+    text = read_text(file, "project")
+    return load_project_text(text, file, file.parent, environ)
+
+
+def load_project_text(
+    text: str, file: str | Path, directory: str | Path, environ: Mapping[str, str] | None = None
+) -> Project:
+    """The project that ``text`` writes, as if it were in ``file``.
+
+    >>> load_project_text("accounts: {census: {epsilon: 1}}", "policy-engine.yaml", ".")
+    Traceback (most recent call last):
+    ...
+    policy_engine.errors.PolicyError: policy-engine.yaml:1:12: accounts.census.delta is missing, \
+epsilon is given; a limit has both
+    """
+    file = Path(file)
+    root, problems = read_root(text, file, "project")
+    reading: Reading[ProjectDocument] = Reading(str(file), "project", root, problems=problems)
+    _substitute(reading, root, (), os.environ if environ is None else environ)
+    return _project(check(reading, ProjectDocument).result(), Path(directory), file)
+
+
+def _substitute(
+    reading: Reading[ProjectDocument], node: Node, at: At, environ: Mapping[str, str]
+) -> None:
+    """Put the environment's values into every text below ``node``."""
+    if isinstance(node.value, dict):
+        for key, child in node.value.items():
+            _substitute(reading, child, (*at, key), environ)
+    elif isinstance(node.value, list):
+        for index, child in enumerate(node.value):
+            _substitute(reading, child, (*at, index), environ)
+    elif isinstance(node.value, str) and "{{" in node.value:
+        node.value = _substituted(reading, node.value, at, environ)
+
+
+def _substituted(
+    reading: Reading[ProjectDocument], text: str, at: At, environ: Mapping[str, str]
+) -> str:
+    """A text with the environment's values in it; what is missing becomes a problem."""
+
+    def value(found: re.Match[str]) -> str:
+        call = _ENV_VAR.fullmatch(found[1])
+        if call is None:
+            reading.refuse(at, "holds {{ … }} that is not env_var('NAME')")
+            return "unread"
+        given = environ.get(call["name"], call["default"])
+        if given is None:
+            remedy = f"set it, or give a default: env_var('{call['name']}', '…')"
+            reading.refuse(at, f"needs the environment variable {call['name']}", remedy)
+            return "unread"
+        return given
+
+    return EnvironmentText(_BRACES.sub(value, text))
+
+
+def _project(document: ProjectDocument, directory: Path, file: Path | None) -> Project:
+    """The project a document means."""
+    warehouses = {
+        name: Warehouse(name, spec.type, _database(directory, spec.database))
+        for name, spec in document.warehouses.items()
+    } or {"duckdb": Warehouse("duckdb")}
+    return Project(
+        directory=directory,
+        ledger=directory / document.ledger,
+        signing_key=directory / document.signing.key,
+        warehouses=warehouses,
+        default=document.default or next(iter(warehouses)),
+        accounts={name: _limit(spec) for name, spec in document.accounts.items()},
+        file=file,
+    )
+
+
+def _database(directory: Path, database: str | None) -> Path | None:
+    return None if database in (None, ":memory:") else directory / str(database)
+
+
+def _limit(account: AccountSpec) -> Limit | None:
+    if account.epsilon is None or account.delta is None:
+        return None
+    return Limit(account.epsilon, account.delta)

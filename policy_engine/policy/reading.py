@@ -1,0 +1,125 @@
+"""Text → document, for the policy file and the project file alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pydantic import ValidationError
+
+from policy_engine.errors import InternalError, PolicyError, Problem
+from policy_engine.policy import tree
+from policy_engine.policy.documents import Document
+from policy_engine.policy.tree import Node
+
+D = TypeVar("D", bound=Document)
+
+
+@dataclass
+class Reading(Generic[D]):
+    """A file half read: its tree, its document if it is valid, and the problems so far."""
+
+    file: str
+    kind: str
+    root: Node
+    document: D | None = None
+    problems: list[Problem] = field(default_factory=list)
+
+    def refuse(
+        self, path: tree.Path, predicate: str, remedy: str = "", *, on_key: bool = False
+    ) -> None:
+        """Add a problem of the value (or the key) at ``path``."""
+        place = self.root.locate(path, key=on_key)
+        subject = tree.path_text(path)
+        message = f"{subject or 'the ' + self.kind} {predicate}"
+        self.add(Problem(self.file, *place, subject, message, remedy))
+
+    def add(self, problem: Problem) -> None:
+        """Add a problem."""
+        self.problems.append(problem)
+
+    def raise_problems(self) -> None:
+        """Raise all problems in the order of the file, other files after it."""
+        if self.problems:
+            own = self.file
+            ranked = sorted(
+                dict.fromkeys(self.problems),
+                key=lambda found: (found.file != own, found.file, found.line, found.column),
+            )
+            raise PolicyError(tuple(ranked))
+
+    def result(self) -> D:
+        """The document, or all problems."""
+        self.raise_problems()
+        if self.document is None:
+            raise InternalError("a file without problems has no document")
+        return self.document
+
+
+def read_text(file: Path, kind: str) -> str:
+    """The text of a file, or ``PolicyError`` with the reason why there is none."""
+    try:
+        if file.is_dir():
+            raise _refused(file, f"the {kind} file is a directory")
+        with file.open("rb") as stream:
+            content = stream.read(tree.MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise _refused(file, f"the {kind} file does not exist") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise _refused(file, f"the {kind} file cannot be read: {reason}") from None
+    if len(content) > tree.MAX_BYTES:
+        raise _refused(file, f"the {kind} file must be at most {tree.MAX_BYTES} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
+        raise _refused(file, f"the {kind} file is not UTF-8 text", line, column) from None
+
+
+def _refused(file: Path, message: str, line: int = 0, column: int = 0) -> PolicyError:
+    return PolicyError((Problem(str(file), line, column, "", message),))
+
+
+def read_root(text: str, file: Path, kind: str) -> tuple[Node, list[Problem]]:
+    """The root mapping of a file and the problems met, or ``PolicyError`` if there is none."""
+    root, problems = tree.read_tree(text, str(file))
+    if root is None and not problems:
+        raise _refused(file, f"the {kind} file is empty", 1, 1)
+    if root is None:
+        raise PolicyError(problems)
+    if not isinstance(root.value, dict):
+        found = "empty" if root.value is None else "not a mapping of keys to values"
+        raise PolicyError(
+            (*problems, Problem(str(file), *root.position, "", f"the {kind} file is {found}"))
+        )
+    return root, list(problems)
+
+
+def read_document(text: str, file: Path, model: type[D], kind: str) -> Reading[D]:
+    """What ``text`` says, checked against ``model``.
+
+    Raises ``PolicyError`` only where the text has no mapping at all; every other problem waits
+    in the reading, so that its caller can add more.
+    """
+    root, problems = read_root(text, file, kind)
+    return check(Reading(str(file), kind, root, problems=problems), model)
+
+
+def check(reading: Reading[D], model: type[D]) -> Reading[D]:
+    """The reading with its document, or with the problems that ``model`` finds."""
+    unread = {(problem.line, problem.column) for problem in reading.problems}
+    try:
+        reading.document = model.model_validate(reading.root.data())
+    except ValidationError as error:
+        for found in error.errors(include_url=False):
+            context = found["ctx"]
+            path = (*found["loc"], *context["at"])
+            if reading.root.locate(path, key=context["on_key"]) not in unread:
+                reading.refuse(
+                    path, context["predicate"], context["remedy"], on_key=context["on_key"]
+                )
+    return reading

@@ -1,0 +1,188 @@
+"""The recodings of a policy file as they are written: `keep`, or a mapping of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from policy_engine.policy import fields, laws
+from policy_engine.policy.documents import Document
+from policy_engine.policy.laws import refusal
+from policy_engine.policy.recodings import Cut
+from policy_engine.policy.scalars import show
+
+_WRITE_CUTS = "cuts are fixed before the data is looked at: write them out, as in [18, 30, 45]"
+
+
+class BinsSpec(Document):
+    """Intervals, each closed on the left; the first and the last are open ended."""
+
+    bins: Annotated[
+        tuple[fields.CutField, ...],
+        BeforeValidator(laws.a_list("numbers, dates or timestamps", _WRITE_CUTS)),
+        Field(json_schema_extra={"minItems": 1}),
+    ]
+    """The cuts, in ascending order."""
+    labels: Annotated[tuple[fields.LabelField, ...], BeforeValidator(laws.a_list("texts"))] = Field(
+        default=(), json_schema_extra={"minItems": 2}
+    )
+    """A name for each interval, one more than cuts."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """Cuts of one kind that ascend; labels that fit and differ."""
+        cuts = _valid(data.get("bins"), laws.cut)
+        yield from _ascending(cuts)
+        labels = _valid(data.get("labels"), laws.label)
+        if labels and cuts and len(labels) != len(cuts) + 1:
+            wanted = f"must be {len(cuts) + 1} labels, one more than the cuts"
+            yield refusal(f"{wanted}, found {len(labels)}", at=("labels",), on_key=True)
+        seen: set[str] = set()
+        for index, label in enumerate(labels):
+            if label in seen:
+                yield refusal(f"is {show(label)} a second time", at=("labels", index))
+            seen.add(label)
+
+    def names(self) -> tuple[str, ...]:
+        """The labels, written or default.
+
+        >>> BinsSpec(bins=[18, Decimal("30.0")]).names()
+        ('<18', '[18,30.0)', '>=30.0')
+        """
+        edges = [cut_text(edge) for edge in self.bins]
+        between = (f"[{low},{high})" for low, high in pairwise(edges))
+        return self.labels or (f"<{edges[0]}", *between, f">={edges[-1]}")
+
+
+def cut_text(edge: Cut) -> str:
+    """A cut as its user reads it: decimal text without an exponent, ISO 8601 dates.
+
+    >>> cut_text(Decimal("1.50")), cut_text(Decimal("1E+3"))
+    ('1.50', '1000')
+    """
+    return f"{edge:f}" if isinstance(edge, Decimal) else edge.isoformat()
+
+
+def _valid(values: object, law: laws.Law) -> list[Any]:
+    """The items of a list by their law; nothing where one breaks it."""
+    try:
+        return [law(value) for value in values] if isinstance(values, list) else []
+    except PydanticCustomError:
+        return []
+
+
+def _ascending(cuts: list[Any]) -> Iterable[PydanticCustomError]:
+    for index, (low, high) in enumerate(pairwise(cuts), start=1):
+        kind = laws.kind_of_cut(low)
+        if laws.kind_of_cut(high) != kind:
+            yield refusal(f"must be one of {kind} like the cuts before", at=("bins", index))
+            return
+        if high <= low:
+            wanted = f"must be greater than the cut before it, {cut_text(low)}"
+            yield refusal(f"{wanted}, found {cut_text(high)}", at=("bins", index))
+
+
+class HierarchySpec(Document):
+    """A level of a public hierarchy in a CSV file."""
+
+    hierarchy: fields.LineField
+    """The file, relative to the policy file: `value;level 1;level 2…` with no heading."""
+    level: fields.LevelField
+    """The column that is released; 1 is the one after the value."""
+    other: fields.LabelOrNullField = "other"
+    """What stands for a value that is not in the file."""
+
+
+class MapSpec(Document):
+    """A finite map of values."""
+
+    map: Annotated[
+        dict[str, fields.LabelOrNullField], BeforeValidator(laws.a_mapping("value: label"))
+    ] = Field(json_schema_extra={"minProperties": 1})
+    other: fields.LabelOrNullField
+    """What stands for a value that is not in the map; null says NULL."""
+
+    @classmethod
+    def needs(cls, key: str) -> str:
+        """What to write for `other`."""
+        how = "name what stands for every other value, or write other: null"
+        return how if key == "other" else ""
+
+
+class PrefixSpec(Document):
+    """The first characters of a text."""
+
+    prefix: fields.LengthField
+
+
+class TruncateSpec(Document):
+    """The start of the unit of time a date or timestamp lies in."""
+
+    truncate: fields.TruncateField
+
+
+class RoundSpec(Document):
+    """The nearest multiple of a number."""
+
+    round: fields.StepField
+
+
+class ConstantSpec(Document):
+    """The same text for every row."""
+
+    constant: fields.LabelField
+
+
+Mapped = BinsSpec | HierarchySpec | MapSpec | PrefixSpec | TruncateSpec | RoundSpec | ConstantSpec
+
+KINDS: dict[str, type[Mapped]] = {
+    "bins": BinsSpec,
+    "hierarchy": HierarchySpec,
+    "map": MapSpec,
+    "prefix": PrefixSpec,
+    "truncate": TruncateSpec,
+    "round": RoundSpec,
+    "constant": ConstantSpec,
+}
+
+
+def read_recode(found: object) -> object:
+    """`keep`, or the model of the one recoding that a mapping names."""
+    if found == "keep" or isinstance(found, Document):
+        return found
+    if not isinstance(found, dict) or not found:
+        shown = "an empty mapping" if found == {} else show(found)
+        raise refusal(
+            f"must be keep or a mapping with one recoding, found {shown}",
+            f"the recodings are {', '.join(('keep', *KINDS))}",
+        )
+    named = [key for key in found if key in KINDS]
+    if len(named) == 1:
+        return KINDS[named[0]].model_validate(found)
+    if named:
+        raise refusal(
+            f"is a second recoding beside {named[0]}",
+            "a column has exactly one",
+            at=(named[1],),
+            on_key=True,
+        )
+    first = next(iter(found))
+    raise refusal("is an unknown recoding", _meant(first), at=(first,), on_key=True)
+
+
+def _meant(key: str) -> str:
+    """The remedy for a recoding that does not exist."""
+    if key == "keep":
+        return "write keep alone, without a mapping"
+    if "quantile" in key.lower():
+        return _WRITE_CUTS.replace("cuts are", "a recoding is").replace("write them", "write bins")
+    return laws.suggestion(key, KINDS)
+
+
+Recode = Annotated[Literal["keep"] | Mapped, BeforeValidator(read_recode)]
+"""A column's recoding."""

@@ -1,0 +1,197 @@
+"""A document with its hierarchy files → the ``Policy`` that everything else works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+
+from policy_engine.errors import InternalError
+from policy_engine.policy.auto import Guarantee, effective_rate, solve_auto
+from policy_engine.policy.canonical import digest
+from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
+from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.models import PolicyDocument, SourceSpec, order_term
+from policy_engine.policy.recode_models import (
+    BinsSpec,
+    ConstantSpec,
+    HierarchySpec,
+    MapSpec,
+    PrefixSpec,
+    Recode,
+    RoundSpec,
+    TruncateSpec,
+)
+from policy_engine.policy.recodings import (
+    Bins,
+    Constant,
+    Keep,
+    Lookup,
+    Prefix,
+    Recoding,
+    Round,
+    Truncate,
+)
+
+Direction = Literal["asc", "desc"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """The table released from: ``path`` or ``relation``, the other is None.
+
+    ``key`` is None where one row is one person; ``order_by`` is empty where no order is named.
+    """
+
+    path: str | None
+    relation: str | None
+    key: str | None = None
+    order_by: tuple[tuple[str, Direction], ...] = ()
+    sampled_at: Decimal = Decimal(1)
+    columns: tuple[tuple[str, ColumnType], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The path or the relation as it is written."""
+        return self.path or self.relation or ""
+
+
+@dataclass(frozen=True)
+class Release:
+    """Where the release goes: ``path`` or ``relation``, the other is None; and its form."""
+
+    path: str | None
+    relation: str | None
+    form: Form = "counts"
+    count_as: str = "n"
+
+    @property
+    def text(self) -> str:
+        """The path or the relation as it is written."""
+        return self.path or self.relation or ""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy with nothing left open: every default filled in, every ``auto`` solved.
+
+    ``recodings`` has every released column in the file's order. ``digest`` covers the document
+    and its hierarchy files.
+    """
+
+    name: str
+    description: str
+    source: Source
+    recodings: tuple[tuple[str, Recoding], ...]
+    rate: Decimal
+    method: Method
+    k: int
+    guarantee: Guarantee
+    release: Release
+    budget: str
+    grouping: Grouping
+    digest: str
+    file: Path
+    directory: Path
+    declared_k_auto: bool = False
+    declared_rate_auto: bool = False
+
+    @property
+    def source_path(self) -> Path | None:
+        """The source's file, relative to the policy's directory; None for a relation."""
+        return None if self.source.path is None else self.directory / self.source.path
+
+    @property
+    def release_path(self) -> Path | None:
+        """The release's file, relative to the policy's directory; None for a relation."""
+        return None if self.release.path is None else self.directory / self.release.path
+
+    @property
+    def effective_rate(self) -> Decimal:
+        """rate · sampled_at, exact: what the certificate rests on ([AMP])."""
+        return effective_rate(self.rate, self.source.sampled_at)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the released columns, without the count's."""
+        return tuple(column for column, _ in self.recodings)
+
+
+def resolve(
+    document: PolicyDocument, hierarchies: Mapping[str, Hierarchy], file: Path, directory: Path
+) -> Policy:
+    """The policy a document means, given the hierarchy of every column that has one.
+
+    Raises ``NoSolution`` where an ``auto`` cannot be solved.
+    """
+    given = document.guarantee
+    guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
+    source = resolve_source(document.source)
+    declared_k = None if document.k == "auto" else document.k
+    declared_rate = None if document.sample.rate == "auto" else document.sample.rate
+    k, rate = solve_auto(guarantee, declared_k, declared_rate, source.sampled_at)
+    release = document.release
+    return Policy(
+        name=document.name,
+        description=document.description,
+        source=source,
+        recodings=tuple(
+            (column, resolve_recoding(spec, hierarchies.get(column)))
+            for column, spec in document.recode.items()
+        ),
+        rate=rate,
+        method=document.sample.method,
+        k=k,
+        guarantee=guarantee,
+        release=Release(release.path, release.relation, release.form, release.count_as),
+        budget=document.budget or source.text,
+        grouping=document.grouping,
+        digest=digest(document, {column: found.digest for column, found in hierarchies.items()}),
+        file=file,
+        directory=directory,
+        declared_k_auto=declared_k is None,
+        declared_rate_auto=declared_rate is None,
+    )
+
+
+def resolve_source(source: SourceSpec) -> Source:
+    """The source a document means."""
+    unit = None if source.unit == "row" else source.unit
+    keep = None if unit is None else unit.keep
+    return Source(
+        path=source.path,
+        relation=source.relation,
+        key=None if unit is None else unit.key,
+        order_by=() if keep is None else tuple(order_term(term) for term in keep.order_by),
+        sampled_at=source.sampled_at,
+        columns=tuple(source.columns.items()),
+    )
+
+
+def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> Recoding:
+    """The recoding that a column's entry means.
+
+    >>> resolve_recoding(PrefixSpec(prefix=3)), resolve_recoding("keep")
+    (Prefix(length=3), Keep())
+    """
+    match spec:
+        case "keep":
+            return Keep()
+        case BinsSpec():
+            return Bins(spec.bins, spec.names())
+        case HierarchySpec():
+            if hierarchy is None:
+                raise InternalError(f"the hierarchy {spec.hierarchy} was not read")
+            return Lookup(hierarchy.table(spec.level), spec.other)
+        case MapSpec():
+            return Lookup(tuple(sorted(spec.map.items(), key=lambda pair: pair[0])), spec.other)
+        case PrefixSpec():
+            return Prefix(spec.prefix)
+        case TruncateSpec():
+            return Truncate(spec.truncate)
+        case RoundSpec():
+            return Round(spec.round)
+        case ConstantSpec():
+            return Constant(spec.constant)

@@ -1,0 +1,166 @@
+"""A release and its certificate in the file system: both, or neither.
+
+Everything is written aside and synced first. The certificate is put in place before the
+release, so that a release that stands always has one; a certificate without a release
+promises nothing to anybody. Without ``replace`` a file is never overwritten, whatever
+another process does meanwhile.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from policy_engine.errors import FileError
+
+#: One row group, plain statistics-free pages: the file's layout tells only what its rows tell.
+_ROW_GROUP = 1 << 20
+
+
+def certificate_path(release: Path) -> Path:
+    """Where the certificate of a release file stands.
+
+    >>> certificate_path(Path("out/adult.parquet")).as_posix()
+    'out/adult.certificate.json'
+    """
+    return release.with_name(f"{release.stem}.certificate.json")
+
+
+def check_target(release: Path, *, replace: bool) -> None:
+    """Refuse a target that cannot be written, before anything is charged.
+
+    Raises:
+        FileError: it exists and ``replace`` is off, is a directory, or cannot be written.
+    """
+    if release.suffix.lower() != ".parquet":
+        raise FileError(f"release.path must end in .parquet, found {release.name}")
+    for path in (release, certificate_path(release)):
+        if path.is_dir():
+            raise FileError(f"{path} is a directory; name a file")
+        if path.exists() and not replace:
+            raise FileError(f"{path} exists; use --replace to release anew, at a new price")
+    with _explained(release):
+        release.parent.mkdir(parents=True, exist_ok=True)
+        probe = release.with_name(f".{release.name}.{secrets.token_hex(4)}")
+        probe.touch(exist_ok=False)
+        probe.unlink()
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def publish_file(
+    rows: pa.Table,
+    release: Path,
+    metadata: Mapping[str, str],
+    attest: Callable[[str], str],
+    *,
+    replace: bool,
+) -> str:
+    """Write ``rows`` and the envelope that ``attest`` makes of their digest; return that digest.
+
+    Raises:
+        FileError: the disk is full, the target read-only or, meanwhile, taken.
+    """
+    mark = secrets.token_hex(4)
+    aside = release.with_name(f".{release.name}.{mark}")
+    certificate = certificate_path(release)
+    certificate_aside = certificate.with_name(f".{certificate.name}.{mark}")
+    with _explained(release):
+        try:
+            _write_parquet(rows, aside, metadata)
+            digest = file_digest(aside)
+            certificate_aside.write_text(attest(digest), encoding="utf-8")
+            _sync(aside, certificate_aside)
+            _put_in_place(((certificate_aside, certificate), (aside, release)), replace=replace)
+        finally:
+            aside.unlink(missing_ok=True)
+            certificate_aside.unlink(missing_ok=True)
+    return digest
+
+
+def write_certificate(text: str, path: Path, *, replace: bool) -> None:
+    """Put a certificate in place by itself: for a release that is a table.
+
+    Raises:
+        FileError: it exists and ``replace`` is off, or it cannot be written.
+    """
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    with _explained(path):
+        try:
+            aside.write_text(text, encoding="utf-8")
+            _sync(aside)
+            _put_in_place(((aside, path),), replace=replace)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+def _write_parquet(rows: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
+    facts = {key.encode(): value.encode() for key, value in metadata.items()}
+    pq.write_table(rows.replace_schema_metadata(facts), path, row_group_size=_ROW_GROUP)
+
+
+def _sync(*paths: Path) -> None:
+    for path in paths:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool) -> None:
+    done: list[Path] = []
+    kept = _set_aside([target for _, target in moves]) if replace else {}
+    try:
+        for aside, target in moves:
+            # A link, unlike a rename, fails if the target has come to be meanwhile.
+            os.link(aside, target)
+            done.append(target)
+    except BaseException:
+        for target in done:
+            target.unlink(missing_ok=True)
+        for target, old in kept.items():
+            old.replace(target)
+        raise
+    for old in kept.values():
+        old.unlink(missing_ok=True)
+
+
+def _set_aside(targets: list[Path]) -> dict[Path, Path]:
+    """Move what stands at the targets away; the release first, so none stands uncertified."""
+    kept = {}
+    for target in reversed(targets):
+        if target.exists():
+            old = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
+            target.rename(old)
+            kept[target] = old
+    return kept
+
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "permission is denied",
+    errno.EPERM: "permission is denied",
+    errno.EEXIST: "it exists; use --replace to release anew, at a new price",
+    errno.ENOTDIR: "a part of its path is a file",
+}
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
+        raise FileError(f"{path} could not be written: {reason}; nothing was published") from None

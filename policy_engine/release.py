@@ -1,0 +1,306 @@
+"""The one orchestration: policy → plan → text → certificate → charge → run → release.
+
+Everything that can fail without touching the data fails before the charge. After it, a crash
+at any step leaves the charge standing: somebody may have seen something.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from policy_engine.compile.catalog import Table
+from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.rendering import render
+from policy_engine.errors import FileError
+from policy_engine.ledger.account import Balance, Limit, admit
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.store import Ledger, Reservation
+from policy_engine.policy.project import Project, default_project, find_project, load_project
+from policy_engine.policy.resolve import Policy
+from policy_engine.publish import (
+    certificate_path,
+    check_target,
+    publish_file,
+    write_certificate,
+)
+from policy_engine.verify.attestation import sign, statement
+from policy_engine.verify.certificate import Certificate, certify
+from policy_engine.verify.keys import SIGNING_KEY_VARIABLE, generate_key, load_private_key
+from policy_engine.verify.schema import Schema
+from policy_engine.warehouse.base import Warehouse
+from policy_engine.warehouse.drawing import new_secret
+
+METADATA_KEY = "policy_engine.certificate"
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a release would be: its certificate, and the account that would pay."""
+
+    certificate: Certificate
+    account: str
+    balance: Balance
+    table: Table
+
+
+@dataclass(frozen=True)
+class Released:
+    """What a release was. ``release`` and ``certificate`` say where the two are."""
+
+    release: str
+    certificate: Path
+    epsilon: Decimal
+    delta: Decimal
+    k: int
+    rate: Decimal
+    groups: int
+    rows: int
+    account: str
+    entry: int
+    epsilon_left: Decimal | None
+    delta_left: Decimal | None
+
+
+def project_of(policy: Policy, start: Path | None = None) -> Project:
+    """The project of a policy: found upwards from ``start``, then from the policy's folder."""
+    found = find_project(start or Path.cwd()) or find_project(policy.directory)
+    return load_project(found) if found is not None else default_project(policy.directory)
+
+
+def open_warehouse(policy: Policy, project: Project, *, writes: bool) -> Warehouse:
+    """A connection to the warehouse that holds the policy's source."""
+    # Imported on use: every command would otherwise wait for the engine to load.
+    from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+    named = project.warehouse
+    needed = policy.source.relation is not None or policy.release.relation is not None
+    database = named.database if needed else None
+    return DuckDBWarehouse(
+        named.name, database, writable=writes and policy.release.relation is not None
+    )
+
+
+def schema_of(policy: Policy, table: Table) -> Schema:
+    """What the catalog says, in the kernel's words."""
+    columns = {column.name: column.type for column in table.columns}
+    if table.view is not None:
+        return Schema(views={table.name: ""}, known=True)
+    return Schema({table.name: columns}, known=True)
+
+
+def prepare(
+    policy: Policy, project: Project, warehouse: Warehouse, *, replace: bool = False
+) -> tuple[Certificate, Table]:
+    """Compile, render and certify; nothing runs and nothing is charged.
+
+    Raises:
+        PolicyError: the policy does not fit its source.
+        NotCertifiable: the kernel did not find what the policy asks for.
+    """
+    table = warehouse.table(policy.source, policy.directory)
+    relation = policy.release.relation
+    target = warehouse.target(relation) if relation is not None else ()
+    plan = compile_policy(policy, table, warehouse.dialect, target=target, replaces=replace)
+    certificate = certify(
+        policy,
+        render(plan),
+        warehouse.dialect.name,
+        schema=schema_of(policy, table),
+        engine_version=warehouse.engine_version,
+    )
+    return certificate, table
+
+
+def limit_of(policy: Policy, project: Project) -> Limit | None:
+    """The limit of the account that pays, None where it only adds up."""
+    limit = project.accounts.get(policy.budget)
+    return None if limit is None else Limit(limit.epsilon, limit.delta)
+
+
+def charge_of(policy: Policy, certificate: Certificate) -> Charge:
+    """What the ledger is asked to pay for a certificate."""
+    predicate = json.dumps(certificate.predicate(), sort_keys=True)
+    return Charge(
+        account=policy.budget,
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
+        neighbours=policy.guarantee.neighbours,
+        policy_name=policy.name,
+        policy_digest=policy.digest,
+        certificate_digest="sha256:" + hashlib.sha256(predicate.encode()).hexdigest(),
+    )
+
+
+def preview(policy: Policy, project: Project | None = None) -> Preview:
+    """A dry run: the certificate to be, and what its account has left. Writes nothing."""
+    project = project or project_of(policy)
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        certificate, table = prepare(policy, project, warehouse)
+    limit = limit_of(policy, project)
+    balance = balance_of_account(project, policy.budget, limit)
+    return Preview(certificate, policy.budget, balance, table)
+
+
+def balance_of_account(project: Project, account: str, limit: Limit | None) -> Balance:
+    """The balance of an account; an absent ledger has spent nothing, and stays absent."""
+    from policy_engine.ledger.account import balance_of
+
+    if not project.ledger.exists():
+        return balance_of(account, (), limit)
+    with Ledger.open(project.ledger, create=False) as ledger:
+        return ledger.balance(account, limit)
+
+
+def release(
+    policy: Policy, project: Project | None = None, *, replace: bool = False
+) -> Released:
+    """Publish what ``policy`` says, with its certificate, and charge its account.
+
+    Guarantee: what is published is what the certificate's text computes from a fresh sample
+    under a fresh secret; the account is charged before the sample is drawn.
+
+    Raises:
+        PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
+        BudgetExceeded: the account cannot pay; nothing was drawn.
+        FileError, WarehouseError, LedgerError: nothing was published. If the sample was
+            drawn, the charge stands.
+    """
+    project = project or project_of(policy)
+    with closing(open_warehouse(policy, project, writes=True)) as warehouse:
+        certificate, table = prepare(policy, project, warehouse, replace=replace)
+        target = _checked_target(policy, warehouse, replace=replace)
+        key = signing_key(project)
+        limit = limit_of(policy, project)
+        charge = charge_of(policy, certificate)
+        with Ledger.open(project.ledger) as ledger:
+            admit(ledger.balance(policy.budget, limit), charge)
+            with ledger.reserve(charge, limit) as reservation:
+                job = _Job(policy, certificate, table, warehouse, key, replace)
+                done = job.to_file() if target is None else job.to_table(target)
+                reservation.commit(release_name=done.name, release_digest=done.digest)
+            balance = ledger.balance(policy.budget, limit)
+    return _released(certificate, done, reservation, balance)
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What was published: its name, SHA-256, certificate, groups and rows."""
+
+    name: str
+    digest: str
+    certificate: Path
+    groups: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A certified and charged release, ready to run once."""
+
+    policy: Policy
+    certificate: Certificate
+    table: Table
+    warehouse: Warehouse
+    key: Ed25519PrivateKey
+    replace: bool
+
+    def to_file(self) -> _Done:
+        path = self.policy.release_path
+        assert path is not None
+        with self.warehouse.sampled(self.policy, self.table, new_secret()) as unchanged:
+            rows = self.warehouse.rows(self.certificate.sql)
+            unchanged()
+        metadata = {METADATA_KEY: self._facts()}
+        digest = publish_file(
+            rows, path, metadata, lambda digest: self._envelope(path.name, digest),
+            replace=self.replace,
+        )
+        groups = rows.num_rows
+        if self.policy.release.form == "rows":
+            groups = rows.group_by(list(rows.column_names)).aggregate([]).num_rows
+        return _Done(str(path), digest, certificate_path(path), groups, rows.num_rows)
+
+    def to_table(self, target: tuple[str, ...]) -> _Done:
+        name = ".".join(target)
+        path = table_certificate_path(self.policy)
+        with self.warehouse.sampled(self.policy, self.table, new_secret()) as unchanged:
+            self.warehouse.publish(self.certificate.sql, target, self._facts(), unchanged)
+        digest, groups, rows = _digest_of_lines(self.warehouse.release_lines(target))
+        write_certificate(self._envelope(name, digest), path, replace=True)
+        return _Done(name, digest, path, groups, rows)
+
+    def _facts(self) -> str:
+        return json.dumps(self.certificate.predicate(), sort_keys=True, ensure_ascii=False)
+
+    def _envelope(self, name: str, digest: str) -> str:
+        return sign(statement(name, digest, self.certificate.predicate()), self.key).to_json()
+
+
+def table_certificate_path(policy: Policy) -> Path:
+    """Where the certificate of a release into a table stands: beside the policy."""
+    return policy.directory / f"{policy.name}.certificate.json"
+
+
+def _digest_of_lines(lines: Iterable[tuple[Any, ...]]) -> tuple[str, int, int]:
+    """SHA-256 of the rows as JSON lines, how many differ, how many there are.
+
+    The rows are sorted, so equal ones stand together.
+    """
+    digest, groups, rows, last = hashlib.sha256(), 0, 0, None
+    for line in lines:
+        text = json.dumps([None if v is None else str(v) for v in line], ensure_ascii=False)
+        digest.update(text.encode() + b"\n")
+        groups, rows, last = groups + (text != last), rows + 1, text
+    return digest.hexdigest(), groups, rows
+
+
+def _checked_target(
+    policy: Policy, warehouse: Warehouse, *, replace: bool
+) -> tuple[str, ...] | None:
+    """The full name of the table to write, None for a file; FileError where it is in the way."""
+    if policy.release_path is not None:
+        check_target(policy.release_path, replace=replace)
+        return None
+    target = warehouse.target(policy.release.relation or "")
+    if warehouse.exists(target) and not replace:
+        raise FileError(f"{'.'.join(target)} exists; use --replace to release anew, at a new price")
+    return target
+
+
+def signing_key(project: Project) -> Ed25519PrivateKey:
+    """The project's key: from the environment, else its file, which is made when missing."""
+    if os.environ.get(SIGNING_KEY_VARIABLE):
+        return load_private_key()
+    if not project.signing_key.exists():
+        project.signing_key.parent.mkdir(parents=True, exist_ok=True)
+        generate_key(project.signing_key)
+    return load_private_key(project.signing_key)
+
+
+def _released(
+    certificate: Certificate, done: _Done, reservation: Reservation, balance: Balance
+) -> Released:
+    return Released(
+        release=done.name,
+        certificate=done.certificate,
+        epsilon=certificate.epsilon,
+        delta=certificate.delta,
+        k=certificate.k,
+        rate=certificate.rate,
+        groups=done.groups,
+        rows=done.rows,
+        account=balance.account,
+        entry=reservation.entry.id,
+        epsilon_left=balance.left_epsilon,
+        delta_left=balance.left_delta,
+    )

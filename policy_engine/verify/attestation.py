@@ -1,0 +1,372 @@
+"""A certificate as others see it: an in-toto Statement in a signed DSSE envelope.
+
+Writing: ``statement`` → bytes → ``sign`` → ``Envelope`` → ``to_json``. Reading is one step,
+``open_envelope``, and in one order: size, JSON, envelope, signature over exactly the bytes
+that are then parsed, statement. Nobody gets a ``Statement`` whose signature was not checked.
+
+Formats: in-toto Statement v1 (https://in-toto.io/Statement/v1) and DSSE v1
+(https://github.com/secure-systems-lab/dsse). Stricter than DSSE asks: exactly one signature,
+with its key id. As DSSE asks: unknown fields of the envelope, which nobody signed, are ignored,
+and both base64 alphabets are read. The signed statement itself is an allow-list.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import NoReturn
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from policy_engine.errors import DomainError, VerificationFailed
+from policy_engine.verify.keys import TrustedKeys, key_id
+
+STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+LARGEST_ENVELOPE = 10_000_000  # bytes
+
+_ANY_CERTIFICATE = re.compile(r"https://policy-engine\.dev/certificate/v(\d+)")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SIGNATURE_BYTES = 64
+
+Json = None | bool | int | str | tuple["Json", ...] | Mapping[str, "Json"]
+"""Frozen JSON without fractions: a decimal is text, so that no reader rounds it."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a trusted key vouched for; only ``open_envelope`` should make one.
+
+    ``payload`` are the very bytes that were signed, ``predicate`` the certificate in them,
+    deeply frozen: objects are read-only mappings and arrays tuples.
+    """
+
+    subject_name: str
+    subject_sha256: str
+    predicate: Mapping[str, Json]
+    key_id: str
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """A DSSE envelope with one signature. Nothing in it is verified: see ``open_envelope``."""
+
+    payload: bytes
+    payload_type: str
+    key_id: str
+    signature: bytes
+
+    def to_json(self) -> str:
+        """The envelope as one line of JSON, the same text for the same envelope."""
+        return _canonical(
+            {
+                "payload": base64.b64encode(self.payload).decode(),
+                "payloadType": self.payload_type,
+                "signatures": [
+                    {"keyid": self.key_id, "sig": base64.b64encode(self.signature).decode()}
+                ],
+            }
+        ).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Envelope:
+        """The envelope a text holds, its form checked and nothing verified.
+
+        Raises VerificationFailed when the text is over 10 MB, is not JSON, repeats a key,
+        misses a field, is of another payload type, has not exactly one signature or is not
+        in base64.
+        """
+        fields = _object(_parse(_bounded(text), "the envelope"), "the envelope")
+        payload_type = _text(fields, "payloadType", "the envelope")
+        if payload_type != PAYLOAD_TYPE:
+            _fail(f"payloadType must be {PAYLOAD_TYPE}, found {_shown(payload_type)}")
+        payload = _base64(_text(fields, "payload", "the envelope"), "payload")
+        signatures = _array(fields, "signatures", "the envelope")
+        if len(signatures) != 1:
+            _fail(f"the envelope must have exactly one signature, found {len(signatures)}")
+        signature = _object(signatures[0], "the signature")
+        return cls(
+            payload=payload,
+            payload_type=payload_type,
+            key_id=_text(signature, "keyid", "the signature"),
+            signature=_base64(_text(signature, "sig", "the signature"), "sig"),
+        )
+
+
+def statement(subject_name: str, subject_sha256: str, predicate: Mapping[str, object]) -> bytes:
+    """The canonical JSON of an in-toto Statement about one release.
+
+    Canonical: keys sorted by code point, no spaces, UTF-8; equal arguments give equal bytes.
+    Raises DomainError for an empty name, a digest that is not 64 lower-case hex digits, or a
+    predicate with anything but text, integers, booleans, null, arrays and objects.
+
+    >>> statement("a.parquet", "0" * 64, {"k": 20, "epsilon": "0.5"})[:80]
+    b'{"_type":"https://in-toto.io/Statement/v1","predicate":{"epsilon":"0.5","k":20},'
+    """
+    if not subject_name:
+        raise DomainError("subject_name", "the name of the release", "an empty text")
+    if not _SHA256.fullmatch(subject_sha256):
+        raise DomainError("subject_sha256", "64 lower-case hex digits", _shown(subject_sha256))
+    return _canonical(
+        {
+            "_type": STATEMENT_TYPE,
+            "subject": [
+                {
+                    "name": _thawed(subject_name, "subject_name"),
+                    "digest": {"sha256": subject_sha256},
+                }
+            ],
+            "predicateType": PREDICATE_TYPE,
+            "predicate": _thawed(predicate, "predicate"),
+        }
+    )
+
+
+def sign(statement_bytes: bytes, key: Ed25519PrivateKey) -> Envelope:
+    """The statement in a DSSE envelope, signed with Ed25519; the same bytes every time.
+
+    Raises DomainError when the envelope would be larger than ``open_envelope`` reads.
+
+    >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32))
+    >>> envelope = sign(statement("a.parquet", "0" * 64, {"k": 20}), key)
+    >>> opened = open_envelope(envelope.to_json(), TrustedKeys.of(key.public_key()))
+    >>> opened.subject_name, opened.predicate["k"]
+    ('a.parquet', 20)
+    """
+    envelope = Envelope(
+        payload=statement_bytes,
+        payload_type=PAYLOAD_TYPE,
+        key_id=key_id(key.public_key()),
+        signature=key.sign(_pae(PAYLOAD_TYPE, statement_bytes)),
+    )
+    size = len(envelope.to_json())
+    if size > LARGEST_ENVELOPE:
+        raise DomainError("the envelope", f"at most {LARGEST_ENVELOPE} bytes", size)
+    return envelope
+
+
+def open_envelope(text: str | bytes, trusted: TrustedKeys) -> Statement:
+    """The statement in an envelope, signed by a trusted key; the only way to read one.
+
+    The signature is verified over the exact payload bytes before they are parsed. Raises
+    VerificationFailed with the reason: what ``Envelope.from_json`` refuses; a key that is not
+    trusted, by its id; a signature that does not match; a payload that is not a v1 in-toto
+    Statement about one release with a v1 certificate, or is of a newer version.
+
+    >>> open_envelope("{}", TrustedKeys.of())
+    Traceback (most recent call last):
+    policy_engine.errors.VerificationFailed: the envelope misses the field 'payloadType'
+    """
+    envelope = Envelope.from_json(text)
+    _verify_signature(envelope, trusted)
+    return _read_statement(envelope.payload, envelope.key_id)
+
+
+def _pae(payload_type: str, payload: bytes) -> bytes:
+    """DSSE's pre-authentication encoding: what is signed, type and lengths included."""
+    kind = payload_type.encode()
+    return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+
+
+def _verify_signature(envelope: Envelope, trusted: TrustedKeys) -> None:
+    key = trusted.get(envelope.key_id)
+    if key is None:
+        known = ", ".join(sorted(trusted.by_id)) or "none"
+        _fail(
+            f"no signature by a trusted key: signed by key {_shown(envelope.key_id)}, "
+            f"trusted: {known}"
+        )
+    if len(envelope.signature) != _SIGNATURE_BYTES:
+        _fail(f"sig must be {_SIGNATURE_BYTES} bytes long, found {len(envelope.signature)}")
+    try:
+        key.verify(envelope.signature, _pae(envelope.payload_type, envelope.payload))
+    except InvalidSignature:
+        _fail(
+            f"bad signature: it is not key {envelope.key_id}'s over this payload, so one of the "
+            "two was changed after signing"
+        )
+
+
+def _read_statement(payload: bytes, signer: str) -> Statement:
+    fields = _object(_parse(payload, "the statement"), "the statement")
+    kind = _text(fields, "_type", "the statement")
+    if kind != STATEMENT_TYPE:
+        _fail(f"_type must be {STATEMENT_TYPE}, found {_shown(kind)}")
+    _check_predicate_type(_text(fields, "predicateType", "the statement"))
+    _exactly(fields, {"_type", "predicate", "predicateType", "subject"}, "the statement")
+    subjects = _array(fields, "subject", "the statement")
+    if len(subjects) != 1:
+        _fail(f"the statement must have exactly one subject, found {len(subjects)}")
+    subject = _object(subjects[0], "the subject")
+    _exactly(subject, {"digest", "name"}, "the subject")
+    digests = _object(_field(subject, "digest", "the subject"), "the subject's digest")
+    _exactly(digests, {"sha256"}, "the subject's digest")
+    sha256 = _text(digests, "sha256", "the subject's digest")
+    if not _SHA256.fullmatch(sha256):
+        _fail(f"the subject's sha256 must be 64 lower-case hex digits, found {_shown(sha256)}")
+    return Statement(
+        subject_name=_text(subject, "name", "the subject"),
+        subject_sha256=sha256,
+        predicate=_object(_field(fields, "predicate", "the statement"), "the predicate"),
+        key_id=signer,
+        payload=payload,
+    )
+
+
+def _check_predicate_type(found: str) -> None:
+    if found == PREDICATE_TYPE:
+        return
+    if version := _ANY_CERTIFICATE.fullmatch(found):
+        _fail(
+            f"predicateType is certificate version {_shown(version[1])} and this engine reads "
+            "version 1 only; verify with the engine version that made it"
+        )
+    _fail(f"predicateType must be {PREDICATE_TYPE}, found {_shown(found)}")
+
+
+# Strict JSON: from here on nothing knows of DSSE or in-toto.
+
+
+def _canonical(value: object) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode()
+
+
+def _thawed(value: object, path: str) -> object:
+    """Plain JSON values of a possibly frozen one; DomainError where JSON would be inexact."""
+    match value:
+        case None | bool() | int():
+            return value
+        case str() if _is_unicode(value):
+            return value
+        case Mapping() if all(isinstance(name, str) and _is_unicode(name) for name in value):
+            return {name: _thawed(item, f"{path}.{name}") for name, item in value.items()}
+        case Sequence() if not isinstance(value, str | bytes | bytearray):
+            return [_thawed(item, f"{path}[{index}]") for index, item in enumerate(value)]
+    law = "text, an integer, a boolean, null, or an array or object of such; a decimal is text"
+    raise DomainError(path, law, type(value).__name__)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether UTF-8 can hold the text: a lone surrogate, as in an odd file name, it cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _bounded(text: str | bytes) -> bytes:
+    # A character is at least a byte, so this much of an oversized text shows that it is one.
+    head = text[: LARGEST_ENVELOPE + 1]
+    data = head if isinstance(head, bytes) else head.encode(errors="surrogatepass")
+    if len(data) > LARGEST_ENVELOPE:
+        _fail(f"the envelope must have at most {LARGEST_ENVELOPE} bytes, found more")
+    return data
+
+
+def _parse(data: bytes, what: str) -> Json:
+    try:
+        value: object = json.loads(
+            data.decode(),
+            object_pairs_hook=partial(_without_repeats, what),
+            parse_float=partial(_no_fraction, what),
+            parse_constant=partial(_no_fraction, what),
+        )
+        return _frozen(value, what)
+    except json.JSONDecodeError as error:
+        _fail(f"{what} is not JSON: {error.msg} at line {error.lineno} column {error.colno}")
+    except UnicodeDecodeError:
+        _fail(f"{what} is not JSON: it is not UTF-8")
+    except ValueError:  # Python refuses integers of more than 4300 digits
+        _fail(f"{what} holds a number too long to read")
+    except RecursionError:
+        _fail(f"{what} is nested too deeply")
+
+
+def _without_repeats(what: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    for name, value in pairs:
+        if name in fields:
+            _fail(f"{what} repeats the key {_shown(name)}")
+        fields[name] = value
+    return fields
+
+
+def _no_fraction(what: str, number: str) -> NoReturn:
+    _fail(f"{what} holds the number {_shown(number)}; only integers are read, decimals are text")
+
+
+def _frozen(value: object, what: str) -> Json:
+    match value:
+        case dict():
+            for name in value:
+                _frozen(name, what)
+            return MappingProxyType({name: _frozen(item, what) for name, item in value.items()})
+        case list():
+            return tuple(_frozen(item, what) for item in value)
+        case str() if not _is_unicode(value):
+            _fail(f"{what} is not JSON: it holds half a character (a lone surrogate)")
+    assert value is None or isinstance(value, bool | int | str)  # what json.loads leaves
+    return value
+
+
+def _field(fields: Mapping[str, Json], name: str, what: str) -> Json:
+    if name not in fields:
+        _fail(f"{what} misses the field {name!r}")
+    return fields[name]
+
+
+def _text(fields: Mapping[str, Json], name: str, what: str) -> str:
+    value = _field(fields, name, what)
+    if not isinstance(value, str) or not value:
+        _fail(f"{what}'s field {name!r} must be a text that is not empty")
+    return value
+
+
+def _array(fields: Mapping[str, Json], name: str, what: str) -> tuple[Json, ...]:
+    value = _field(fields, name, what)
+    if not isinstance(value, tuple):
+        _fail(f"{what}'s field {name!r} must be an array")
+    return value
+
+
+def _object(value: Json, what: str) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        _fail(f"{what} must be a JSON object")
+    return value
+
+
+def _exactly(fields: Mapping[str, Json], names: set[str], what: str) -> None:
+    if unknown := sorted(fields.keys() - names):
+        _fail(f"{what} has the unknown field {_shown(unknown[0])}")
+
+
+def _base64(text: str, what: str) -> bytes:
+    try:
+        # urlsafe alphabet to the standard one: DSSE allows a producer either.
+        standard = text.replace("-", "+").replace("_", "/")
+        data = base64.b64decode(standard, validate=True)
+    except (binascii.Error, ValueError):
+        _fail(f"{what} is not base64")
+    if base64.b64encode(data).decode() != standard:
+        _fail(f"{what} is not base64: its last bits are not zero")
+    return data
+
+
+def _shown(text: str) -> str:
+    """A text of unknown origin, safe to print and not long."""
+    return ascii(text if len(text) <= 80 else text[:80] + "…")
+
+
+def _fail(reason: str) -> NoReturn:
+    raise VerificationFailed((reason,))

@@ -1,0 +1,173 @@
+"""The certificate: made here, from text that was proved, and nowhere else.
+
+``certify`` is the kernel's front door. It reads the SQL text, compares what it reads with
+the policy, computes the (ε, δ) of what it read, and returns a ``Certificate`` or raises.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from policy_engine.accounting.curve import delta_exact
+from policy_engine.errors import NotCertifiable
+from policy_engine.policy.resolve import Policy
+from policy_engine.verify.checks import CHECKS
+from policy_engine.verify.findings import Findings
+from policy_engine.verify.proof import prove
+from policy_engine.verify.schema import Schema
+from policy_engine.verify.shape import ROW_UNIT, ReleaseShape
+
+MECHANISM = "sampled-suppression"
+PREDICATE_VERSION = 1
+NATIVE_GRAIN = Decimal(2) ** -32
+"""DuckDB compares 32 random bits: the true rate is within this of the one written."""
+
+_RANDOMNESS = {
+    "drawn": "AES-128 of each unit under a secret of 128 bits from the operating system",
+    "keyed": "SHA-256 of a secret of 128 bits and each unit",
+    "native": "TABLESAMPLE BERNOULLI of the engine",
+    "random": "random() of the engine",
+}
+_ALWAYS = (
+    "nothing else that depends on this sample leaves: it was drawn for this release alone",
+    "the policy's recodings were chosen without looking at the source",
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was proved of one text, and its price. Made by ``certify`` only.
+
+    ``rate`` is an upper bound on the probability that a unit is sampled; ``delta`` is an
+    upper bound on δ at ``epsilon`` ([EXACT]). It holds nothing that was read from the source.
+    """
+
+    policy_name: str
+    policy_digest: str
+    sql: str
+    dialect: str
+    engine_version: str
+    shape: ReleaseShape
+    k: int
+    rate: Decimal
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str
+    at_n: int | None
+    assumptions: tuple[str, ...]
+    time: str
+
+    @property
+    def sql_digest(self) -> str:
+        """SHA-256 of the text that runs."""
+        return "sha256:" + hashlib.sha256(self.sql.encode()).hexdigest()
+
+    def predicate(self) -> dict[str, Any]:
+        """The certificate as the predicate of an in-toto Statement, version 1."""
+        return {
+            "version": PREDICATE_VERSION,
+            "mechanism": MECHANISM,
+            "policy": {"name": self.policy_name, "digest": self.policy_digest},
+            "k": self.k,
+            "rate": f"{self.rate:f}",
+            "epsilon": f"{self.epsilon:f}",
+            "delta": str(self.delta),
+            "bound": "exact",
+            "source_tag": "[EXACT]",
+            "neighbours": self.neighbours,
+            "unit": self.shape.unit,
+            "randomness": _RANDOMNESS[self.shape.method],
+            "assumptions": list(self.assumptions),
+            "columns": [column.name for column in self.shape.columns],
+            "count": self.shape.count,
+            "form": self.shape.form,
+            "sql": self.sql,
+            "sql_digest": self.sql_digest,
+            "dialect": self.dialect,
+            "engine_version": self.engine_version,
+            "time": self.time,
+        }
+
+
+def certify(
+    policy: Policy,
+    sql: str,
+    dialect: str,
+    *,
+    schema: Schema | None = None,
+    engine_version: str = "",
+) -> Certificate:
+    """A certificate that ``sql`` is the release ``policy`` asks for.
+
+    Guarantee: running exactly ``sql``, under the certificate's assumptions, is (ε, δ)-DP for
+    the certificate's unit and neighbouring notion, with ε the policy's and δ at most the
+    policy's. ``engine_version`` is recorded as it is given.
+
+    Raises:
+        NotCertifiable: with every finding.
+    """
+    proof = prove(sql, dialect, schema)
+    findings = Findings()
+    if proof.shape is None:
+        raise NotCertifiable(proof.findings)
+    for code, check in CHECKS:
+        found = check(proof.shape, policy)
+        if found is not None:
+            findings.add(code, found)
+    if findings:
+        raise NotCertifiable(findings.sorted())
+    rate = certified_rate(policy)
+    guarantee = policy.guarantee
+    bound = delta_exact(policy.k, rate, guarantee.epsilon, guarantee.neighbours)
+    if bound.delta > guarantee.delta:
+        promised = f"promised {guarantee.delta} at ε = {guarantee.epsilon}"
+        findings.add("V29", f"δ = {bound.delta}, {promised}; 'policy-engine calibrate' finds k")
+        raise NotCertifiable(findings.sorted())
+    return Certificate(
+        policy_name=policy.name,
+        policy_digest=policy.digest,
+        sql=sql,
+        dialect=dialect,
+        engine_version=engine_version,
+        shape=proof.shape,
+        k=policy.k,
+        rate=rate,
+        epsilon=guarantee.epsilon,
+        delta=bound.delta,
+        neighbours=guarantee.neighbours,
+        at_n=bound.at_n,
+        assumptions=_all_assumptions(policy, proof.assumptions),
+        time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
+def certified_rate(policy: Policy) -> Decimal:
+    """An upper bound on the probability that a unit of the population is sampled.
+
+    Keyed sampling keeps a unit with ⌊rate·2⁶⁰⌋/2⁶⁰, never more than ``rate``; native sampling
+    is known to 32 bits only. A known earlier sample multiplies ([AMP]).
+    """
+    rate = policy.rate + NATIVE_GRAIN if policy.method == "native" else policy.rate
+    return rate * policy.source.sampled_at
+
+
+def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]:
+    unit = policy.source.key
+    known = [
+        f"{unit} identifies one person"
+        if unit is not None
+        else f"one row of {policy.source.text} is one person",
+        f"{policy.source.text} does not change while it is read",
+        *_ALWAYS,
+    ]
+    if policy.source.sampled_at != 1:
+        known.insert(
+            0,
+            f"{policy.source.text} is a Bernoulli sample of its population, drawn in secret at"
+            f" the rate {policy.source.sampled_at}",
+        )
+    return (*[text for text in proved if text not in known], *known)

@@ -1,0 +1,221 @@
+"""The kernel's grammar: an allow-list of node types, and of the parts each may have.
+
+``read_statement`` turns text into one parsed statement or says why not. A node type that is
+not listed, or a part of a listed node that is not listed, is a finding: a construct that
+the kernel was not told about cannot slip through by not being looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+
+from policy_engine.errors import UsageError
+from policy_engine.verify.findings import Findings
+from policy_engine.verify.lexing import lexical_findings
+from policy_engine.verify.positions import position
+
+DIALECTS = ("duckdb",)
+"""The dialects whose sampling the kernel has rules for."""
+
+
+def _parts(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+_UNARY = _parts("this")
+_BINARY = _parts("this", "expression")
+
+#: Node types that may stand in a row expression: deterministic, one row in, one value out.
+ROW_NODES: dict[type[exp.Expression], frozenset[str]] = {
+    exp.Column: _parts("this", "table", "db", "catalog"),
+    exp.Identifier: _parts("this", "quoted"),
+    exp.Literal: _parts("this", "is_string"),
+    exp.Null: _parts(),
+    exp.Boolean: _UNARY,
+    exp.Paren: _UNARY,
+    exp.Case: _parts("this", "ifs", "default"),
+    exp.If: _parts("this", "true", "false"),
+    exp.And: _BINARY,
+    exp.Or: _BINARY,
+    exp.Not: _UNARY,
+    exp.EQ: _BINARY,
+    exp.NEQ: _BINARY,
+    exp.LT: _BINARY,
+    exp.LTE: _BINARY,
+    exp.GT: _BINARY,
+    exp.GTE: _BINARY,
+    exp.NullSafeEQ: _BINARY,
+    exp.NullSafeNEQ: _BINARY,
+    exp.Is: _BINARY,
+    exp.Between: _parts("this", "low", "high"),
+    exp.In: _parts("this", "expressions"),
+    exp.Like: _BINARY,
+    exp.ILike: _BINARY,
+    exp.StartsWith: _BINARY,
+    exp.Add: _BINARY,
+    exp.Sub: _BINARY,
+    exp.Mul: _BINARY,
+    exp.Div: _parts("this", "expression", "typed", "safe"),
+    exp.IntDiv: _BINARY,
+    exp.Mod: _BINARY,
+    exp.Neg: _UNARY,
+    exp.Abs: _UNARY,
+    exp.Round: _parts("this", "decimals"),
+    exp.Floor: _UNARY,
+    exp.Ceil: _UNARY,
+    exp.IsNan: _UNARY,
+    exp.Greatest: _parts("this", "expressions", "ignore_nulls"),
+    exp.Least: _parts("this", "expressions", "ignore_nulls"),
+    exp.Coalesce: _parts("this", "expressions"),
+    exp.Nullif: _BINARY,
+    exp.Cast: _parts("this", "to"),
+    exp.TryCast: _parts("this", "to", "safe"),
+    exp.DataType: _parts("this", "expressions", "nested"),
+    exp.DataTypeParam: _UNARY,
+    exp.Collate: _BINARY,
+    exp.AtTimeZone: _parts("this", "zone"),
+    exp.Left: _BINARY,
+    exp.Right: _BINARY,
+    exp.Substring: _parts("this", "start", "length"),
+    exp.Bracket: _parts("this", "expressions"),
+    exp.Slice: _BINARY,
+    exp.Lower: _UNARY,
+    exp.Upper: _UNARY,
+    exp.Trim: _UNARY,
+    exp.Length: _UNARY,
+    exp.Concat: _parts("expressions", "safe", "coalesce"),
+    exp.DPipe: _parts("this", "expression", "safe"),
+    exp.MD5: _UNARY,
+    exp.SHA2: _parts("this", "length"),
+    exp.DateTrunc: _parts("this", "unit"),
+    exp.TimestampTrunc: _parts("this", "unit"),
+    exp.Extract: _BINARY,
+    exp.Year: _UNARY,
+    exp.Quarter: _UNARY,
+    exp.Month: _UNARY,
+    exp.Week: _UNARY,
+    exp.Day: _UNARY,
+    exp.Var: _UNARY,
+}
+
+#: Node types that may stand around row expressions.
+_RELATION_NODES: dict[type[exp.Expression], frozenset[str]] = {
+    exp.Select: _parts("expressions", "from_", "where", "group", "having", "order", "with_")
+    | _parts("sample"),
+    exp.With: _parts("expressions"),
+    exp.CTE: _parts("this", "alias", "materialized"),
+    exp.Subquery: _parts("this", "alias"),
+    exp.From: _UNARY,
+    exp.Table: _parts("this", "db", "catalog", "alias", "sample"),
+    exp.ReadParquet: _parts("expressions"),
+    exp.TableAlias: _UNARY,
+    exp.Alias: _parts("this", "alias"),
+    exp.Star: _parts(),
+    exp.Where: _UNARY,
+    exp.Group: _parts("expressions", "all"),
+    exp.Having: _UNARY,
+    exp.Order: _parts("expressions"),
+    exp.Ordered: _parts("this", "desc", "nulls_first"),
+    exp.Window: _parts("this", "partition_by", "order", "over"),
+    exp.RowNumber: _parts(),
+    exp.Count: _parts("this", "big_int", "expressions"),
+    exp.Sum: _UNARY,
+    exp.Explode: _UNARY,
+    exp.GenerateSeries: _parts("start", "end", "is_end_exclusive"),
+    exp.Rand: _parts(),
+    exp.Placeholder: _UNARY,
+    exp.Parameter: _UNARY,
+    exp.TableSample: _parts("method", "percent", "size", "seed"),
+    exp.Create: _parts("this", "kind", "expression", "replace"),
+}
+_EXTRA_PARTS: dict[type[exp.Expression], frozenset[str]] = {
+    exp.In: _parts("this", "expressions", "query"),
+}
+_ALLOWED: dict[type[exp.Expression], frozenset[str]] = {
+    **_RELATION_NODES,
+    **ROW_NODES,
+    **_EXTRA_PARTS,
+}
+
+#: Refused parts and nodes whose reason is a law of its own.
+_PART_CODES = {
+    "distinct": "V12",
+    "limit": "V12",
+    "offset": "V12",
+    "qualify": "V12",
+    "joins": "V13",
+    "laterals": "V13",
+    "pivots": "V13",
+}
+_NODE_CODES: dict[type[exp.Expression], str] = {
+    exp.Limit: "V12",
+    exp.Offset: "V12",
+    exp.Distinct: "V12",
+    exp.Qualify: "V12",
+    exp.Join: "V13",
+    exp.Lateral: "V13",
+    exp.SetOperation: "V13",
+    exp.Anonymous: "V14",
+    exp.AggFunc: "V08",
+    exp.Func: "V14",
+    exp.Command: "V01",
+}
+
+
+def dialect_named(name: str) -> Dialect:
+    """The sqlglot dialect ``name``, if the kernel has rules for it.
+
+    Raises:
+        UsageError: the kernel has no rules for that dialect.
+    """
+    if name not in DIALECTS:
+        known = ", ".join(DIALECTS)
+        raise UsageError(f"no rules to certify the dialect {name!r}; known: {known}")
+    return Dialect.get_or_raise(name)
+
+
+def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expression | None:
+    """The one statement of ``text``, every node of it allowed; else None and findings."""
+    reader = dialect_named(dialect)
+    lexical_findings(text, reader.tokenizer(), findings)
+    if findings:
+        return None
+    try:
+        statements = [s for s in reader.parse(text) if s is not None]
+    except (SqlglotError, RecursionError):
+        findings.add("V01", "text that does not parse", (1, 1))
+        return None
+    if len(statements) != 1:
+        found = f"{len(statements)} statements"
+        findings.add("V15" if statements else "V01", found, (1, 1))
+        return None
+    _check_nodes(statements[0].walk(), text, findings)
+    return None if findings else statements[0]
+
+
+def _check_nodes(nodes: Iterable[exp.Expression], text: str, findings: Findings) -> None:
+    for node in nodes:
+        allowed = _ALLOWED.get(type(node))
+        if allowed is None:
+            findings.add(_node_code(node), _name(node), position(node, text))
+            continue
+        for part, value in node.args.items():
+            if part not in allowed and value not in (None, False, [], ""):
+                code = _PART_CODES.get(part, "V02")
+                findings.add(code, f"{_name(node)} with {part}", position(node, text))
+
+
+def _node_code(node: exp.Expression) -> str:
+    return next((code for kind, code in _NODE_CODES.items() if isinstance(node, kind)), "V02")
+
+
+def _name(node: exp.Expression) -> str:
+    if isinstance(node, exp.Anonymous):
+        return f"the function {node.name!r}"
+    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
+        return f"the function {node.sql_name()}"
+    return type(node).__name__.upper()

@@ -1,0 +1,207 @@
+"""Ed25519 keys: who may vouch for a certificate.
+
+A key is named by its **key id**: the SHA-256, in lower-case hex, of the 32 raw bytes of the
+public key (RFC 8032 encoding), not of its PEM or DER form. A private key lives in a PKCS#8 PEM
+file that only its owner may read, or as PEM text in ``POLICY_ENGINE_SIGNING_KEY``; no message
+quotes any of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from policy_engine.errors import FileError, UsageError
+
+SIGNING_KEY_VARIABLE = "POLICY_ENGINE_SIGNING_KEY"
+
+_OWNER_ONLY = 0o600
+_EVERYONE_READS = 0o644
+_GROUP_AND_OTHERS = 0o077
+_LARGEST_KEY_FILE = 64 * 1024
+
+
+def key_id(key: Ed25519PublicKey) -> str:
+    """The name of a public key: SHA-256 hex of its 32 raw bytes.
+
+    >>> key_id(Ed25519PublicKey.from_public_bytes(bytes(32)))[:16]
+    '66687aadf862bd77'
+    """
+    return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
+
+
+@dataclass(frozen=True)
+class TrustedKeys:
+    """The public keys whose signature counts, by key id; every other key is a stranger.
+
+    >>> key = Ed25519PublicKey.from_public_bytes(bytes(32))
+    >>> trusted = TrustedKeys.of(key)
+    >>> trusted.get(key_id(key)) is key, trusted.get("0" * 64)
+    (True, None)
+    """
+
+    by_id: Mapping[str, Ed25519PublicKey]
+
+    @classmethod
+    def of(cls, *keys: Ed25519PublicKey) -> TrustedKeys:
+        """Trust exactly these keys."""
+        return cls(MappingProxyType({key_id(key): key for key in keys}))
+
+    @classmethod
+    def load(cls, paths: Iterable[Path]) -> TrustedKeys:
+        """Trust exactly the keys in these files; FileError as ``load_public_key``."""
+        return cls.of(*(load_public_key(path) for path in paths))
+
+    def get(self, name: str) -> Ed25519PublicKey | None:
+        """The trusted key of that id, or None."""
+        return self.by_id.get(name)
+
+
+def generate_key(path: Path) -> str:
+    """Write a new private key to ``path`` and its public key beside it; return the key id.
+
+    Both files are new or nothing is written: an existing file is never overwritten. The
+    private key is PKCS#8 PEM and has mode 0600 from its first byte on; the public key is PEM
+    at ``path.with_suffix('.pub')``.
+
+    Raises FileError when either file exists or cannot be written, UsageError when ``path``
+    itself ends in ``.pub``.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     name = generate_key(Path(folder) / "signing.pem")
+    ...     key_id(load_public_key(Path(folder) / "signing.pub")) == name
+    True
+    """
+    public_path = path.with_suffix(".pub")
+    if public_path == path:
+        raise UsageError(
+            f"{path}: a private key must not end in .pub, which is where its public key goes; "
+            "choose a name such as signing.pem"
+        )
+    key = Ed25519PrivateKey.generate()
+    private_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    public_pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    _create(public_path, public_pem, _EVERYONE_READS)
+    try:
+        _create(path, private_pem, _OWNER_ONLY)
+    except BaseException:
+        public_path.unlink()
+        raise
+    return key_id(key.public_key())
+
+
+def load_private_key(
+    path: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Ed25519PrivateKey:
+    """The signing key in the file ``path``; without a path, in the environment variable.
+
+    The variable holds PEM text; a literal ``\\n`` in it counts as a line break, since many CI
+    systems store it so.
+
+    Raises FileError when the file cannot be read, is open to group or others, is encrypted or
+    holds no Ed25519 private key; UsageError when there is neither path nor variable, or the
+    variable holds no such key.
+
+    >>> load_private_key(environ={})
+    Traceback (most recent call last):
+    policy_engine.errors.UsageError: no signing key: name a key file, or put its PEM text into \
+POLICY_ENGINE_SIGNING_KEY
+    """
+    if path is not None:
+        return _private_key(_read(path, refuse=_GROUP_AND_OTHERS), str(path), FileError)
+    text = environ.get(SIGNING_KEY_VARIABLE, "")
+    if not text.strip():
+        raise UsageError(
+            f"no signing key: name a key file, or put its PEM text into {SIGNING_KEY_VARIABLE}"
+        )
+    pem = text.replace("\\n", "\n").encode("utf-8", "surrogateescape")
+    return _private_key(pem, f"environment variable {SIGNING_KEY_VARIABLE}", UsageError)
+
+
+def load_public_key(path: Path) -> Ed25519PublicKey:
+    """The public key in a PEM file, or the public half of a private one.
+
+    Raises FileError when the file cannot be read or holds no Ed25519 key, and, for a private
+    key, whatever ``load_private_key`` refuses.
+    """
+    pem = _read(path)
+    if b"PRIVATE KEY-----" in pem:
+        return load_private_key(path).public_key()
+    try:
+        key = load_pem_public_key(pem)
+    except (ValueError, UnsupportedAlgorithm):
+        raise FileError(f"{path}: must hold a public key in PEM form, found none") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise FileError(f"{path}: must hold an Ed25519 key, found another kind of key")
+    return key
+
+
+def _private_key(
+    pem: bytes, where: str, error: type[FileError] | type[UsageError]
+) -> Ed25519PrivateKey:
+    try:
+        key = load_pem_private_key(pem, password=None)
+    except TypeError:  # cryptography's answer to an encrypted key
+        raise error(
+            f"{where}: the key is encrypted and no password can be given; decrypt it with "
+            "'openssl pkey -in KEY -out PLAIN' into a file only you can read"
+        ) from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise error(f"{where}: must hold a private key in PEM form, found none") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise error(f"{where}: must hold an Ed25519 key, found another kind of key")
+    return key
+
+
+def _read(path: Path, refuse: int = 0) -> bytes:
+    """The file's bytes, unless its mode has one of the bits in ``refuse``."""
+    # The mode is asked of the open file, so that it is that of the bytes that are read.
+    try:
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            if mode & refuse:
+                raise FileError(
+                    f"{path}: a private key must be closed to group and others, found mode "
+                    f"{mode:04o}; run 'chmod 600 {path}', and make a new key if others had access"
+                )
+            return file.read(_LARGEST_KEY_FILE)
+    except OSError as error:
+        raise FileError(f"{path}: cannot read the key: {error.strerror}") from None
+
+
+def _create(path: Path, content: bytes, mode: int) -> None:
+    """Write a file that must not exist yet, whole and on disk, or not at all."""
+    try:
+        # O_EXCL: no overwriting and no following of a symlink that someone left there.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            path.unlink()
+            raise
+    except FileExistsError:
+        raise FileError(
+            f"{path}: exists, and a key is never overwritten; choose another name"
+        ) from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot write the key: {error.strerror}") from None

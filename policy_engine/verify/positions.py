@@ -1,0 +1,24 @@
+"""Where a node stands in the text it was read from."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+Position = tuple[int, int]
+
+
+def position(node: exp.Expression, text: str) -> Position:
+    """Line and column, from 1, of the first token of ``node`` that has one; else (0, 0).
+
+    >>> import sqlglot
+    >>> sql = "select a,\\n  b from t"
+    >>> position(sqlglot.parse_one(sql).expressions[1], sql)
+    (2, 3)
+    """
+    offsets = [n.meta["start"] for n in node.walk() if "start" in n.meta]
+    if not offsets and node.parent is not None:
+        return position(node.parent, text)
+    if not offsets:
+        return (0, 0)
+    start = min(offsets)
+    return (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))

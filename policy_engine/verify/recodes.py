@@ -1,0 +1,246 @@
+"""Reading a column's expression back as a recoding of the policy language.
+
+Each reader knows the one form in which a recoding may be written; anything else is None, a
+function outside the language. ``reading`` peels off the conversions that change how a value
+is written but not which value it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import cast
+
+from sqlglot import exp
+
+from policy_engine.policy.recodings import (
+    Bins,
+    Constant,
+    Cut,
+    Keep,
+    Lookup,
+    Prefix,
+    Recoding,
+    Round,
+    Truncate,
+    TruncateUnit,
+)
+
+_FIRST_DAY, _LAST_DAY = "0001-01-01", "9999-12-31"
+_UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A source column, and the type it is cast to before it is recoded (None: its own)."""
+
+    column: str
+    read_as: str | None
+
+
+def read_recoding(node: exp.Expression) -> tuple[Recoding, str | None, str | None] | None:
+    """The recoding, its source column and the type that column is read as; else None."""
+    node = _unwrapped(node)
+    if isinstance(node, exp.Literal) and node.is_string:
+        return Constant(node.name), None, None
+    for reader in _READERS:
+        found = reader(node)
+        if found is not None:
+            recoding, reading = found
+            return recoding, reading.column, reading.read_as
+    return None
+
+
+def reading(node: exp.Expression) -> Reading | None:
+    """``node`` as a source column under conversions that keep the value; else None."""
+    node = _unwrapped(node)
+    if isinstance(node, exp.Column):
+        return Reading(node.name, None)
+    if isinstance(node, exp.TryCast):
+        inner = reading(node.this)
+        kind = _type_name(node.to)
+        return Reading(inner.column, kind) if inner and inner.read_as is None else None
+    if isinstance(node, exp.Cast):
+        return reading(node.this) if node.to.is_type("varchar", "text", "double") else None
+    if isinstance(node, exp.Collate) and node.expression.name.lower() == "binary":
+        return reading(node.this)
+    if isinstance(node, exp.AtTimeZone) and node.args["zone"].name == "UTC":
+        return reading(node.this)
+    return None
+
+
+def _type_name(to: exp.DataType) -> str:
+    return str(to.sql("duckdb")).upper()
+
+
+def _unwrapped(node: exp.Expression) -> exp.Expression:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+_Found = tuple[Recoding, Reading] | None
+
+
+def _read_keep(node: exp.Expression) -> _Found:
+    found = reading(node)
+    return (Keep(), found) if found else None
+
+
+def _read_prefix(node: exp.Expression) -> _Found:
+    if not isinstance(node, exp.Left):
+        return None
+    found, length = reading(node.this), node.expression
+    if found is None or not length.is_int:
+        return None
+    return Prefix(int(length.name)), found
+
+
+def _read_round(node: exp.Expression) -> _Found:
+    if not isinstance(node, exp.TryCast):
+        return None
+    product = _unwrapped(node.this)
+    if not isinstance(product, exp.Mul) or not isinstance(product.this, exp.Round):
+        return None
+    quotient = _unwrapped(product.this.this)
+    if product.this.args.get("decimals") or not isinstance(quotient, exp.Div):
+        return None
+    step, again = _decimal(quotient.expression), _decimal(product.expression)
+    found = reading(quotient.this)
+    if found is None or step is None or step != again or not _exact_type(node.to, step):
+        return None
+    return Round(step), found
+
+
+def _exact_type(to: exp.DataType, step: Decimal) -> bool:
+    """Whether multiples of ``step`` fit ``to`` without a second rounding."""
+    if to.is_type("bigint"):
+        return step == step.to_integral_value()
+    scale = to.expressions[1].name if len(to.expressions) == 2 else "0"
+    exponent = step.normalize().as_tuple().exponent
+    return bool(to.is_type("decimal")) and int(exponent) >= -int(scale)
+
+
+def _read_truncate(node: exp.Expression) -> _Found:
+    if not isinstance(node, exp.Case) or node.this or len(node.args["ifs"]) != 1:
+        return None
+    branch = node.args["ifs"][0]
+    guard, value = branch.this, _unwrapped(branch.args["true"])
+    if node.args.get("default") or not isinstance(guard, exp.Between):
+        return None
+    if isinstance(value, exp.Cast) and value.to.is_type("date"):
+        value = _unwrapped(value.this)
+    if not isinstance(value, exp.DateTrunc | exp.TimestampTrunc):
+        return None
+    unit = value.args["unit"].name.lower()
+    guarded, found = reading(guard.this), reading(value.this)
+    bounds = (_cut(guard.args["low"]), _cut(guard.args["high"]))
+    years = (date.fromisoformat(_FIRST_DAY), date.fromisoformat(_LAST_DAY))
+    if found is None or guarded != found or bounds != years or unit not in _UNITS:
+        return None
+    return Truncate(cast(TruncateUnit, unit)), found
+
+
+def _read_case(node: exp.Expression) -> _Found:
+    """Bins or a lookup: ``CASE WHEN x IS NULL THEN NULL … ELSE label END``."""
+    if not isinstance(node, exp.Case) or node.this or not node.args.get("default"):
+        return None
+    branches = [(branch.this, branch.args["true"]) for branch in node.args["ifs"]]
+    default = _label(node.args["default"])
+    found = _null_test(branches[0][0]) if isinstance(branches[0][1], exp.Null) else None
+    if found is None or default is None:
+        return None
+    rest = branches[1:]
+    if rest and isinstance(rest[0][0], exp.IsNan):
+        if reading(rest[0][0].this) != found or not isinstance(rest[0][1], exp.Null):
+            return None
+        rest = rest[1:]
+    recoding = _bins(rest, default, found) or _lookup(rest, default, found)
+    return (recoding, found) if recoding else None
+
+
+def _null_test(node: exp.Expression) -> Reading | None:
+    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+        return reading(node.this)
+    return None
+
+
+_Branches = list[tuple[exp.Expression, exp.Expression]]
+
+
+@dataclass(frozen=True)
+class _Label:
+    text: str | None
+
+
+def _label(node: exp.Expression) -> _Label | None:
+    if isinstance(node, exp.Null):
+        return _Label(None)
+    return _Label(node.name) if isinstance(node, exp.Literal) and node.is_string else None
+
+
+def _bins(branches: _Branches, default: _Label, found: Reading) -> Bins | None:
+    cuts: list[Cut] = []
+    labels: list[str] = []
+    for test, value in branches:
+        label = _label(value)
+        cut = _cut(test.expression) if isinstance(test, exp.LT) else None
+        if cut is None or label is None or label.text is None or reading(test.this) != found:
+            return None
+        cuts.append(cut)
+        labels.append(label.text)
+    if not cuts or default.text is None or not _ascending(cuts):
+        return None
+    return Bins(tuple(cuts), (*labels, default.text))
+
+
+def _ascending(cuts: list[Cut]) -> bool:
+    if len({type(cut) for cut in cuts}) != 1:
+        return False
+    return all(a < b for a, b in zip(cuts, cuts[1:], strict=False))  # type: ignore[operator]
+
+
+def _lookup(branches: _Branches, default: _Label, found: Reading) -> Lookup | None:
+    table: dict[str, str | None] = {}
+    for test, value in branches:
+        label = _label(value)
+        if not isinstance(test, exp.In) or label is None or reading(test.this) != found:
+            return None
+        for key in test.expressions:
+            if not isinstance(key, exp.Literal) or not key.is_string or key.name in table:
+                return None
+            table[key.name] = label.text
+    return Lookup(tuple(sorted(table.items())), default.text)
+
+
+def _decimal(node: exp.Expression) -> Decimal | None:
+    if isinstance(node, exp.Neg):
+        inner = _decimal(node.this)
+        return None if inner is None else -inner
+    if isinstance(node, exp.Literal) and not node.is_string:
+        return Decimal(node.name)
+    return None
+
+
+def _cut(node: exp.Expression) -> Cut | None:
+    if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
+        return _decimal(node)
+    try:
+        if node.to.is_type("date"):
+            return date.fromisoformat(node.this.name)
+        if node.to.is_type("timestamp"):
+            return datetime.fromisoformat(node.this.name)
+    except ValueError:
+        pass
+    return None
+
+
+_READERS: tuple[Callable[[exp.Expression], _Found], ...] = (
+    _read_round,
+    _read_keep,
+    _read_prefix,
+    _read_truncate,
+    _read_case,
+)

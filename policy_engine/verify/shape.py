@@ -1,0 +1,117 @@
+"""What the kernel read out of a text: the mechanism, as values.
+
+``Relation`` is what is known of an intermediate query, ``ReleaseShape`` of the whole text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from fractions import Fraction
+
+from sqlglot import exp
+
+from policy_engine.policy.recodings import Recoding
+
+ROW_UNIT = "row"
+"""The privacy unit where one row is one person."""
+
+
+class Stage(Enum):
+    """How far a relation is on the way from the source to a release."""
+
+    SOURCE = "the source itself"
+    ROWS = "one row for one row of the source, or none"
+    COUNTED = "one row for each combination of the grouped columns"
+    RELEASED = "only groups of at least k"
+
+
+class Kind(Enum):
+    """What a column of a relation holds."""
+
+    VALUE = "a function of one row of the source"
+    COUNT = "how many sampled rows the row stands for"
+    RANK = "the place of a row among its person's rows"
+    DERIVED = "a function of a group's columns and count"
+
+
+@dataclass(frozen=True)
+class Value:
+    """One column: its kind, the source columns it depends on, and its expression.
+
+    ``expression`` is written over source columns; None where it grew too large to carry.
+    """
+
+    kind: Kind
+    inputs: frozenset[str] = frozenset()
+    expression: exp.Expression | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How the sample is drawn: every unit in with probability ``rate``, independently."""
+
+    rate: Fraction
+    unit: str
+    method: str  # drawn | keyed | native | random
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What is known of a query: its stage, its columns and how it came to be."""
+
+    stage: Stage
+    source: str
+    columns: Mapping[str, Value]
+    names: frozenset[str] = frozenset()  # what a column may be qualified with
+    open: bool = False  # a base table without a schema: any name is a column of it
+    sample: Sample | None = None
+    rank_unit: str | None = None  # a row_number() per unit is among the columns
+    rank_order: tuple[tuple[str, bool], ...] = ()  # names, and whether descending
+    one_row: bool = False  # the rank was filtered to 1
+    filtered: bool = False
+    keys: tuple[str, ...] = ()
+    k: int | None = None
+    repeated: bool = False  # each group repeated as often as its count says
+    order: tuple[str, ...] = ()
+
+    def but(self, **changes: object) -> Relation:
+        """The relation with ``changes``."""
+        return replace(self, **changes)  # type: ignore[arg-type]  # names are this class's own
+
+
+@dataclass(frozen=True)
+class ColumnShape:
+    """A released column: the source columns it reads, and how it recodes them.
+
+    ``recoding`` is None for a deterministic function outside the policy language.
+    ``read_as`` is the type the source column is cast to before it is recoded.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    recoding: Recoding | None
+    read_as: str | None
+    sql: str
+
+
+@dataclass(frozen=True)
+class ReleaseShape:
+    """The mechanism a text was proved to be, and what the proof assumes."""
+
+    source: str
+    unit: str
+    rate: Fraction
+    method: str
+    k: int
+    columns: tuple[ColumnShape, ...]
+    count: str | None
+    form: str  # counts | rows
+    target: str | None
+    keys: tuple[str, ...]
+    rank_order: tuple[tuple[str, bool], ...]
+    one_row: bool
+    filtered: bool
+    ordered: bool
+    replaces: bool

@@ -1,0 +1,57 @@
+"""What the engine asks of a warehouse: a connection that knows nothing of policies' meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from policy_engine.compile.catalog import Table
+from policy_engine.dialects.base import Dialect
+from policy_engine.policy.resolve import Policy, Source
+
+
+class Warehouse(Protocol):
+    """A connection. What a caller may rely on is in the contract suite under tests/."""
+
+    dialect: Dialect
+    engine_version: str
+
+    def table(self, source: Source, directory: Path) -> Table:
+        """The columns of a source. Raises WarehouseError or FileError where there is none."""
+        ...
+
+    def target(self, relation: str) -> tuple[str, ...]:
+        """The full name of a table to write; raises FileError where it cannot be written."""
+        ...
+
+    def exists(self, target: tuple[str, ...]) -> bool:
+        """Whether a relation of that name is there."""
+        ...
+
+    def sampled(
+        self, policy: Policy, table: Table, secret: bytes
+    ) -> AbstractContextManager[Callable[[], None]]:
+        """Draw the sample for one run; the body gets a check that the source is unchanged."""
+        ...
+
+    def rows(self, sql: str) -> pa.Table:
+        """Run a certified text that selects, and fetch what it releases."""
+        ...
+
+    def publish(
+        self, sql: str, target: tuple[str, ...], comment: str, unchanged: Callable[[], None]
+    ) -> None:
+        """Run a certified text that creates ``target``, and comment it, in one transaction."""
+        ...
+
+    def release_lines(self, target: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        """The rows of a published table, in their order."""
+        ...
+
+    def close(self) -> None:
+        """End the connection and remove what it spilled."""
+        ...

@@ -1,0 +1,108 @@
+"""Drawing the sample: a pseudorandom function of every unit, vectorised.
+
+A unit is in iff its 60 pseudorandom bits, under a fresh 128-bit secret, are below
+T = ⌊rate·2⁶⁰⌋ (sampling.md). Nothing but the secret, the unit and T decides: no thread, no
+optimiser and no retry can change who is in.
+
+* Rows are numbered from 0. The top 8 bits of row i are byte i of the AES-128-CTR key stream
+  that starts at counter 0; they settle all but one row in 256. The other 52 bits are those
+  of AES(2¹²⁷ + i). The two inputs never meet, so the 60 bits of different rows are
+  independent as far as AES is a pseudorandom function.
+* Keys are 128-bit blocks (a whole number, or the first half of the SHA-256 of a text); the
+  bits are the top 60 of AES(block).
+
+``row_in_sample`` and ``key_in_sample`` say the same one unit at a time; the known-answer test
+compares the two, through the very connection that runs the release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+SECRET_BYTES = 16
+BLOCK_ROWS = 1 << 24
+_REST_BITS = 52
+_ROW_DOMAIN = 1 << 127
+
+Words = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+
+
+def new_secret() -> bytes:
+    """128 bits from the operating system."""
+    return secrets.token_bytes(SECRET_BYTES)
+
+
+def _ecb(secret: bytes, blocks: bytes) -> bytes:
+    encryptor = Cipher(algorithms.AES(secret), modes.ECB()).encryptor()
+    return encryptor.update(blocks) + encryptor.finalize()
+
+
+def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
+    """The numbers of the sampled rows among ``count``, ascending, in blocks.
+
+    >>> rows = list(draw_rows(bytes(16), 1000, 1 << 59))
+    >>> all(row_in_sample(bytes(16), int(row), 1 << 59) for row in rows[0])
+    True
+    """
+    stream = Cipher(algorithms.AES(secret), modes.CTR(bytes(16))).encryptor()
+    first, rest = divmod(threshold, 1 << _REST_BITS)
+    for start in range(0, count, BLOCK_ROWS):
+        size = min(BLOCK_ROWS, count - start)
+        top = np.frombuffer(stream.update(bytes(size)), dtype=np.uint8)
+        # ``first`` is below 256 because the rate is below 1.
+        inside = top < np.uint8(first)
+        ties = np.flatnonzero(top == np.uint8(first))
+        inside[ties] = _rest_of_rows(secret, ties + start) < np.uint64(rest)
+        yield np.flatnonzero(inside) + start
+
+
+def _rest_of_rows(secret: bytes, rows: Rows) -> Words:
+    blocks = np.zeros((len(rows), 2), dtype=">u8")
+    blocks[:, 0] = _ROW_DOMAIN >> 64
+    blocks[:, 1] = rows
+    return _words(_ecb(secret, blocks.tobytes())) >> np.uint64(64 - _REST_BITS)
+
+
+def draw_keys(secret: bytes, high: Words, low: Words, threshold: int) -> Rows:
+    """Which of the keys with these 128-bit blocks are in: their places, ascending."""
+    blocks = np.empty((len(low), 2), dtype=">u8")
+    blocks[:, 0] = high
+    blocks[:, 1] = low
+    bits = _words(_ecb(secret, blocks.tobytes())) >> np.uint64(4)
+    return np.flatnonzero(bits < np.uint64(threshold))
+
+
+def text_block(text: str) -> int:
+    """The 128-bit block of a key that is no whole number.
+
+    >>> hex(text_block("a"))
+    '0xca978112ca1bbdcafac231b39a23dc4d'
+    """
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:SECRET_BYTES], "big")
+
+
+def _words(cipher: bytes) -> Words:
+    return np.frombuffer(cipher, dtype=">u8")[::2].astype(np.uint64)
+
+
+def row_in_sample(secret: bytes, row: int, threshold: int) -> bool:
+    """Whether one row is in the sample, by plain integers."""
+    block, place = divmod(row, 16)
+    first = _ecb(secret, block.to_bytes(16, "big"))[place]
+    rest = _ecb(secret, (_ROW_DOMAIN | row).to_bytes(16, "big"))
+    bits = first << _REST_BITS | int.from_bytes(rest[:8], "big") >> (64 - _REST_BITS)
+    return bits < threshold
+
+
+def key_in_sample(secret: bytes, key: int, threshold: int) -> bool:
+    """Whether a key is in the sample, by plain integers: a 64-bit number or a text's block."""
+    block = key % (1 << 64) if -(1 << 63) <= key < 1 << 64 else key
+    cipher = _ecb(secret, block.to_bytes(16, "big"))
+    return int.from_bytes(cipher[:8], "big") >> 4 < threshold

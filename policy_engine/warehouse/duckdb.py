@@ -1,0 +1,283 @@
+"""DuckDB, embedded: files and database files.
+
+The connection is a fresh database in memory. A database file is attached by its warehouse's
+name, read-only unless the release goes there, so that macros and settings of that file
+cannot change what a certified text means.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.dialects import dialect_named
+from policy_engine.dialects.base import sample_relation, threshold
+from policy_engine.errors import FileError, WarehouseError
+from policy_engine.policy.resolve import Policy, Source
+from policy_engine.warehouse.duckdb_sample import DrawnSample
+from policy_engine.warehouse.failures import withheld
+from policy_engine.warehouse.quoting import quoted
+
+_CSV = frozenset({".csv", ".tsv"})
+
+
+class DuckDBWarehouse:
+    """One connection; use it in one thread, and close it."""
+
+    dialect = dialect_named("duckdb")
+    engine_version = str(duckdb.__version__)
+
+    def __init__(
+        self, name: str = "", database: Path | None = None, *, writable: bool = False
+    ) -> None:
+        self._spill = tempfile.mkdtemp(prefix="policy-engine-")
+        self._name = name
+        try:
+            self._connection = duckdb.connect(
+                config={
+                    "temp_directory": self._spill,
+                    "autoinstall_known_extensions": "false",
+                    "TimeZone": "UTC",
+                }
+            )
+            self._sample = DrawnSample(self._connection)
+            if database is not None:
+                self._attach(name, database, writable)
+        except BaseException:
+            shutil.rmtree(self._spill, ignore_errors=True)
+            raise
+
+    def _attach(self, name: str, database: Path, writable: bool) -> None:
+        if not database.is_file():
+            raise WarehouseError(f"warehouse {name}: there is no database file {database}")
+        mode = "" if writable else " (READ_ONLY)"
+        path = str(database).replace("'", "''")
+        try:
+            self._connection.execute(f"ATTACH '{path}' AS {quoted(name)}{mode}")
+        except duckdb.Error:
+            reason = "it is locked by another process, read-only, or no DuckDB database"
+            raise WarehouseError(
+                f"warehouse {name}: {database} cannot be opened; {reason}"
+            ) from None
+
+    def close(self) -> None:
+        """End the connection and remove what it spilled."""
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def table(self, source: Source, directory: Path) -> Table:
+        """The columns of a file or relation.
+
+        Raises:
+            FileError: the file is missing, a directory, empty or of an unknown kind.
+            WarehouseError: the relation is not there.
+        """
+        if source.path is None:
+            return self._relation(self._qualified(source.relation or ""))
+        path = directory / source.path
+        _check_file(path, source.path)
+        self._connection.execute("SET file_search_path = ?", [str(directory)])
+        if path.suffix.lower() in _CSV:
+            return self._csv(path, source.path)
+        try:
+            described = self._connection.execute(
+                "DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]
+            ).fetchall()
+        except duckdb.Error:
+            raise FileError(f"{path} is not a Parquet file that can be read") from None
+        return Table(tuple(Column(row[0], row[1]) for row in described), path=source.path)
+
+    def _csv(self, path: Path, name: str) -> Table:
+        """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
+        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+        with withheld():
+            self._connection.execute(
+                f"CREATE TEMP TABLE {quoted(name)} AS SELECT * FROM read_csv(?, delim = ?,"
+                " header = true, all_varchar = true, auto_detect = false, quote = '\"',"
+                " escape = '\"', columns = ?)",
+                [str(path), delimiter, _csv_header(path, delimiter)],
+            )
+        columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
+        return Table(
+            tuple(Column(row[0], row[1]) for row in columns), path=name, parts=(name,)
+        )
+
+    def _qualified(self, relation: str) -> tuple[str, ...]:
+        """database.schema.name; what is missing is the warehouse's database and ``main``."""
+        parts = relation.split(".")
+        if not self._name:
+            raise WarehouseError(
+                f"the relation {relation} needs a database; name one under 'warehouses:' in"
+                " policy-engine.yaml"
+            )
+        full = {1: [self._name, "main"], 2: [self._name]}.get(len(parts), []) + parts
+        if len(full) != 3 or full[0].lower() != self._name.lower():
+            raise WarehouseError(
+                f"the relation {relation} is not in the warehouse {self._name}; write"
+                f" {self._name}.schema.table"
+            )
+        return tuple(full)
+
+    def _relation(self, parts: tuple[str, ...]) -> Table:
+        row = self._one(
+            "SELECT sql, NULL FROM duckdb_tables() WHERE (lower(database_name),"
+            " lower(schema_name), lower(table_name)) = (?, ?, ?) UNION ALL"
+            " SELECT sql, sql FROM duckdb_views() WHERE (lower(database_name),"
+            " lower(schema_name), lower(view_name)) = (?, ?, ?)",
+            [part.lower() for part in (*parts, *parts)],
+        )
+        if row is None:
+            raise WarehouseError(f"the warehouse has no table or view {'.'.join(parts)}")
+        collations = known_collations(row[0])
+        described = self._connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
+        columns = tuple(
+            Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
+        )
+        return Table(columns, parts=parts, view=row[1])
+
+    def _one(self, sql: str, values: list[Any] | None = None) -> tuple[Any, ...] | None:
+        row = self._connection.execute(sql, values or []).fetchone()
+        return None if row is None else tuple(row)
+
+    def target(self, relation: str) -> tuple[str, ...]:
+        """The full name of a table to write."""
+        return self._qualified(relation)
+
+    def exists(self, target: tuple[str, ...]) -> bool:
+        """Whether a table or view of that name is there."""
+        found = self._one(
+            "SELECT count(*) FROM information_schema.tables WHERE (lower(table_catalog),"
+            " lower(table_schema), lower(table_name)) = (?, ?, ?)",
+            [part.lower() for part in target],
+        )
+        return bool(found and found[0])
+
+    @contextmanager
+    def sampled(
+        self, policy: Policy, table: Table, secret: bytes
+    ) -> Iterator[Callable[[], None]]:
+        """Draw the sample and hold it, as a relation of units, while the body runs.
+
+        The body gets a function to call before it publishes: it raises WarehouseError if the
+        source has changed since the draw, for rows would then have other numbers.
+
+        Raises:
+            WarehouseError: the known-answer test failed, or the draw did.
+        """
+        name = sample_relation(policy.rate)
+        before = self._state(policy, table)
+        if policy.method == "keyed":
+            with withheld():
+                self._sample.check_known_answers()
+                self._draw(name, policy, table, secret)
+
+        def unchanged() -> None:
+            if self._state(policy, table) != before:
+                raise WarehouseError(
+                    f"{table.name} changed while it was read; nothing was published. Release"
+                    " from a copy that stays as it is"
+                )
+
+        try:
+            yield unchanged
+        finally:
+            self._sample.drop(name)
+
+    def _state(self, policy: Policy, table: Table) -> tuple[int, ...] | None:
+        if table.path is None:
+            return None
+        found = (policy.directory / table.path).stat()
+        return (found.st_ino, found.st_size, found.st_mtime_ns)
+
+    def _draw(self, name: str, policy: Policy, table: Table, secret: bytes) -> None:
+        bound = threshold(policy.rate)
+        if policy.source.key is None:
+            self._sample.of_rows(name, secret, self._row_count(policy, table), bound)
+            return
+        source = quoted(*table.parts) if table.parts else "read_parquet(?)"
+        values = [] if table.parts else [str(policy.directory / str(table.path))]
+        key = quoted(policy.source.key)
+        query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {key} IS NOT NULL"
+        self._sample.of_keys(name, secret, query, values, bound)
+
+    def _row_count(self, policy: Policy, table: Table) -> int:
+        if table.parts:
+            found = self._one(f"SELECT coalesce(max(rowid) + 1, 0) FROM {quoted(*table.parts)}")
+        else:
+            path = str(policy.directory / str(table.path))
+            found = self._one("SELECT num_rows FROM parquet_file_metadata(?)", [path])
+        return int(found[0]) if found else 0
+
+    def rows(self, sql: str) -> pa.Table:
+        """Run a certified text that selects, and fetch what it releases."""
+        with withheld():
+            return self._connection.execute(sql).to_arrow_table()
+
+    def publish(
+        self, sql: str, target: tuple[str, ...], comment: str, unchanged: Callable[[], None]
+    ) -> None:
+        """Run a certified text that creates ``target``, and comment it, in one transaction."""
+        text = comment.replace("'", "''")
+        with withheld():
+            self._connection.execute("BEGIN")
+            try:
+                self._connection.execute(sql)
+                self._connection.execute(f"COMMENT ON TABLE {quoted(*target)} IS '{text}'")
+                unchanged()
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+
+    def release_lines(self, target: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+        """The rows of a published table, in their order."""
+        with withheld():
+            found = self._connection.execute(f"SELECT * FROM {quoted(*target)}")
+            while batch := found.fetchmany(10_000):
+                yield from batch
+
+
+def known_collations(ddl: str) -> dict[str, str]:
+    """The columns of a table's definition that have a collation of their own.
+
+    >>> known_collations("CREATE TABLE t(a VARCHAR COLLATE nocase, b INTEGER)")
+    {'a': ' COLLATE nocase'}
+    """
+    import sqlglot
+    from sqlglot import exp
+
+    found = {}
+    for column in sqlglot.parse_one(ddl, dialect="duckdb").find_all(exp.ColumnDef):
+        collation = column.find(exp.CollateColumnConstraint)
+        if collation is not None:
+            found[column.name.lower()] = f" COLLATE {collation.this.name}"
+    return found
+
+
+def _check_file(path: Path, name: str) -> None:
+    if path.is_dir():
+        raise FileError(f"the source {name} is a directory; name one Parquet or CSV file in it")
+    if not path.exists():
+        raise FileError(f"the source {name} is not there; looked for {path}")
+    if path.stat().st_size == 0:
+        raise FileError(f"the source {name} is empty")
+    if path.suffix.lower() not in _CSV | {".parquet", ".pq"}:
+        raise FileError(f"the source {name} must be a .parquet, .csv or .tsv file")
+
+
+def _csv_header(path: Path, delimiter: str) -> dict[str, str]:
+    import csv
+
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        names = next(csv.reader(file, delimiter=delimiter), [])
+    if not names or len({name.lower() for name in names}) != len(names) or "" in names:
+        raise FileError(f"the first line of {path} must name every column once")
+    return dict.fromkeys(names, "VARCHAR")

@@ -1,0 +1,99 @@
+"""`auto`: which question is put to the accounting, and what is made of its answer."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from types import SimpleNamespace
+
+import pytest
+
+import policy_engine.accounting
+from policy_engine.errors import DomainError
+from policy_engine.policy.auto import Guarantee, NoSolution, solve_auto
+
+GUARANTEE = Guarantee(Decimal("0.5"), Decimal("1e-9"), "replace_one")
+GIVEN = (Decimal("0.5"), Decimal("1e-9"))
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Answers in place of the accounting's, and a list of the questions."""
+    questions = []
+
+    def least_k(*question):
+        questions.append(("least_k", *question))
+        return 42
+
+    def greatest_rate(*question):
+        questions.append(("greatest_rate", *question))
+        return Decimal("0.123456789012345")
+
+    def best_pair(*question):
+        questions.append(("best_pair", *question))
+        return 50, Decimal("0.2")
+
+    answers = SimpleNamespace(least_k=least_k, greatest_rate=greatest_rate, best_pair=best_pair)
+    monkeypatch.setattr(policy_engine.accounting, "calibration", answers, raising=False)
+    monkeypatch.setitem(__import__("sys").modules, "policy_engine.accounting.calibration", answers)
+    return questions
+
+
+def test_nothing_is_asked_where_nothing_is_open(asked):
+    assert solve_auto(GUARANTEE, 20, Decimal("0.1")) == (20, Decimal("0.1"))
+    assert asked == []
+
+
+def test_the_least_k_is_asked_at_the_rate_of_the_population(asked):
+    rate = Decimal("0.1")
+    assert solve_auto(GUARANTEE, None, rate, Decimal("0.01")) == (42, rate)
+    assert asked == [("least_k", *GIVEN, Decimal("0.001"), "replace_one")]
+
+
+def test_the_greatest_rate_is_rounded_down(asked):
+    assert solve_auto(GUARANTEE, 20, None) == (20, Decimal("0.123456789012"))
+    assert asked == [("greatest_rate", *GIVEN, 20, "replace_one")]
+
+
+def test_a_sampled_source_may_be_sampled_at_more(asked):
+    k, rate = solve_auto(GUARANTEE, 20, None, Decimal("0.7"))
+    assert (k, rate) == (20, Decimal("0.176366841446"))
+    assert rate * Decimal("0.7") <= Decimal("0.123456789012345")
+
+
+def test_a_rate_stays_below_one(asked):
+    assert solve_auto(GUARANTEE, 20, None, Decimal("0.01")) == (20, Decimal("0.999999999999"))
+
+
+def test_the_best_pair(asked):
+    assert solve_auto(GUARANTEE, None, None) == (50, Decimal("0.2"))
+    assert asked == [("best_pair", *GIVEN, "replace_one")]
+
+
+def test_k_is_asked_again_where_the_best_rate_is_out_of_reach(asked):
+    assert solve_auto(GUARANTEE, None, None, Decimal("0.1")) == (42, Decimal("0.999999999999"))
+    assert asked[1] == ("least_k", *GIVEN, Decimal("0.0999999999999"), "replace_one")
+
+
+def test_no_solution_is_a_problem_where_auto_is_written(monkeypatch, problems):
+    def none(*_):
+        raise DomainError("delta", "at least 1e-40", "1e-50")
+
+    answers = SimpleNamespace(least_k=none, greatest_rate=none, best_pair=none)
+    monkeypatch.setattr(policy_engine.accounting, "calibration", answers, raising=False)
+    monkeypatch.setitem(__import__("sys").modules, "policy_engine.accounting.calibration", answers)
+    end = (
+        "is auto, but nothing gives this guarantee: delta must be at least 1e-40, found 1e-50; "
+        "'policy-engine calibrate' shows what is possible"
+    )
+    assert problems(k="k: auto") == [f"6:4: k {end}"]
+    assert problems(sample="sample: {rate: auto}") == [f"5:16: sample.rate {end}"]
+    with pytest.raises(NoSolution, match="delta must be at least"):
+        solve_auto(GUARANTEE, None, None)
+
+
+def test_a_policy_says_what_it_left_open(asked, load):
+    policy = load(k="k: auto")
+    assert (policy.k, policy.declared_k_auto, policy.declared_rate_auto) == (42, True, False)
+    policy = load(sample="sample: {rate: auto}")
+    assert policy.rate == Decimal("0.123456789012")
+    assert (policy.declared_k_auto, policy.declared_rate_auto) == (False, True)

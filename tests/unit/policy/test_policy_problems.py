@@ -1,0 +1,574 @@
+"""Every way in which a policy file can be wrong: the place, the law, what was found, the remedy."""
+
+from __future__ import annotations
+
+import pytest
+
+from policy_engine.errors import PolicyError
+from policy_engine.policy.loading import load_policy_text
+
+ROW = 4  # the line of `recode` in the good policy
+
+BROKEN_VALUES = [
+    ("version", "version: 2", ["1:10: version must be 1, found 2"]),
+    ("version", "version: 1.0", ["1:10: version must be 1, found 1.0"]),
+    ("version", "version: '1'", ["1:10: version must be 1, found '1'"]),
+    ("version", "version: true", ["1:10: version must be 1, found true"]),
+    (
+        "name",
+        "name: 1st",
+        [
+            "2:7: name must start with a letter and hold at most 100 letters, digits, _, - and ., "
+            "found '1st'"
+        ],
+    ),
+    (
+        "name",
+        "name: 5",
+        [
+            "2:7: name must start with a letter and hold at most 100 letters, digits, _, - and ., "
+            "found 5"
+        ],
+    ),
+    (
+        "k",
+        "k: 1",
+        ["6:4: k must be at least 2, found 1; 'policy-engine calibrate' finds one"],
+    ),
+    ("k", "k: 20.0", ["6:4: k must be an integer of at least 2 or auto, found 20.0"]),
+    ("k", "k: true", ["6:4: k must be an integer of at least 2 or auto, found true"]),
+    ("k", "k: '20'", ["6:4: k must be an integer of at least 2 or auto, found '20'"]),
+    ("k", "k:", ["6:1: k must be an integer of at least 2 or auto, found null"]),
+    ("k", "k: 1000000001", ["6:4: k must be at most 1000000000, found 1000000001"]),
+    (
+        "k",
+        "k: 020",
+        ["6:4: the value can be read as a number or as text, found 020; put text in quotes"],
+    ),
+    ("k", f"k: {'9' * 61}", ["6:4: the value must be a number of at most 60 digits"]),
+    (
+        "sample",
+        "sample: {rate: 1.0}",
+        [
+            "5:16: sample.rate must be above 0 and below 1, found 1.0; "
+            "without sampling there is no guarantee"
+        ],
+    ),
+    (
+        "sample",
+        "sample: {rate: 0}",
+        [
+            "5:16: sample.rate must be above 0 and below 1, found 0; "
+            "without sampling there is no guarantee"
+        ],
+    ),
+    (
+        "sample",
+        "sample: {rate: 10%}",
+        ["5:16: sample.rate must be a number above 0 and below 1 or auto, found '10%'"],
+    ),
+    (
+        "sample",
+        "sample: {rate: .nan}",
+        ["5:16: sample.rate must be a number above 0 and below 1 or auto, found NaN"],
+    ),
+    (
+        "sample",
+        "sample: {rate: 0.1, method: nativ}",
+        ["5:29: sample.method must be keyed or native, found 'nativ'; did you mean 'native'?"],
+    ),
+    ("sample", "sample: 0.1", ["5:9: sample must be a mapping, found 0.1"]),
+    (
+        "guarantee",
+        "guarantee: {epsilon: -1, delta: 1.0}",
+        [
+            "7:22: guarantee.epsilon must be above 0, found -1",
+            "7:33: guarantee.delta must be above 0 and below 1, found 1.0",
+        ],
+    ),
+    (
+        "guarantee",
+        "guarantee: {epsilon: true, delta: .inf, neighbours: both}",
+        [
+            "7:22: guarantee.epsilon must be a number above 0, found true",
+            "7:35: guarantee.delta must be a number above 0 and below 1, found Infinity",
+            "7:53: guarantee.neighbours must be add_remove or replace_one, found 'both'",
+        ],
+    ),
+    (
+        "guarantee",
+        "guarantee: {epsilon: 1e-400, delta: 0.1}",
+        ["7:22: the value must be a number within 1e-308 and 1e308"],
+    ),
+    (
+        "guarantee",
+        "guarantee: {}",
+        ["7:1: guarantee.epsilon is missing", "7:1: guarantee.delta is missing"],
+    ),
+    (
+        "source",
+        "source: {path: a, relation: b, unit: row}",
+        ["3:19: source.relation must not stand beside path; keep one of them"],
+    ),
+    (
+        "source",
+        "source: {relation: a, path: b, unit: row}",
+        ["3:23: source.path must not stand beside relation; keep one of them"],
+    ),
+    ("source", "source: {unit: row}", ["3:1: source must have path or relation, found neither"]),
+    (
+        "source",
+        "source: {path: a}",
+        ["3:1: source.unit is missing; write unit: row where one row is one person"],
+    ),
+    (
+        "source",
+        "source: {path: a, unit: rows}",
+        [
+            "3:25: source.unit must be row or a mapping with key, found 'rows'; "
+            "as in {key: person_id}"
+        ],
+    ),
+    (
+        "source",
+        "source: {path: a, unit: {keep: {order_by: [d desc, D]}}}",
+        [
+            "3:19: source.unit.key is missing",
+            "3:52: source.unit.keep.order_by[1] orders by 'D' a second time",
+        ],
+    ),
+    (
+        "source",
+        "source: {path: a, unit: {key: p, keep: {order_by: d desc}}}",
+        [
+            "3:51: source.unit.keep.order_by must be a list of columns, found 'd desc'; "
+            "as in [visit_date desc]"
+        ],
+    ),
+    (
+        "source",
+        "source: {path: a, unit: {key: p, keep: {order_by: [5]}}}",
+        ["3:52: source.unit.keep.order_by[0] must be text, found 5; put it in quotes"],
+    ),
+    (
+        "source",
+        "source: {path: a, unit: row, sampled_at: 1.5}",
+        ["3:42: source.sampled_at must be above 0 and at most 1, found 1.5"],
+    ),
+    (
+        "source",
+        "source: {path: a, unit: row, columns: {age: int, AGE: text}}",
+        [
+            "3:45: source.columns.age must be integer, double, text, boolean, date or timestamp, "
+            "found 'int'; did you mean 'integer'?",
+            "3:50: source.columns.AGE must differ from the column 'age' by more than case",
+        ],
+    ),
+    (
+        "source",
+        "source: {path: ' ', unit: row}",
+        [
+            "3:16: source.path must be text that is not blank and has no line break or control "
+            "character, found ' '"
+        ],
+    ),
+    (
+        "source",
+        'source: {path: "a\\nb", unit: row}',
+        [
+            "3:16: source.path must be text that is not blank and has no line break or control "
+            "character, found 'a\\nb'"
+        ],
+    ),
+    ("source", "source: {path: null, unit: row}", ["3:16: source.path must be text, found null"]),
+    ("release", "release: {as: rows}", ["8:1: release must have path or relation, found neither"]),
+    (
+        "release",
+        "release: {path: ./A.parquet}",
+        ["8:17: release.path must not be the source itself; release to a place of its own"],
+    ),
+    (
+        "release",
+        "release: {path: b, as: row}",
+        ["8:24: release.as must be counts or rows, found 'row'; did you mean 'rows'?"],
+    ),
+    (
+        "release",
+        "release: {path: b, count_as: Age}",
+        [
+            "4:10: recode.age is the count's column too, 'Age'; "
+            "give the count another name with release.count_as"
+        ],
+    ),
+    ("budget", "budget: null", ["9:9: budget must be text, found null"]),
+    (
+        "description",
+        "description: 5",
+        ["9:14: description must be text, found 5; put it in quotes"],
+    ),
+    (
+        "grouping",
+        "grouping: raw",
+        ["9:11: grouping must be auto, raw_first or recoded, found 'raw'"],
+    ),
+    ("budgett", "budgett: x", ["9:1: budgett is an unknown key; did you mean 'budget'?"]),
+    (
+        "xyz",
+        "xyz: x",
+        [
+            "9:1: xyz is an unknown key; allowed here: version, name, description, source, recode, "
+            "sample, k, guarantee, release, budget, grouping"
+        ],
+    ),
+    (
+        "recode",
+        "recode: {}",
+        ["4:9: recode must be a mapping of column: recoding, found an empty mapping"],
+    ),
+    (
+        "recode",
+        "recode: [age]",
+        ["4:9: recode must be a mapping of column: recoding, found a list"],
+    ),
+]
+
+WRITE = "cuts are fixed before the data is looked at: write them out, as in [18, 30, 45]"
+
+BROKEN_RECODINGS = [
+    (
+        "{bins: [30, 18]}",
+        ["recode.a.bins[1] must be greater than the cut before it, 30, found 18"],
+        16,
+    ),
+    (
+        "{bins: [1, 2, 2.0]}",
+        ["recode.a.bins[2] must be greater than the cut before it, 2, found 2.0"],
+        18,
+    ),
+    (
+        "{bins: [1, 2020-01-01]}",
+        ["recode.a.bins[1] must be one of numbers like the cuts before"],
+        15,
+    ),
+    (
+        "{bins: [2020-01-01, '2020-01-01 12:00']}",
+        ["recode.a.bins[1] must be one of dates like the cuts before"],
+        24,
+    ),
+    (
+        "{bins: [[18, 30]]}",
+        [
+            "recode.a.bins[0] must be a number, a date or a timestamp, found a list; "
+            "write the cuts only, as in [18, 30, 45]"
+        ],
+        12,
+    ),
+    (
+        "{bins: [.inf]}",
+        [
+            "recode.a.bins[0] must be a number, a date or a timestamp, found Infinity; "
+            "the first and the last bin are open already"
+        ],
+        12,
+    ),
+    (
+        "{bins: [true]}",
+        ["recode.a.bins[0] must be a number, a date or a timestamp, found true"],
+        12,
+    ),
+    (
+        "{bins: [2020-02-30]}",
+        ["recode.a.bins[0] must be a number, a date or a timestamp, found '2020-02-30'"],
+        12,
+    ),
+    (
+        "{bins: ['2020-01-01T00:00:00Z']}",
+        ["recode.a.bins[0] must be a number, a date or a timestamp, found '2020-01-01T00:00:00Z'"],
+        12,
+    ),
+    (
+        "{bins: []}",
+        [
+            "recode.a.bins must be a list of numbers, dates or timestamps, found an empty list; "
+            + WRITE
+        ],
+        11,
+    ),
+    (
+        "{bins: quantile}",
+        [
+            "recode.a.bins must be a list of numbers, dates or timestamps, found 'quantile'; "
+            + WRITE
+        ],
+        11,
+    ),
+    (
+        "{quantiles: 4}",
+        [
+            "recode.a.quantiles is an unknown recoding; a recoding is fixed before the data is "
+            "looked at: write bins out, as in [18, 30, 45]"
+        ],
+        5,
+    ),
+    (
+        "{bins: [1], labels: [a]}",
+        ["recode.a.labels must be 2 labels, one more than the cuts, found 1"],
+        16,
+    ),
+    ("{bins: [1], labels: [a, a]}", ["recode.a.labels[1] is 'a' a second time"], 28),
+    (
+        "{bins: [1], labels: [a, true]}",
+        ["recode.a.labels[1] must be text or an integer, found true; put it in quotes"],
+        28,
+    ),
+    (
+        "{bins: [1], lables: [a, b]}",
+        ["recode.a.lables is an unknown key; did you mean 'labels'?"],
+        16,
+    ),
+    (
+        "{map: {x: y}}",
+        ["recode.a.other is missing; name what stands for every other value, or write other: null"],
+        1,
+    ),
+    (
+        "{map: {x: 1.5}, other: y}",
+        ["recode.a.map.x must be text, an integer or null, found 1.5; put it in quotes"],
+        14,
+    ),
+    (
+        "{map: {}, other: y}",
+        ["recode.a.map must be a mapping of value: label, found an empty mapping"],
+        10,
+    ),
+    (
+        "{map: {1.5: x, ~: z}, other: y}",
+        [
+            "a key must be text, an integer, a boolean or a date, found 1.5; put it in quotes",
+            "a key must be text, an integer, a boolean or a date, found null; put it in quotes",
+        ],
+        (11, 19),
+    ),
+    (
+        "{map: {007: x}, other: y}",
+        ["the value can be read as a number or as text, found 007; put text in quotes"],
+        11,
+    ),
+    (
+        "{map: {1: x, '1': z}, other: y}",
+        ["the key '1' is written twice, first in line 4; remove one of them"],
+        17,
+    ),
+    ("{prefix: 0}", ["recode.a.prefix must be at least 1, found 0"], 13),
+    ("{prefix: '3'}", ["recode.a.prefix must be an integer of at least 1, found '3'"], 13),
+    (
+        "{prefix: 3, level: 2}",
+        ["recode.a.level is an unknown key; allowed here: prefix"],
+        16,
+    ),
+    (
+        "{truncate: monthly}",
+        [
+            "recode.a.truncate must be year, quarter, month, week, day or hour, found 'monthly'; "
+            "did you mean 'month'?"
+        ],
+        15,
+    ),
+    ("{round: 0}", ["recode.a.round must be above 0, found 0"], 12),
+    ("{round: '5'}", ["recode.a.round must be a number above 0, found '5'"], 12),
+    ("{constant: null}", ["recode.a.constant must be text or an integer, found null"], 15),
+    (
+        "{keep: true}",
+        ["recode.a.keep is an unknown recoding; write keep alone, without a mapping"],
+        5,
+    ),
+    (
+        "{prefix: 1, round: 2}",
+        ["recode.a.round is a second recoding beside prefix; a column has exactly one"],
+        16,
+    ),
+    (
+        "{prefx: 1}",
+        ["recode.a.prefx is an unknown recoding; did you mean 'prefix'?"],
+        5,
+    ),
+    (
+        "drop",
+        [
+            "recode.a must be keep or a mapping with one recoding, found 'drop'; the recodings are "
+            "keep, bins, hierarchy, map, prefix, truncate, round, constant"
+        ],
+        4,
+    ),
+    (
+        "{}",
+        [
+            "recode.a must be keep or a mapping with one recoding, found an empty mapping; "
+            "the recodings are keep, bins, hierarchy, map, prefix, truncate, round, constant"
+        ],
+        4,
+    ),
+]
+
+BROKEN_YAML = [
+    ("", ["1:1: the policy file is empty"]),
+    ("# only a comment\n", ["1:1: the policy file is empty"]),
+    ("~", ["1:1: the policy file is empty"]),
+    ("- a\n", ["1:1: the policy file is not a mapping of keys to values"]),
+    ("text", ["1:1: the policy file is not a mapping of keys to values"]),
+    (
+        "007",
+        [
+            "1:1: the value can be read as a number or as text, found 007; put text in quotes",
+            "1:1: the policy file is not a mapping of keys to values",
+        ],
+    ),
+    ("a: [1, 2\n", ["2:1: not YAML: expected ',' or ']', but got '<stream end>'"]),
+    (
+        "a:\n\t- 1\n",
+        [
+            "2:1: not YAML: found character '\\t' that cannot start any token; "
+            "indent with spaces, not tabs"
+        ],
+    ),
+    (
+        "a: @b\n",
+        [
+            "1:4: not YAML: found character '@' that cannot start any token; "
+            "put text that holds special characters in quotes"
+        ],
+    ),
+    (
+        "a: b: c\n",
+        [
+            "1:5: not YAML: mapping values are not allowed here; "
+            "put text that holds special characters in quotes"
+        ],
+    ),
+    ("a: 1\nb: \x01", ["2:4: the file holds a character that is not text"]),
+    ('a: "\\U99999999"', ["1:1: not YAML: the value after this one cannot be read"]),
+    (
+        "a: &x [1]\nb: *x\n",
+        ["1:4: anchors and aliases (& and *) are not part of the language; write the value out"],
+    ),
+    (
+        "b: *x\n",
+        ["1:4: anchors and aliases (& and *) are not part of the language; write the value out"],
+    ),
+    ("a: 1\n---\nb: 1\n", ["2:1: the file must hold one YAML document, found a second"]),
+    (
+        "? [a]\n: 1\n",
+        [
+            "1:3: a key must be text, found a list or mapping; text that starts with { or [ needs quotes"
+        ],
+    ),
+    ("a: " + "[" * 100_000, ["1:23: values may lie at most 20 levels deep"]),
+    ("a: " + "{a: " * 5_000, ["1:80: values may lie at most 20 levels deep"]),
+    (" " * 1_000_001, ["1:1: the file must be at most 1000000 characters"]),
+]
+
+
+@pytest.mark.parametrize(("key", "line", "expected"), BROKEN_VALUES)
+def test_a_broken_value(problems, key, line, expected):
+    assert problems(**{key: line}) == expected
+
+
+@pytest.mark.parametrize(("recoding", "expected", "columns"), BROKEN_RECODINGS)
+def test_a_broken_recoding(problems, recoding, expected, columns):
+    places = columns if isinstance(columns, tuple) else (columns,)
+    head = "recode: {a: "  # the recoding starts in column 13
+    assert problems(recode=f"{head}{recoding}}}") == [
+        f"{ROW}:{len(head) - 3 + place}: {message}"
+        for place, message in zip(places, expected, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("raw", "expected"), BROKEN_YAML)
+def test_text_that_is_no_policy(problems, raw, expected):
+    assert problems(raw) == expected
+
+
+def test_a_key_written_twice_names_both_lines(problems):
+    assert problems(again="k: 30") == [
+        "9:1: the key 'k' is written twice, first in line 6; remove one of them"
+    ]
+
+
+def test_merge_keys_and_tags_and_old_yaml_are_refused(problems, text):
+    assert problems(recode="recode:\n  <<: {a: keep}\n  a: !!str keep") == [
+        "5:3: merge keys (<<) are not part of the language; write the values out",
+        "6:6: tags are not part of the language, found !!str; remove it",
+    ]
+    assert problems("%YAML 1.1\n---\n" + text()) == [
+        "2:1: the language is YAML 1.2; remove the %YAML line"
+    ]
+    assert problems(recode="recode: !x {a: keep}") == [
+        "4:9: tags are not part of the language, found !x; remove it"
+    ]
+
+
+def test_text_holds_no_half_character(problems):
+    assert problems(recode='recode: {a: {constant: "\\ud800"}}') == [
+        "4:24: text must not hold half a surrogate pair"
+    ]
+
+
+def test_text_holds_no_nul(problems):
+    assert problems(recode='recode: {a: {constant: "x\\0y"}}') == [
+        "4:24: text must not hold the character NUL"
+    ]
+
+
+def test_column_names(problems):
+    assert problems(recode='recode: {n: keep, age: keep, Age: keep, "a\\nb": keep}') == [
+        "4:10: recode.n is the count's column too, 'n'; "
+        "give the count another name with release.count_as",
+        "4:30: recode.Age must differ from the column 'age' by more than case",
+        '4:41: recode["a\\nb"] is no column name: a name must be text that is not blank and has no '
+        "line break or control character, found 'a\\nb'",
+    ]
+
+
+def test_several_problems_come_in_the_order_of_the_file(problems):
+    raw = """\
+k: 1
+recode:
+  age: {bins: [30, 18], lables: [a]}
+  job: {map: {a: b}}
+  edu: {hierarchy: missing.csv, level: 1}
+release: {path: x, relation: y}
+extra: 1
+"""
+    assert problems(raw) == [
+        "1:1: version is missing",
+        "1:1: name is missing",
+        "1:1: source is missing",
+        "1:1: sample is missing",
+        "1:1: guarantee is missing",
+        "1:4: k must be at least 2, found 1; 'policy-engine calibrate' finds one",
+        "3:20: recode.age.bins[1] must be greater than the cut before it, 30, found 18",
+        "3:25: recode.age.lables is an unknown key; did you mean 'labels'?",
+        "4:3: recode.job.other is missing; "
+        "name what stands for every other value, or write other: null",
+        "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
+        "6:20: release.relation must not stand beside path; keep one of them",
+        "7:1: extra is an unknown key; allowed here: version, name, description, source, recode, "
+        "sample, k, guarantee, release, budget, grouping",
+    ]
+
+
+def test_the_path_of_a_problem(tmp_path, text):
+    with pytest.raises(PolicyError) as caught:
+        load_policy_text(
+            text(recode="recode: {a: {bins: [1, 01]}, b: {bins: [2, 1]}}"), "p", tmp_path
+        )
+    assert [found.path for found in caught.value.problems] == [
+        "recode.a.bins[1]",
+        "recode.b.bins[1]",
+    ]
+    assert {found.file for found in caught.value.problems} == {"p"}
+
+
+def test_a_long_value_is_cut(problems):
+    (found,) = problems(k="k: " + "x" * 500)
+    assert found.endswith("found '" + "x" * 59 + "…'")

@@ -1,0 +1,111 @@
+"""The JSON Schema describes what users write, and is the file that is shipped."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from policy_engine.policy.schema import SCHEMA_FILE, json_schema
+
+VALIDATOR = Draft202012Validator(json_schema())
+GOOD = {
+    "version": 1,
+    "name": "p",
+    "source": {"path": "a.parquet", "unit": "row"},
+    "recode": {"a": "keep"},
+    "sample": {"rate": 0.1},
+    "k": 20,
+    "guarantee": {"epsilon": 0.5, "delta": 1e-9},
+    "release": {"path": "b.parquet"},
+}
+
+
+def test_the_shipped_file_is_up_to_date():
+    again = (
+        "regenerate: python -m policy_engine.policy.schema > policy_engine/policy/schemas/v1.json"
+    )
+    assert json.loads(SCHEMA_FILE.read_text(encoding="utf-8")) == json_schema(), again
+
+
+def test_the_module_prints_the_shipped_file():
+    done = subprocess.run(
+        [sys.executable, "-m", "policy_engine.policy.schema"], capture_output=True, check=True
+    )
+    assert done.stdout.decode("utf-8") == SCHEMA_FILE.read_text(encoding="utf-8")
+
+
+def test_it_is_a_schema_and_describes_itself():
+    Draft202012Validator.check_schema(json_schema())
+    assert json_schema()["properties"]["k"]["description"].startswith("The least count")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"k": "auto", "sample": {"rate": "auto", "method": "native"}},
+        {"source": {"relation": "c.t", "unit": {"key": "p"}, "sampled_at": 1}},
+        {"source": {"path": "a", "unit": {"key": "p", "keep": {"order_by": ["v desc"]}}}},
+        {"source": {"path": "a", "unit": "row", "columns": {"a": "date"}}},
+        {"recode": {"a": {"bins": [1, 2.5], "labels": ["x", "y", 3]}}},
+        {"recode": {"a": {"bins": ["2020-01-01", "2020-01-01 10:00"]}}},
+        {"recode": {"a": {"map": {"x": "y", "z": None, "w": 1}, "other": None}}},
+        {"recode": {"a": {"hierarchy": "h.csv", "level": 1, "other": "x"}}},
+        {"recode": {"a": {"prefix": 1}, "b": {"truncate": "week"}, "c": {"round": 0.5}}},
+        {"recode": {"a": {"constant": "*"}}},
+        {"release": {"relation": "x.y", "as": "rows", "count_as": "m"}},
+        {"budget": "census", "grouping": "recoded", "description": "x"},
+    ],
+)
+def test_a_good_document(change):
+    VALIDATOR.validate({**GOOD, **change})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"extra": 1},
+        {"version": 2},
+        {"name": "1st"},
+        {"k": 1},
+        {"k": "many"},
+        {"k": True},
+        {"k": 2.5},
+        {"sample": {"rate": 1}},
+        {"sample": {"rate": 0}},
+        {"sample": {}},
+        {"guarantee": {"epsilon": -1, "delta": 0.1}},
+        {"guarantee": {"epsilon": 1, "delta": 1}},
+        {"guarantee": {"epsilon": 1}},
+        {"source": {"path": "a", "relation": "b", "unit": "row"}},
+        {"source": {"unit": "row"}},
+        {"source": {"path": "a"}},
+        {"source": {"path": None, "unit": "row"}},
+        {"source": {"path": "a", "unit": "rows"}},
+        {"source": {"path": "a", "unit": {"keep": {"order_by": ["v"]}}}},
+        {"source": {"path": "a", "unit": {"key": "p", "keep": {"order_by": []}}}},
+        {"source": {"path": "a", "unit": "row", "columns": {"a": "int"}}},
+        {"source": {"path": "a", "unit": "row", "sampled_at": 2}},
+        {"recode": {}},
+        {"recode": {"a": "drop"}},
+        {"recode": {"a": {}}},
+        {"recode": {"a": {"bins": []}}},
+        {"recode": {"a": {"bins": "quantile"}}},
+        {"recode": {"a": {"bins": ["x"]}}},
+        {"recode": {"a": {"quantiles": 4}}},
+        {"recode": {"a": {"bins": [1], "lables": ["a", "b"]}}},
+        {"recode": {"a": {"map": {"x": "y"}}}},
+        {"recode": {"a": {"hierarchy": "h.csv", "level": 0}}},
+        {"recode": {"a": {"prefix": 1, "round": 1}}},
+        {"recode": {"a": {"truncate": "decade"}}},
+        {"release": {"path": "a", "as": "list"}},
+        {"release": {}},
+        {"budget": None},
+    ],
+)
+def test_a_bad_document(change):
+    assert not VALIDATOR.is_valid({**GOOD, **change})
