@@ -7,7 +7,7 @@ _project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_tex
 
 project = "policy-engine"
 author = "the policy-engine authors"
-copyright = f"2026, {author}"
+project_copyright = f"2026, {author}"
 release = version = _project["project"]["version"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]

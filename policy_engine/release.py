@@ -12,19 +12,24 @@ import os
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.plan import Plan
 from policy_engine.compile.rendering import render
-from policy_engine.errors import FileError
+from policy_engine.dialects import Dialect, dialect_named
+from policy_engine.errors import BudgetExceeded, FileError, PolicyError, UsageError
 from policy_engine.ledger.account import Balance, Limit, admit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger, Reservation
+from policy_engine.policy.fields import Method
+from policy_engine.policy.places import located
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.publish import (
@@ -50,7 +55,7 @@ class Preview:
     certificate: Certificate
     account: str
     balance: Balance
-    table: Table
+    affordable: bool
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,7 @@ def prepare(
     table = warehouse.table(policy.source, policy.directory)
     relation = policy.release.relation
     target = warehouse.target(relation) if relation is not None else ()
-    plan = compile_policy(policy, table, warehouse.dialect, target=target, replaces=replace)
+    plan = _compiled(policy, table, warehouse.dialect, target, replaces=replace)
     certificate = certify(
         policy,
         render(plan),
@@ -119,6 +124,15 @@ def prepare(
         engine_version=warehouse.engine_version,
     )
     return certificate, table
+
+
+def _compiled(
+    policy: Policy, table: Table, dialect: Dialect, target: tuple[str, ...], *, replaces: bool
+) -> Plan:
+    try:
+        return compile_policy(policy, table, dialect, target=target, replaces=replaces)
+    except PolicyError as error:
+        raise PolicyError(located(error.problems, policy.file)) from None
 
 
 def limit_of(policy: Policy, project: Project) -> Limit | None:
@@ -145,10 +159,33 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     """A dry run: the certificate to be, and what its account has left. Writes nothing."""
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-        certificate, table = prepare(policy, project, warehouse)
+        certificate, _ = prepare(policy, project, warehouse)
     limit = limit_of(policy, project)
     balance = balance_of_account(project, policy.budget, limit)
-    return Preview(certificate, policy.budget, balance, table)
+    try:
+        admit(balance, charge_of(policy, certificate))
+    except BudgetExceeded:
+        return Preview(certificate, policy.budget, balance, affordable=False)
+    return Preview(certificate, policy.budget, balance, affordable=True)
+
+
+def compiled_sql(policy: Policy, dialect: str, method: str | None = None) -> str:
+    """The text of ``policy`` in a dialect; ``method`` shows another way of sampling.
+
+    Raises:
+        UsageError: no such dialect or method.
+        PolicyError: the policy does not fit its source.
+    """
+    if method is not None:
+        if method not in {"keyed", "native"}:
+            raise UsageError(f"method must be keyed or native, found {method!r}")
+        policy = replace_field(policy, method=cast(Method, method))
+    wanted = dialect_named(dialect)
+    with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
+        table = warehouse.table(policy.source, policy.directory)
+        relation = policy.release.relation
+        target = warehouse.target(relation) if relation is not None else ()
+        return render(_compiled(policy, table, wanted, target, replaces=False))
 
 
 def balance_of_account(project: Project, account: str, limit: Limit | None) -> Balance:
@@ -161,9 +198,7 @@ def balance_of_account(project: Project, account: str, limit: Limit | None) -> B
         return ledger.balance(account, limit)
 
 
-def release(
-    policy: Policy, project: Project | None = None, *, replace: bool = False
-) -> Released:
+def release(policy: Policy, project: Project | None = None, *, replace: bool = False) -> Released:
     """Publish what ``policy`` says, with its certificate, and charge its account.
 
     Guarantee: what is published is what the certificate's text computes from a fresh sample
@@ -222,7 +257,10 @@ class _Job:
             unchanged()
         metadata = {METADATA_KEY: self._facts()}
         digest = publish_file(
-            rows, path, metadata, lambda digest: self._envelope(path.name, digest),
+            rows,
+            path,
+            metadata,
+            lambda digest: self._envelope(path.name, digest),
             replace=self.replace,
         )
         groups = rows.num_rows

@@ -15,7 +15,9 @@ def main(path: str, count: str = "8") -> None:
     rows = [names, *([_text(row[name]) for name in names] for row in shown)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(names))]
     for row in rows:
-        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+        print(
+            "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        )
     if table.num_rows > len(shown):
         print(f"… and {table.num_rows - len(shown)} more")
 

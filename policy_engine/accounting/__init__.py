@@ -1,0 +1,1 @@
+"""Numbers only: what a release of the certified mechanism costs, and solving for k, β, ε or δ."""

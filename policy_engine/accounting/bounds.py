@@ -61,13 +61,14 @@ def amplify(epsilon: Number, delta: Number, rate: Number) -> tuple[Decimal, Deci
     Assumption: the sample is fresh Bernoulli and used for nothing else. Errors: DomainError.
 
     >>> amplify("1", "1e-6", "0.1")
-    (Decimal('0.158565443860'), Decimal('1.00000000000E-7'))
+    (Decimal('0.158565078741'), Decimal('1E-7'))
     """
     epsilon, rate = nonnegative_epsilon(epsilon), sampling_rate(rate)
     spent = _share("delta", delta)
-    with arithmetic(epsilon, rate, spent, room=20):
-        smaller = (1 + rate * (epsilon.exp() - 1)).ln()
-        return upward(smaller), upward(rate * spent)
+    with arithmetic(epsilon, rate, spent, room=20) as context:
+        smaller = upward((1 + rate * (epsilon.exp() - 1)).ln())
+        context.rounding = ROUND_CEILING
+        return smaller, upward(rate * spent, exact=True)
 
 
 def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:

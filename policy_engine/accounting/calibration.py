@@ -47,7 +47,7 @@ def epsilon_exact(k: int, rate: Number, delta: Number, neighbours: str = ADD_REM
     that k people, all that share a cell, are all sampled: DomainError, as for other domains.
 
     >>> epsilon_exact(20, "0.1", "1e-9")
-    Decimal('0.361922577389')
+    Decimal('0.369867280606')
     >>> epsilon_exact(20, "0.1", "1e-21")
     Traceback (most recent call last):
     policy_engine.errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
@@ -55,8 +55,8 @@ def epsilon_exact(k: int, rate: Number, delta: Number, neighbours: str = ADD_REM
     k, rate, delta = threshold(k), sampling_rate(rate), probability(delta)
     digits = _RESOLUTION if neighbour_notion(neighbours) == ADD_REMOVE else _ROUGH_RESOLUTION
     with arithmetic(rate):
-        # From e^ε = k(1−β) on δ_remove is β^k; under replace-one from k on, see `_shifted`.
-        last = int(Decimal(k).ln() * 10**digits) + 1
+        # From e^ε = k on δ_remove is β^k even at ε + ln(1−β); from −ln(1−β) on δ_add is 0.
+        last = int(max(Decimal(k).ln(), -(1 - rate).ln()) * 10**digits) + 1
 
     def enough(step: int) -> bool:
         return delta_exact(k, rate, Decimal(step).scaleb(-digits), neighbours).delta <= delta
@@ -75,7 +75,7 @@ def least_k(
     Errors: DomainError; also for an ε at which no k up to 10⁶ is enough.
 
     >>> least_k("0.5", "1e-9", "0.1")
-    16
+    17
     """
     rate = sampling_rate(rate)
     target = _Target.of(epsilon, delta, neighbours, releases)
@@ -96,7 +96,7 @@ def greatest_rate(
     DomainError.
 
     >>> greatest_rate("0.5", "1e-9", 20)
-    Decimal('0.134085989434')
+    Decimal('0.128288750900')
     """
     target = _Target.of(epsilon, delta, neighbours, releases)
     return target.greatest_rate(threshold(k))
@@ -112,7 +112,7 @@ def best_pair(
     which one evaluation tells. Ties go to the smaller k. Errors: DomainError.
 
     >>> best_pair("1", "1e-6")
-    (13, Decimal('0.189912690204'))
+    (14, Decimal('0.253735927992'))
     """
     target = _Target.of(epsilon, delta, neighbours, releases)
     pair, best = (0, Decimal(0)), Decimal(_LARGEST)

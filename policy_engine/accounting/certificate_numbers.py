@@ -23,7 +23,7 @@ from policy_engine.accounting.domain import (
 )
 from policy_engine.errors import DomainError
 
-_STEPS = 200
+_SLACK = Decimal("1e-12")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class CertificateNumbers:
 def certify_numbers(
     k: int,
     rate: Number,
+    *,
     epsilon: Number | None = None,
     delta: Number | None = None,
     neighbours: str = ADD_REMOVE,
@@ -67,24 +68,25 @@ def certify_numbers(
     k, rate = threshold(k), sampling_rate(rate)
     notion = neighbour_notion(neighbours)
     releases, group = count("releases", releases), count("group", group)
-    if (epsilon is None) == (delta is None):
-        raise DomainError("epsilon, delta", "exactly one given", f"{epsilon} and {delta}")
-    if epsilon is not None:
+    if epsilon is not None and delta is None:
         total = nonnegative_epsilon(epsilon)
         each = part_of(part_of(total, releases), group)
-    else:
-        assert delta is not None
+    elif delta is not None and epsilon is None:
         wanted = part_of(probability(delta), releases)
         each = _epsilon_each(k, rate, wanted, notion, group)
         with arithmetic(each, room=30):
             total = upward(each * group * releases, exact=True)
+    else:
+        raise DomainError("epsilon, delta", "exactly one given", f"{epsilon} and {delta}")
     bound = delta_exact(k, rate, each, notion)
+    spent = _in_total(bound.delta, each, group, releases)
     lqs = delta_lqs(k, rate, each) if notion == ADD_REMOVE else None
     return CertificateNumbers(
         k=k,
         rate=rate,
         epsilon=total,
-        delta=_in_total(bound.delta, each, group, releases),
+        # A δ that was asked for is met, and is the claim.
+        delta=spent if delta is None else max(spent, probability(delta)),
         bound="exact",
         delta_lqs=None if lqs is None else _in_total(lqs.delta, each, group, releases),
         neighbours=notion,
@@ -102,18 +104,19 @@ def _in_total(delta: Decimal, epsilon: Decimal, group: int, releases: int) -> De
 
 
 def _epsilon_each(k: int, rate: Decimal, delta: Decimal, notion: str, group: int) -> Decimal:
-    """The ε of one unit and one release whose group bound is within δ.
+    """An ε of one unit and one release whose group bound is within δ.
 
-    For m units the factor Σ_{i<m} e^{iε} rises with ε while the curve falls, so the product has
-    no single crossing. Replacing the factor by its value at a trial ε₀ ≥ ε is an upper bound:
-    iterate ε₀ ← ε(δ / factor(ε₀)) from the least ε upwards until it is met.
+    For m units the factor Σ_{i<m} e^{iε} rises with ε while the curve falls, so the product need
+    not cross δ once. From below, ε ← ε(δ / factor(ε)) rises, to the least solution; where it no
+    longer rises, curve(ε) ≤ δ / factor(ε) holds. The slack, 1e-12 at first, makes it end.
     """
-    each = epsilon_exact(k, rate, delta, notion)
-    for _ in range(_STEPS if group > 1 else 0):
+    each, slack = epsilon_exact(k, rate, delta, notion), _SLACK
+    while group > 1:
         with arithmetic(each, delta):
+            # The bound is rounded up at 12 digits once more when it is reported.
             share = downward(delta / group_factor(each, group) * (1 - Decimal("1e-11")))
         following = epsilon_exact(k, rate, share, notion)
         if following <= each:
             break
-        each = following
+        each, slack = following + slack, slack * 2
     return each

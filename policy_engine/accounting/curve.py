@@ -77,7 +77,7 @@ def delta_add(k: int, rate: Number, epsilon: Number) -> Bound:
 
     Guarantee and errors as ``delta_remove``.
 
-    >>> delta_add(5, "0.4", "0.5")
+    >>> delta_add(5, "0.4", "0.52")
     Bound(delta=Decimal('0'), at_n=None)
     >>> delta_add(5, "0.4", "0.25").at_n
     18

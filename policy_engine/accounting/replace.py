@@ -9,8 +9,8 @@ product, hence to an upper bound on V over the block. It is split until the boun
 5e-4 of a V that was evaluated.
 
 *The blocks end.* No ratio P_{n'−1}/P_{n'} exceeds 1/(1−β), so cell a is only asked at thresholds
-≥ e^ε(1−β), and from n* at that threshold, ⌈(k−1)/(1−e^{−ε})⌉, V falls with n. Cell b has no end; its
-last block is open.
+≥ e^ε(1−β), and from n* at that threshold, ⌈(k−1)/(1−e^{−ε})⌉, V falls with n. Cell b has no
+end; its last block is open.
 
 *Without a search*: V ≤ δ_remove(ε + ln(1−β)), for the same reason. That bound is returned
 where it is within 1e-4 of δ_remove(ε) ≤ δ, where the tables would have more than 200,000 sizes,
@@ -113,10 +113,10 @@ class _Search:
         left: Block = (start, self.last)
         right: Block = (start, None)
         queue = [(-self.value(left, right), left, right)]
-        for _ in range(_MOST_BLOCKS):
+        for _block in range(_MOST_BLOCKS):
             if -queue[0][0] <= lower * (1 + _TOLERANCE):
                 break
-            upper, left, right = heapq.heappop(queue)
+            _, left, right = heapq.heappop(queue)
             middle, other = self._middle(left), self._middle(right)
             met = self.value((middle, middle), (other, other))
             if met > lower:
@@ -130,6 +130,8 @@ class _Search:
                 children = [(left, part) for part in self._halves(right, other)]
             for one, two in children:
                 heapq.heappush(queue, (-self.value(one, two), one, two))
+            if len(children) == 1:
+                break  # the open last block leads: splitting cannot tighten it
         return max(lower, -queue[0][0]), at_n
 
     def value(self, left: Block, right: Block) -> float:

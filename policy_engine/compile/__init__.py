@@ -1,0 +1,1 @@
+"""Policy → plan → SQL text. Untrusted: the kernel reads what comes out."""

@@ -30,11 +30,8 @@ NUMBERS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL, Kind.FLOAT})
 TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_ZONED, Kind.TIMESTAMP_OTHER})
 
 _KINDS = {
-    **dict.fromkeys(
-        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-        + ("UBIGINT",),
-        Kind.INTEGER,
-    ),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), Kind.INTEGER),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Kind.INTEGER),
     **dict.fromkeys(("HUGEINT", "UHUGEINT"), Kind.WIDE_INTEGER),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.FLOAT),
     **dict.fromkeys(("VARCHAR", "CHAR", "TEXT"), Kind.TEXT),
@@ -59,7 +56,7 @@ def kind_of(type_name: str) -> Kind:
     name = type_name.upper()
     if name.endswith("]"):
         return Kind.OTHER
-    return _KINDS.get(name.split("(")[0].strip(), Kind.OTHER)
+    return _KINDS.get(name.split("(")[0].split(" COLLATE")[0].strip(), Kind.OTHER)
 
 
 @dataclass(frozen=True)
@@ -73,6 +70,11 @@ class Column:
     def kind(self) -> Kind:
         """What recodings care about in its type."""
         return kind_of(self.type)
+
+    @property
+    def is_collated(self) -> bool:
+        """Whether the column compares text by a collation of its own."""
+        return " COLLATE " in self.type
 
 
 @dataclass(frozen=True)

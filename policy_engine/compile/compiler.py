@@ -18,6 +18,7 @@ from policy_engine.dialects.base import Dialect, threshold
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.tree import path_text
 
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
 
@@ -45,11 +46,11 @@ def compile_policy(
     query = draft.query
     for name, step in draft.steps:
         query = query.with_(name_of(name), as_=step, materialized=False, copy=False)
-    name = None
+    made = None
     if target:
         names = [name_of(part) for part in target]
-        name = exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
-    return Plan(dialect, query, policy.name, policy.digest, name, replaces)
+        made = exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
+    return Plan(dialect, query, policy.name, policy.digest, made, replaces)
 
 
 def name_of(name: str) -> exp.Identifier:
@@ -64,12 +65,18 @@ def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Probl
         if isinstance(recoding, Constant) and table.find(name) is None:
             continue
         if table.find(name) is None:
-            found.append((f"recode.{name}", f"{table.name} has no column {name!r}", _near(name, table)))
+            found.append(
+                (
+                    path_text(("recode", name)),
+                    f"{table.name} has no column {name!r}",
+                    _near(name, table),
+                )
+            )
             continue
         broken = type_problem(recoding, column_kind(policy, table, name))
         if broken is not None:
             message, _, remedy = broken.partition("; ")
-            found.append((f"recode.{name}", f"column {name!r}: {message}", remedy))
+            found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))
     found.extend(_source_problems(policy, table))
     found.extend(_sample_problems(policy, table, dialect))
     return tuple(Problem(str(policy.file), 0, 0, *problem) for problem in found)
@@ -96,9 +103,7 @@ def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]
     return found
 
 
-def _sample_problems(
-    policy: Policy, table: Table, dialect: Dialect
-) -> list[tuple[str, str, str]]:
+def _sample_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tuple[str, str, str]]:
     found = []
     if policy.method == "native" and policy.source.key is not None:
         message = "method native samples rows, but the unit is a person with a key"

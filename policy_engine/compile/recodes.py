@@ -96,9 +96,7 @@ def _truncate_problem(unit: str, kind: Kind) -> str | None:
     return _unless(kind in times, "truncate takes a date or time", kind, remedy)
 
 
-def recode(
-    recoding: Recoding, value: exp.Expression, kind: Kind, dialect: Dialect
-) -> exp.Expression:
+def recode(recoding: Recoding, value: exp.Expr, kind: Kind, dialect: Dialect) -> exp.Expr:
     """The expression of ``recoding`` over ``value``, which is of ``kind``."""
     match recoding:
         case Constant(label):
@@ -118,26 +116,26 @@ def recode(
             return _truncate(unit, value, kind, dialect)
 
 
-def _cast(node: exp.Expression, kind: str) -> exp.Cast:
+def _cast(node: exp.Expr, kind: str) -> exp.Cast:
     return exp.Cast(this=node, to=exp.DataType.build(kind, dialect="duckdb"))
 
 
-def _null_case(value: exp.Expression) -> exp.Case:
+def _null_case(value: exp.Expr) -> exp.Case:
     is_null = exp.Is(this=value.copy(), expression=exp.Null())
     return exp.Case(ifs=[exp.If(this=is_null, true=exp.Null())])
 
 
-def _label(text: str | None) -> exp.Expression:
+def _label(text: str | None) -> exp.Expr:
     return exp.Null() if text is None else exp.Literal.string(text)
 
 
 def _bins(
     cuts: Sequence[object],
     labels: Sequence[str],
-    value: exp.Expression,
+    value: exp.Expr,
     kind: Kind,
     dialect: Dialect,
-) -> exp.Expression:
+) -> exp.Expr:
     # A decimal or a 128-bit number may not fit the type of the cut: both fit a DOUBLE.
     compared = _cast(value, "DOUBLE") if kind in {Kind.DECIMAL, Kind.WIDE_INTEGER} else value
     case = _null_case(value)
@@ -150,7 +148,7 @@ def _bins(
     return case
 
 
-def _cut(cut: object) -> exp.Expression:
+def _cut(cut: object) -> exp.Expr:
     if isinstance(cut, Decimal):
         return _number(cut)
     kind = "TIMESTAMP" if isinstance(cut, datetime) else "DATE"
@@ -158,14 +156,14 @@ def _cut(cut: object) -> exp.Expression:
     return _cast(exp.Literal.string(text), kind)
 
 
-def _number(number: Decimal) -> exp.Expression:
+def _number(number: Decimal) -> exp.Expr:
     literal = exp.Literal.number(f"{abs(number):f}")
     return exp.Neg(this=literal) if number < 0 else literal
 
 
 def _lookup(
-    table: Sequence[tuple[str, str | None]], other: str | None, value: exp.Expression, kind: Kind
-) -> exp.Expression:
+    table: Sequence[tuple[str, str | None]], other: str | None, value: exp.Expr, kind: Kind
+) -> exp.Expr:
     keys: dict[str | None, list[str]] = defaultdict(list)
     for key, label in table:
         keys[label].append(key)
@@ -179,7 +177,7 @@ def _lookup(
     return case
 
 
-def _round(step: Decimal, value: exp.Expression, kind: Kind) -> exp.Expression:
+def _round(step: Decimal, value: exp.Expr, kind: Kind) -> exp.Expr:
     quotient = exp.Div(this=_cast(value, "DOUBLE"), expression=_number(step))
     product = exp.Mul(this=exp.Round(this=quotient), expression=_number(step))
     digits = max(0, -int(step.normalize().as_tuple().exponent))
@@ -188,9 +186,7 @@ def _round(step: Decimal, value: exp.Expression, kind: Kind) -> exp.Expression:
     return exp.TryCast(this=product, to=exp.DataType.build(exact, dialect="duckdb"), safe=True)
 
 
-def _truncate(
-    unit: str, value: exp.Expression, kind: Kind, dialect: Dialect
-) -> exp.Expression:
+def _truncate(unit: str, value: exp.Expr, kind: Kind, dialect: Dialect) -> exp.Expr:
     start = dialect.truncate(value.copy(), unit)
     # DATE_TRUNC fails at the ends of the calendar, so it is asked inside these years only.
     inside = exp.Between(this=value.copy(), low=_cut(_FIRST_DAY), high=_cut(_LAST_DAY))

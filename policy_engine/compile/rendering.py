@@ -32,7 +32,7 @@ def _environment(dialect: Dialect) -> jinja2.Environment:
     import jinja2
 
     def finalize(value: object) -> str:
-        if not isinstance(value, exp.Expression):
+        if not isinstance(value, exp.Expr):
             raise InternalError(f"a template was given {type(value).__name__}, not a node")
         return dialect.sql(value)
 
@@ -40,7 +40,7 @@ def _environment(dialect: Dialect) -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_templates()),
         undefined=jinja2.StrictUndefined,
         finalize=finalize,
-        autoescape=False,  # noqa: S701 - the finalizer admits nodes only
+        autoescape=False,
         keep_trailing_newline=True,
     )
 

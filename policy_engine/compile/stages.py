@@ -13,7 +13,7 @@ from math import prod
 
 from sqlglot import exp
 
-from policy_engine.compile.catalog import Kind, Table, fresh
+from policy_engine.compile.catalog import Column, Kind, Table, fresh
 from policy_engine.compile.recodes import recode
 from policy_engine.dialects.base import Dialect, sample_relation
 from policy_engine.policy.recodings import Bins, Constant, Keep, Lookup, Recoding
@@ -53,9 +53,16 @@ class Draft:
     rank: str | None = None
     count: str | None = None
 
-    def then(self, name: str, query: exp.Select, **changes: str) -> Draft:
+    def then(
+        self, name: str, query: exp.Select, rank: str | None = None, count: str | None = None
+    ) -> Draft:
         """The draft with one more named query."""
-        return replace(self, steps=(*self.steps, (name, query)), **changes)
+        return replace(
+            self,
+            steps=(*self.steps, (name, query)),
+            rank=rank or self.rank,
+            count=count or self.count,
+        )
 
     @property
     def last(self) -> exp.Table:
@@ -79,7 +86,7 @@ def _quoted(name: str) -> exp.Column:
     return exp.column(name, quoted=True)
 
 
-def _source(draft: Draft) -> exp.Expression:
+def _source(draft: Draft) -> exp.Expr:
     if draft.table.path is not None and not draft.table.parts:
         return draft.dialect.file(draft.table.path)
     names = [exp.to_identifier(part, quoted=True) for part in draft.table.parts]
@@ -100,7 +107,8 @@ def sample(draft: Draft) -> Draft:
     """Keep every unit independently with the policy's rate, once."""
     policy, dialect = draft.policy, draft.dialect
     source = _source(draft)
-    query = exp.select(*[_quoted(name) for name in _inputs(draft)] or [exp.Literal.number(1)])
+    items: list[exp.Expr] = [_quoted(name) for name in _inputs(draft)]
+    query = exp.select(*(items or [exp.Literal.number(1)]))
     if policy.method == "native":
         source.set("sample", dialect.native_sample(policy.rate))
         return draft.then("sampled", query.from_(source))
@@ -161,7 +169,7 @@ def _only_first(draft: Draft, query: exp.Select) -> exp.Select:
 
 def recoded(draft: Draft) -> Draft:
     """Give every column its released value under its released name."""
-    items: list[exp.Expression] = []
+    items: list[exp.Expr] = []
     for name, recoding in draft.policy.recodings:
         items.append(exp.alias_(_recoded(draft, name, recoding), name, quoted=True))
     if draft.count is not None:
@@ -170,22 +178,22 @@ def recoded(draft: Draft) -> Draft:
     return draft.then("recoded", query if draft.count else _only_first(draft, query))
 
 
-def _recoded(draft: Draft, name: str, recoding: Recoding) -> exp.Expression:
+def _recoded(draft: Draft, name: str, recoding: Recoding) -> exp.Expr:
     column = draft.table.find(name)
     if column is None:
         return recode(recoding, exp.Null(), Kind.OTHER, draft.dialect)
     kind = column_kind(draft.policy, draft.table, name)
-    value = read_as(draft, column.name, column.kind, dict(draft.policy.source.columns).get(name))
+    value = read_as(draft, column, dict(draft.policy.source.columns).get(name))
     return recode(recoding, value, kind, draft.dialect)
 
 
-def read_as(draft: Draft, name: str, kind: Kind, declared: str | None) -> exp.Expression:
+def read_as(draft: Draft, source: Column, declared: str | None) -> exp.Expr:
     """The source column in the form that recodings take."""
-    column = _quoted(name)
+    column, kind = _quoted(source.name), source.kind
     if declared is not None:
         to = exp.DataType.build(_DECLARED_TYPES[declared], dialect="duckdb")
         return exp.TryCast(this=column, to=to, safe=True)
-    if kind is Kind.TEXT and draft.table.path is None:
+    if source.is_collated:
         return draft.dialect.binary_text(column)
     if kind is Kind.TIMESTAMP_ZONED:
         return draft.dialect.utc(column)
@@ -201,8 +209,8 @@ def _count() -> exp.Count:
 def group(draft: Draft) -> Draft:
     """Group by every released column; only groups of at least k pass."""
     policy = draft.policy
-    total: exp.Expression = _count()
-    shown: exp.Expression = total.copy()
+    total: exp.Expr = _count()
+    shown: exp.Expr = total.copy()
     if draft.count is not None:
         total = exp.Sum(this=_quoted(draft.count))
         shown = exp.Cast(this=total.copy(), to=exp.DataType.build("BIGINT"))

@@ -39,7 +39,7 @@ class Dialect(ABC):
     name: str
 
     @abstractmethod
-    def file(self, path: str) -> exp.Expression:
+    def file(self, path: str) -> exp.Expr:
         """A relation of the rows of a Parquet file."""
 
     @abstractmethod
@@ -51,25 +51,25 @@ class Dialect(ABC):
         """The clause that keeps every row independently with probability ``rate``."""
 
     @abstractmethod
-    def binary_text(self, node: exp.Expression) -> exp.Expression:
+    def binary_text(self, node: exp.Expr) -> exp.Expr:
         """A text compared byte by byte, whatever collation its column has."""
 
     @abstractmethod
-    def utc(self, node: exp.Expression) -> exp.Expression:
+    def utc(self, node: exp.Expr) -> exp.Expr:
         """A time with zone as the time it is in UTC, whatever the session's zone."""
 
     @abstractmethod
-    def is_nan(self, node: exp.Expression) -> exp.Expression:
+    def is_nan(self, node: exp.Expr) -> exp.Expr:
         """Whether a floating-point value is not a number."""
 
     @abstractmethod
-    def truncate(self, node: exp.Expression, unit: str) -> exp.Expression:
+    def truncate(self, node: exp.Expr, unit: str) -> exp.Expr:
         """The start of the calendar unit a date or time lies in."""
 
     @abstractmethod
-    def repeat(self, count: exp.Expression) -> exp.Expression:
+    def repeat(self, count: exp.Expr) -> exp.Expr:
         """A column that repeats its row ``count`` times."""
 
     @abstractmethod
-    def sql(self, node: exp.Expression) -> str:
+    def sql(self, node: exp.Expr) -> str:
         """The text of ``node``, laid out for a reader."""

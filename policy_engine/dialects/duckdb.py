@@ -19,12 +19,10 @@ class DuckDB(Dialect):
 
     name = "duckdb"
 
-    def file(self, path: str) -> exp.Expression:
+    def file(self, path: str) -> exp.Expr:
         """``READ_PARQUET('path', file_row_number = TRUE)``."""
         numbered = exp.EQ(this=exp.column("file_row_number"), expression=exp.true())
-        return exp.Table(
-            this=exp.ReadParquet(expressions=[exp.Literal.string(path), numbered])
-        )
+        return exp.Table(this=exp.ReadParquet(expressions=[exp.Literal.string(path), numbered]))
 
     def row_number(self, *, is_file: bool) -> str:
         """``file_row_number`` of a Parquet file, ``rowid`` of a table."""
@@ -35,29 +33,27 @@ class DuckDB(Dialect):
         percent = f"{(rate * 100).normalize():f}"
         return exp.TableSample(method=exp.var("BERNOULLI"), percent=exp.Literal.number(percent))
 
-    def binary_text(self, node: exp.Expression) -> exp.Expression:
+    def binary_text(self, node: exp.Expr) -> exp.Expr:
         """``x COLLATE "binary"``: a cast would keep the column's collation."""
         return exp.Collate(this=node, expression=exp.column("binary", quoted=True))
 
-    def utc(self, node: exp.Expression) -> exp.Expression:
+    def utc(self, node: exp.Expr) -> exp.Expr:
         """``x AT TIME ZONE 'UTC'``."""
         return exp.AtTimeZone(this=node, zone=exp.Literal.string("UTC"))
 
-    def is_nan(self, node: exp.Expression) -> exp.Expression:
+    def is_nan(self, node: exp.Expr) -> exp.Expr:
         """``ISNAN(x)``; without it NaN would pass as greater than every number."""
         return exp.IsNan(this=node)
 
-    def truncate(self, node: exp.Expression, unit: str) -> exp.Expression:
+    def truncate(self, node: exp.Expr, unit: str) -> exp.Expr:
         """``DATE_TRUNC('UNIT', x)``."""
         return exp.TimestampTrunc(this=node, unit=exp.var(unit.upper()))
 
-    def repeat(self, count: exp.Expression) -> exp.Expression:
+    def repeat(self, count: exp.Expr) -> exp.Expr:
         """``UNNEST(RANGE(n))``."""
-        series = exp.GenerateSeries(
-            start=exp.Literal.number(0), end=count, is_end_exclusive=True
-        )
+        series = exp.GenerateSeries(start=exp.Literal.number(0), end=count, is_end_exclusive=True)
         return exp.Explode(this=series)
 
-    def sql(self, node: exp.Expression) -> str:
+    def sql(self, node: exp.Expr) -> str:
         """Indented, keywords in upper case."""
         return node.sql(dialect="duckdb", pretty=True)

@@ -111,9 +111,8 @@ class SqliteRecords:
                 yield
                 self._connection.execute("commit")
             except BaseException:
-                if self._connection.in_transaction:
-                    with suppress(sqlite3.Error):  # the first error is the one to tell
-                        self._connection.execute("rollback")
+                with suppress(sqlite3.Error):  # perhaps SQLite has; the first error is told
+                    self._connection.execute("rollback")
                 raise
 
     def append(self, record: Record) -> None:

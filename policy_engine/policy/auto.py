@@ -70,5 +70,7 @@ def solve_auto(
 
 def _own_rate(beta: Decimal, sampled_at: Decimal) -> Decimal:
     """The rate that makes ``beta`` of a source drawn at ``sampled_at``, rounded down."""
+    if not beta:
+        raise NoSolution("no rate is small enough")
     with localcontext(Context(prec=DIGITS, rounding=ROUND_DOWN)):
         return min(beta / sampled_at, GREATEST)

@@ -16,7 +16,6 @@ from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.models import PolicyDocument, SourceSpec, order_term
 from policy_engine.policy.recode_models import (
     BinsSpec,
-    ConstantSpec,
     HierarchySpec,
     MapSpec,
     PrefixSpec,
@@ -193,5 +192,5 @@ def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> Recodi
             return Truncate(spec.truncate)
         case RoundSpec():
             return Round(spec.round)
-        case ConstantSpec():
+        case _:
             return Constant(spec.constant)

@@ -48,5 +48,5 @@ def schema_text() -> str:
     return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover - run in a process of its own by its test
     sys.stdout.write(schema_text())

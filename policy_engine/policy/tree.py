@@ -172,7 +172,9 @@ def _position(mark: object) -> Position:
 class _Open:
     """A list or mapping that is still being read, and the key that waits for its value."""
 
-    node: Node
+    position: Position
+    items: list[Node] | dict[str, Node]
+    keys: dict[str, Position] = field(default_factory=dict)
     key: str | None = None
     unread: bool = False
 
@@ -195,8 +197,8 @@ class _Builder:
     def _path(self) -> Iterator[str | int]:
         """The path of the value that is being read."""
         for frame in self._open:
-            if isinstance(frame.node.value, list):
-                yield len(frame.node.value)
+            if isinstance(frame.items, list):
+                yield len(frame.items)
             elif frame.key is not None and not frame.unread:
                 yield frame.key
 
@@ -216,7 +218,8 @@ class _Builder:
         elif isinstance(event, ev.CollectionStartEvent):
             self._start(event, place)
         elif isinstance(event, ev.CollectionEndEvent):
-            self._put(self._open.pop().node)
+            done = self._open.pop()
+            self._put(Node(done.position, done.items, done.keys))
 
     def _start_document(self, event: ev.DocumentStartEvent, place: Position) -> None:
         self._documents += 1
@@ -235,7 +238,7 @@ class _Builder:
                 "a key must be text, found a list or mapping",
                 "text that starts with { or [ needs quotes",
             )
-        self._open.append(_Open(Node(place, {} if isinstance(event, ev.MappingStartEvent) else [])))
+        self._open.append(_Open(place, {} if isinstance(event, ev.MappingStartEvent) else []))
 
     def _refuse_tag(self, event: ev.NodeEvent, place: Position) -> None:
         tag = getattr(event, "tag", None)
@@ -245,7 +248,7 @@ class _Builder:
 
     def _expects_key(self) -> bool:
         top = self._open[-1] if self._open else None
-        return top is not None and isinstance(top.node.value, dict) and top.key is None
+        return top is not None and isinstance(top.items, dict) and top.key is None
 
     def _scalar(self, event: ev.ScalarEvent, place: Position) -> None:
         self._refuse_tag(event, place)
@@ -276,7 +279,7 @@ class _Builder:
     def _last_key(self, place: Position) -> Position:
         """Where a value that is left out is shown: at its key."""
         top = self._open[-1] if self._open else None
-        return place if top is None or top.key is None else top.node.keys.get(top.key, place)
+        return place if top is None or top.key is None else top.keys.get(top.key, place)
 
     def _key(self, event: ev.ScalarEvent, place: Position, value: Scalar, raw: str) -> None:
         """Note a key; one that is not allowed or comes twice keeps its value out of the tree."""
@@ -289,13 +292,13 @@ class _Builder:
         if event.style is None and text == "<<":
             law = "merge keys (<<) are not part of the language"
             self.refuse(place, law, "write the values out")
-        elif text in top.node.keys:
-            first = top.node.keys[text].line
+        elif text in top.keys:
+            first = top.keys[text].line
             wrong = f"the key {show(text)} is written twice, first in line {first}"
             self.refuse(place, wrong, "remove one of them")
         else:
             top.key = text
-            top.node.keys[text] = place
+            top.keys[text] = place
             return
         top.key, top.unread = "", True
 
@@ -305,9 +308,9 @@ class _Builder:
             self.root = node
             return
         top = self._open[-1]
-        if isinstance(top.node.value, list):
-            top.node.value.append(node)
-        elif isinstance(top.node.value, dict):
+        if isinstance(top.items, list):
+            top.items.append(node)
+        else:
             if not top.unread:
-                top.node.value[str(top.key)] = node
+                top.items[str(top.key)] = node
             top.key, top.unread = None, False

@@ -15,11 +15,11 @@ from typing import Any
 from policy_engine.accounting.curve import delta_exact
 from policy_engine.errors import NotCertifiable
 from policy_engine.policy.resolve import Policy
-from policy_engine.verify.checks import CHECKS
+from policy_engine.verify.checks import compare
 from policy_engine.verify.findings import Findings
 from policy_engine.verify.proof import prove
 from policy_engine.verify.schema import Schema
-from policy_engine.verify.shape import ROW_UNIT, ReleaseShape
+from policy_engine.verify.shape import ReleaseShape
 
 MECHANISM = "sampled-suppression"
 PREDICATE_VERSION = 1
@@ -111,20 +111,17 @@ def certify(
         NotCertifiable: with every finding.
     """
     proof = prove(sql, dialect, schema)
-    findings = Findings()
     if proof.shape is None:
         raise NotCertifiable(proof.findings)
-    for code, check in CHECKS:
-        found = check(proof.shape, policy)
-        if found is not None:
-            findings.add(code, found)
-    if findings:
-        raise NotCertifiable(findings.sorted())
+    differences = compare(proof.shape, policy)
+    if differences:
+        raise NotCertifiable(differences)
     rate = certified_rate(policy)
     guarantee = policy.guarantee
     bound = delta_exact(policy.k, rate, guarantee.epsilon, guarantee.neighbours)
     if bound.delta > guarantee.delta:
         promised = f"promised {guarantee.delta} at ε = {guarantee.epsilon}"
+        findings = Findings()
         findings.add("V29", f"δ = {bound.delta}, {promised}; 'policy-engine calibrate' finds k")
         raise NotCertifiable(findings.sorted())
     return Certificate(

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from policy_engine.errors import Finding
 from policy_engine.policy.resolve import Policy
+from policy_engine.verify.findings import Findings
 from policy_engine.verify.sampling import SAMPLE_BITS
 from policy_engine.verify.shape import ROW_UNIT, ReleaseShape
 
@@ -119,3 +121,13 @@ CHECKS: tuple[tuple[str, Check], ...] = (
     ("V27", target_is_the_policys),
     ("V28", order_is_canonical),
 )
+
+
+def compare(shape: ReleaseShape, policy: Policy) -> tuple[Finding, ...]:
+    """A finding for every law by which ``shape`` is not the release ``policy`` asks for."""
+    findings = Findings()
+    for code, check in CHECKS:
+        found = check(shape, policy)
+        if found is not None:
+            findings.add(code, found)
+    return findings.sorted()

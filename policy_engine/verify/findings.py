@@ -26,7 +26,7 @@ LAWS: dict[str, str] = {
     "V14": "only functions the kernel knows to be deterministic are allowed",
     "V15": "one statement only",
     "V16": "every relation must be a base table, or a view whose definition is known",
-    "V17": "a recoding must not be able to fail: a failing row aborts the query and shows it exists",
+    "V17": "a recoding must not be able to fail: an error tells that the row exists",
     "V18": "a grouped column must not be a floating-point number",
     "V19": "the sample's secret must not stand in the text",
     "V20": "a row's position is not a property of the person: it may only draw the sample",
@@ -40,6 +40,7 @@ LAWS: dict[str, str] = {
     "V28": "rows must be sorted by every released column",
     "V29": "the mechanism must meet the policy's guarantee",
     "V30": "names must resolve to exactly one column",
+    "V32": "text must be grouped byte by byte: a collation shows one row as another",
     "V31": "a release must be a table, not a view: a view draws a new sample at every read",
 }
 

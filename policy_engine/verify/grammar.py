@@ -30,7 +30,7 @@ _UNARY = _parts("this")
 _BINARY = _parts("this", "expression")
 
 #: Node types that may stand in a row expression: deterministic, one row in, one value out.
-ROW_NODES: dict[type[exp.Expression], frozenset[str]] = {
+ROW_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.Column: _parts("this", "table", "db", "catalog"),
     exp.Identifier: _parts("this", "quoted"),
     exp.Literal: _parts("this", "is_string"),
@@ -103,7 +103,7 @@ ROW_NODES: dict[type[exp.Expression], frozenset[str]] = {
 }
 
 #: Node types that may stand around row expressions.
-_RELATION_NODES: dict[type[exp.Expression], frozenset[str]] = {
+_RELATION_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: _parts("expressions", "from_", "where", "group", "having", "order", "with_")
     | _parts("sample"),
     exp.With: _parts("expressions"),
@@ -132,10 +132,10 @@ _RELATION_NODES: dict[type[exp.Expression], frozenset[str]] = {
     exp.TableSample: _parts("method", "percent", "size", "seed"),
     exp.Create: _parts("this", "kind", "expression", "replace"),
 }
-_EXTRA_PARTS: dict[type[exp.Expression], frozenset[str]] = {
+_EXTRA_PARTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.In: _parts("this", "expressions", "query"),
 }
-_ALLOWED: dict[type[exp.Expression], frozenset[str]] = {
+_ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     **_RELATION_NODES,
     **ROW_NODES,
     **_EXTRA_PARTS,
@@ -151,7 +151,7 @@ _PART_CODES = {
     "laterals": "V13",
     "pivots": "V13",
 }
-_NODE_CODES: dict[type[exp.Expression], str] = {
+_NODE_CODES: dict[type[exp.Expr], str] = {
     exp.Limit: "V12",
     exp.Offset: "V12",
     exp.Distinct: "V12",
@@ -178,7 +178,7 @@ def dialect_named(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
-def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expression | None:
+def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expr | None:
     """The one statement of ``text``, every node of it allowed; else None and findings."""
     reader = dialect_named(dialect)
     lexical_findings(text, reader.tokenizer(), findings)
@@ -197,7 +197,7 @@ def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expressio
     return None if findings else statements[0]
 
 
-def _check_nodes(nodes: Iterable[exp.Expression], text: str, findings: Findings) -> None:
+def _check_nodes(nodes: Iterable[exp.Expr], text: str, findings: Findings) -> None:
     for node in nodes:
         allowed = _ALLOWED.get(type(node))
         if allowed is None:
@@ -209,11 +209,11 @@ def _check_nodes(nodes: Iterable[exp.Expression], text: str, findings: Findings)
                 findings.add(code, f"{_name(node)} with {part}", position(node, text))
 
 
-def _node_code(node: exp.Expression) -> str:
+def _node_code(node: exp.Expr) -> str:
     return next((code for kind, code in _NODE_CODES.items() if isinstance(node, kind)), "V02")
 
 
-def _name(node: exp.Expression) -> str:
+def _name(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name!r}"
     if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):

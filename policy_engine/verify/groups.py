@@ -19,7 +19,7 @@ from policy_engine.verify.rows import lookup, rebuilt, row_value
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
 
 
-def conjuncts(node: exp.Expression | None) -> Iterator[exp.Expression]:
+def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
     """The parts of an AND chain, in order."""
     stack = [] if node is None else [node]
     while stack:
@@ -32,16 +32,18 @@ def conjuncts(node: exp.Expression | None) -> Iterator[exp.Expression]:
             yield current
 
 
-def bare(node: exp.Expression) -> exp.Expression:
+def bare(node: exp.Expr) -> exp.Expr:
     """``node`` without its alias and parentheses."""
     while isinstance(node, exp.Alias | exp.Paren):
         node = node.this
     return node
 
 
-def canonical(node: exp.Expression) -> str:
+def canonical(node: exp.Expr) -> str:
     """One text for expressions that differ in case, quotes and qualifiers of names only."""
-    plain = {id(c): exp.column(c.name.lower(), quoted=True) for c in node.find_all(exp.Column)}
+    plain: dict[int, exp.Expr] = {
+        id(c): exp.column(c.name.lower(), quoted=True) for c in node.find_all(exp.Column)
+    }
     return rebuilt(node, plain).sql("duckdb", comments=False)
 
 
@@ -50,12 +52,12 @@ class Grouping:
     """The grouped expressions of a select, by their canonical text, and its aliases."""
 
     relation: Relation
-    keys: dict[str, exp.Expression]
-    aliases: dict[str, exp.Expression]
+    keys: dict[str, exp.Expr]
+    aliases: dict[str, exp.Expr]
     text: str
     findings: Findings
 
-    def is_count(self, node: exp.Expression) -> bool:
+    def is_count(self, node: exp.Expr) -> bool:
         """Whether ``node`` is the count of the sampled rows of its group."""
         node = bare(node)
         if isinstance(node, exp.Cast) and node.to.is_type("bigint", "hugeint"):
@@ -68,11 +70,11 @@ class Grouping:
             return False
         return node.this is None or isinstance(node.this, exp.Star) or _is_number(node.this)
 
-    def is_key(self, node: exp.Expression) -> bool:
+    def is_key(self, node: exp.Expr) -> bool:
         """Whether ``node`` is one of the grouped expressions."""
         return canonical(bare(node)) in self.keys
 
-    def check_output(self, node: exp.Expression) -> None:
+    def check_output(self, node: exp.Expr) -> None:
         """Find whatever in ``node`` is no function of grouped expressions and the count."""
         node = bare(node)
         if self.is_count(node) or self.is_key(node):
@@ -89,7 +91,7 @@ class Grouping:
             for child in node.iter_expressions():
                 self.check_output(child)
 
-    def value(self, node: exp.Expression) -> Value:
+    def value(self, node: exp.Expr) -> Value:
         """The value of an output column; findings where it must not be released."""
         node = bare(node)
         if self.is_count(node):
@@ -102,17 +104,15 @@ class Grouping:
             return Value(Kind.DERIVED)
         return row_value(node, self.relation, self.text, self.findings)
 
-    def _has_alias(self, node: exp.Expression) -> bool:
+    def _has_alias(self, node: exp.Expr) -> bool:
         return any(
             column.name.lower() in self.aliases and lookup(column, self.relation) is None
             for column in node.find_all(exp.Column)
         )
 
-    def _check_derived(self, node: exp.Expression) -> None:
+    def _check_derived(self, node: exp.Expr) -> None:
         """A function of the count: its other parts must be row expressions too."""
-        counts = {
-            id(n): exp.Literal.number(1) for n in node.walk() if self.is_count(n)
-        }
+        counts = {id(n): exp.Literal.number(1) for n in node.walk() if self.is_count(n)}
         names = {
             id(c): exp.Literal.number(1)
             for c in node.find_all(exp.Column)
@@ -120,7 +120,7 @@ class Grouping:
         }
         row_value(rebuilt(node, {**names, **counts}), self.relation, self.text, self.findings)
 
-    def threshold(self, node: exp.Expression) -> int | None:
+    def threshold(self, node: exp.Expr) -> int | None:
         """The k of ``count >= k`` in any of its spellings; None for another condition."""
         compared = _as_lower_bound(node)
         if compared is None:
@@ -131,13 +131,13 @@ class Grouping:
         return least_count(bound, strict) if self.is_count(counted) else None
 
 
-def _is_number(node: exp.Expression) -> bool:
+def _is_number(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and not node.is_string
 
 
 def _as_lower_bound(
-    node: exp.Expression,
-) -> tuple[exp.Expression, exp.Expression, bool] | None:
+    node: exp.Expr,
+) -> tuple[exp.Expr, exp.Expr, bool] | None:
     """``(what, bound, strict)`` for ``what >= bound`` and its mirror images."""
     if isinstance(node, exp.GTE | exp.GT):
         return node.this, node.expression, isinstance(node, exp.GT)
@@ -146,7 +146,7 @@ def _as_lower_bound(
     return None
 
 
-def least_count(bound: exp.Expression, strict: bool) -> int | None:
+def least_count(bound: exp.Expr, strict: bool) -> int | None:
     """The least whole number that passes ``>= bound`` (``> bound`` if strict)."""
     if not _is_number(bound):
         return None
@@ -157,7 +157,7 @@ def least_count(bound: exp.Expression, strict: bool) -> int | None:
     return floor if floor == number else floor + 1
 
 
-def column_threshold(node: exp.Expression, relation: Relation) -> int | None:
+def column_threshold(node: exp.Expr, relation: Relation) -> int | None:
     """The k of ``n >= k`` on a count column of a grouped query below; else None."""
     compared = _as_lower_bound(node)
     if compared is None or not isinstance(compared[0], exp.Column):

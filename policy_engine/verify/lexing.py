@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer as SqlglotTokenizer
 
 from policy_engine.verify.findings import Findings

@@ -7,7 +7,7 @@ from sqlglot import exp
 Position = tuple[int, int]
 
 
-def position(node: exp.Expression, text: str) -> Position:
+def position(node: exp.Expr, text: str) -> Position:
     """Line and column, from 1, of the first token of ``node`` that has one; else (0, 0).
 
     >>> import sqlglot

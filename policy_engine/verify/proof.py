@@ -72,7 +72,7 @@ def _prove(text: str, dialect: str, schema: Schema, findings: Findings) -> Proof
     statement = read_statement(text, dialect, findings)
     if statement is None:
         return Proof(None, (), findings.sorted())
-    query: exp.Expression = statement
+    query: exp.Expr = statement
     target, replaces = None, False
     if isinstance(statement, exp.Create):
         if statement.kind != "TABLE" or not isinstance(statement.this, exp.Table):
@@ -113,7 +113,7 @@ def _shape(relation: Relation, target: str | None, replaces: bool) -> ReleaseSha
         for name, value in relation.columns.items()
         if value.kind is not Kind.COUNT
     )
-    shown = [name for name in relation.columns]
+    shown = list(relation.columns)
     return ReleaseShape(
         source=relation.source,
         unit=sample.unit,

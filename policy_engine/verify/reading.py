@@ -46,7 +46,7 @@ class Reader:
         self.group_values: list[Value] = []
         self.predicates: list[Value] = []
 
-    def read(self, query: exp.Expression, scope: Scope) -> Relation | None:
+    def read(self, query: exp.Expr, scope: Scope) -> Relation | None:
         """What is known of ``query``; None where nothing more can be said."""
         if isinstance(query, exp.Subquery):
             return self.read(query.this, scope)
@@ -65,10 +65,10 @@ class Reader:
         relation = self._group(query, relation) if grouped else self._project(query, relation)
         return relation.but(order=self._order(query, relation))
 
-    def _find(self, code: str, found: str, node: exp.Expression) -> None:
+    def _find(self, code: str, found: str, node: exp.Expr) -> None:
         self._findings.add(code, found, self._place(node))
 
-    def _place(self, node: exp.Expression) -> Position:
+    def _place(self, node: exp.Expr) -> Position:
         return position(node, self._text)
 
     def _with(self, query: exp.Select, scope: Scope) -> Scope:
@@ -190,9 +190,7 @@ class Reader:
             return relation.but(stage=Stage.ROWS)
         return relation
 
-    def _draw(
-        self, predicate: exp.Expression, source: Relation, relation: Relation
-    ) -> Relation:
+    def _draw(self, predicate: exp.Expr, source: Relation, relation: Relation) -> Relation:
         over_source = source.stage is Stage.SOURCE
         sample = read_predicate(predicate, over_source, self._text, self._findings)
         if sample is None:
@@ -209,7 +207,7 @@ class Reader:
         value = lookup(exp.column(name), relation)
         return value is not None and value.inputs == frozenset({name})
 
-    def _is_first_row(self, predicate: exp.Expression, relation: Relation) -> bool:
+    def _is_first_row(self, predicate: exp.Expr, relation: Relation) -> bool:
         if not isinstance(predicate, exp.EQ):
             return False
         sides = (predicate.this, predicate.expression)
@@ -220,12 +218,12 @@ class Reader:
                     return one.name == "1" and not one.is_string
         return False
 
-    def _threshold(self, predicate: exp.Expression, relation: Relation) -> int | None:
+    def _threshold(self, predicate: exp.Expr, relation: Relation) -> int | None:
         if relation.stage is not Stage.COUNTED:
             return None
         return column_threshold(predicate, relation)
 
-    def _filter(self, predicate: exp.Expression, relation: Relation) -> Relation:
+    def _filter(self, predicate: exp.Expr, relation: Relation) -> Relation:
         counts = relation.stage is Stage.COUNTED and any(
             (value := lookup(column, relation)) is not None and value.kind is not Kind.VALUE
             for column in predicate.find_all(exp.Column)
@@ -260,7 +258,7 @@ class Reader:
             stage=stage, columns=columns, open=is_open, names=frozenset(), **changes
         )
 
-    def _item(self, node: exp.Expression, relation: Relation) -> Value:
+    def _item(self, node: exp.Expr, relation: Relation) -> Value:
         value = lookup(node, relation) if isinstance(node, exp.Column) else None
         if value is not None and value.kind in {Kind.COUNT, Kind.RANK, Kind.DERIVED}:
             return value
@@ -273,7 +271,7 @@ class Reader:
         )
         return Value(Kind.DERIVED) if derived else found
 
-    def _add(self, columns: dict[str, Value], item: exp.Expression, value: Value) -> None:
+    def _add(self, columns: dict[str, Value], item: exp.Expr, value: Value) -> None:
         name = item.alias_or_name.lower() or canonical(item)
         if name in columns:
             self._find("V30", f"two columns called {name}", item)
@@ -297,7 +295,7 @@ class Reader:
         shown = tuple((_term_name(term.this), bool(term.args.get("desc"))) for term in terms)
         return {"rank_unit": unit.name.lower(), "rank_order": shown}
 
-    def _is_position(self, node: exp.Expression, relation: Relation) -> bool:
+    def _is_position(self, node: exp.Expr, relation: Relation) -> bool:
         """The order of one person's own rows in the source does not depend on others."""
         numbered = isinstance(node, exp.Column) and node.name.lower() in ROW_NUMBERS
         return numbered and relation.stage in {Stage.SOURCE, Stage.ROWS}
@@ -338,7 +336,7 @@ class Reader:
             k=k,
         )
 
-    def _keys(self, query: exp.Select, grouping: Grouping) -> list[exp.Expression]:
+    def _keys(self, query: exp.Select, grouping: Grouping) -> list[exp.Expr]:
         group = query.args.get("group")
         if group is None:
             return []
@@ -347,9 +345,7 @@ class Reader:
             return [item for item in items if not item.find(exp.AggFunc)]
         return [self._key(bare(node), items, grouping) for node in group.expressions]
 
-    def _key(
-        self, node: exp.Expression, items: list[exp.Expression], grouping: Grouping
-    ) -> exp.Expression:
+    def _key(self, node: exp.Expr, items: list[exp.Expr], grouping: Grouping) -> exp.Expr:
         if isinstance(node, exp.Literal) and node.is_int:
             place = int(node.name)
             if 1 <= place <= len(items):
@@ -418,7 +414,7 @@ class Reader:
         return tuple(shown)
 
 
-def _term_name(node: exp.Expression) -> str:
+def _term_name(node: exp.Expr) -> str:
     return node.name.lower() if isinstance(node, exp.Column) else canonical(node)
 
 
@@ -428,7 +424,7 @@ def _named(relation: Relation | None, name: str) -> Relation | None:
     return relation.but(names=frozenset({name.lower()} if name else ()))
 
 
-def _is_row_number_option(node: exp.Expression) -> bool:
+def _is_row_number_option(node: exp.Expr) -> bool:
     return (
         isinstance(node, exp.EQ)
         and node.this.name.lower() == "file_row_number"

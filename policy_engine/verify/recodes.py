@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import cast
 
 from sqlglot import exp
@@ -40,7 +41,7 @@ class Reading:
     read_as: str | None
 
 
-def read_recoding(node: exp.Expression) -> tuple[Recoding, str | None, str | None] | None:
+def read_recoding(node: exp.Expr) -> tuple[Recoding, str | None, str | None] | None:
     """The recoding, its source column and the type that column is read as; else None."""
     node = _unwrapped(node)
     if isinstance(node, exp.Literal) and node.is_string:
@@ -53,7 +54,7 @@ def read_recoding(node: exp.Expression) -> tuple[Recoding, str | None, str | Non
     return None
 
 
-def reading(node: exp.Expression) -> Reading | None:
+def reading(node: exp.Expr) -> Reading | None:
     """``node`` as a source column under conversions that keep the value; else None."""
     node = _unwrapped(node)
     if isinstance(node, exp.Column):
@@ -75,7 +76,7 @@ def _type_name(to: exp.DataType) -> str:
     return str(to.sql("duckdb")).upper()
 
 
-def _unwrapped(node: exp.Expression) -> exp.Expression:
+def _unwrapped(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren):
         node = node.this
     return node
@@ -84,12 +85,12 @@ def _unwrapped(node: exp.Expression) -> exp.Expression:
 _Found = tuple[Recoding, Reading] | None
 
 
-def _read_keep(node: exp.Expression) -> _Found:
+def _read_keep(node: exp.Expr) -> _Found:
     found = reading(node)
     return (Keep(), found) if found else None
 
 
-def _read_prefix(node: exp.Expression) -> _Found:
+def _read_prefix(node: exp.Expr) -> _Found:
     if not isinstance(node, exp.Left):
         return None
     found, length = reading(node.this), node.expression
@@ -98,7 +99,7 @@ def _read_prefix(node: exp.Expression) -> _Found:
     return Prefix(int(length.name)), found
 
 
-def _read_round(node: exp.Expression) -> _Found:
+def _read_round(node: exp.Expr) -> _Found:
     if not isinstance(node, exp.TryCast):
         return None
     product = _unwrapped(node.this)
@@ -123,7 +124,7 @@ def _exact_type(to: exp.DataType, step: Decimal) -> bool:
     return bool(to.is_type("decimal")) and int(exponent) >= -int(scale)
 
 
-def _read_truncate(node: exp.Expression) -> _Found:
+def _read_truncate(node: exp.Expr) -> _Found:
     if not isinstance(node, exp.Case) or node.this or len(node.args["ifs"]) != 1:
         return None
     branch = node.args["ifs"][0]
@@ -143,7 +144,7 @@ def _read_truncate(node: exp.Expression) -> _Found:
     return Truncate(cast(TruncateUnit, unit)), found
 
 
-def _read_case(node: exp.Expression) -> _Found:
+def _read_case(node: exp.Expr) -> _Found:
     """Bins or a lookup: ``CASE WHEN x IS NULL THEN NULL … ELSE label END``."""
     if not isinstance(node, exp.Case) or node.this or not node.args.get("default"):
         return None
@@ -161,13 +162,13 @@ def _read_case(node: exp.Expression) -> _Found:
     return (recoding, found) if recoding else None
 
 
-def _null_test(node: exp.Expression) -> Reading | None:
+def _null_test(node: exp.Expr) -> Reading | None:
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         return reading(node.this)
     return None
 
 
-_Branches = list[tuple[exp.Expression, exp.Expression]]
+_Branches = list[tuple[exp.Expr, exp.Expr]]
 
 
 @dataclass(frozen=True)
@@ -175,7 +176,7 @@ class _Label:
     text: str | None
 
 
-def _label(node: exp.Expression) -> _Label | None:
+def _label(node: exp.Expr) -> _Label | None:
     if isinstance(node, exp.Null):
         return _Label(None)
     return _Label(node.name) if isinstance(node, exp.Literal) and node.is_string else None
@@ -199,7 +200,7 @@ def _bins(branches: _Branches, default: _Label, found: Reading) -> Bins | None:
 def _ascending(cuts: list[Cut]) -> bool:
     if len({type(cut) for cut in cuts}) != 1:
         return False
-    return all(a < b for a, b in zip(cuts, cuts[1:], strict=False))  # type: ignore[operator]
+    return all(a < b for a, b in pairwise(cuts))  # type: ignore[operator]
 
 
 def _lookup(branches: _Branches, default: _Label, found: Reading) -> Lookup | None:
@@ -215,7 +216,7 @@ def _lookup(branches: _Branches, default: _Label, found: Reading) -> Lookup | No
     return Lookup(tuple(sorted(table.items())), default.text)
 
 
-def _decimal(node: exp.Expression) -> Decimal | None:
+def _decimal(node: exp.Expr) -> Decimal | None:
     if isinstance(node, exp.Neg):
         inner = _decimal(node.this)
         return None if inner is None else -inner
@@ -224,7 +225,7 @@ def _decimal(node: exp.Expression) -> Decimal | None:
     return None
 
 
-def _cut(node: exp.Expression) -> Cut | None:
+def _cut(node: exp.Expr) -> Cut | None:
     if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
         return _decimal(node)
     try:
@@ -237,7 +238,7 @@ def _cut(node: exp.Expression) -> Cut | None:
     return None
 
 
-_READERS: tuple[Callable[[exp.Expression], _Found], ...] = (
+_READERS: tuple[Callable[[exp.Expr], _Found], ...] = (
     _read_round,
     _read_keep,
     _read_prefix,

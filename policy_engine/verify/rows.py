@@ -19,7 +19,7 @@ from policy_engine.verify.shape import Kind, Relation, Stage, Value
 # chain of CTEs cannot double its text at every step.
 _CARRIED_NODES = 16
 
-_CODES: tuple[tuple[type[exp.Expression], str], ...] = (
+_CODES: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Rand, "V06"),
     (exp.Window, "V10"),
     (exp.AggFunc, "V08"),
@@ -44,14 +44,14 @@ def lookup(column: exp.Column, relation: Relation) -> Value | None:
     return None
 
 
-def row_value(node: exp.Expression, relation: Relation, text: str, findings: Findings) -> Value:
+def row_value(node: exp.Expr, relation: Relation, text: str, findings: Findings) -> Value:
     """``node`` as a function of one row of ``relation``; findings where it is not one."""
     if isinstance(node, exp.Paren):
         return row_value(node.this, relation, text, findings)
     if isinstance(node, exp.Column):
         return _column_value(node, relation, text, findings)
     inputs: frozenset[str] = frozenset()
-    replaced: dict[int, exp.Expression] = {}
+    replaced: dict[int, exp.Expr] = {}
     carried = True
     for child in _checked_columns(node, text, findings):
         value = _column_value(child, relation, text, findings)
@@ -64,7 +64,7 @@ def row_value(node: exp.Expression, relation: Relation, text: str, findings: Fin
     return Value(Kind.VALUE, inputs, expression)
 
 
-def _checked_columns(node: exp.Expression, text: str, findings: Findings) -> list[exp.Column]:
+def _checked_columns(node: exp.Expr, text: str, findings: Findings) -> list[exp.Column]:
     """The columns of ``node``; a node outside ROW_NODES is a finding, once, not entered."""
     columns: list[exp.Column] = []
     stack = [node]
@@ -95,13 +95,13 @@ def _column_value(node: exp.Column, relation: Relation, text: str, findings: Fin
     return value
 
 
-def _substitute(node: exp.Expression, replaced: dict[int, exp.Expression]) -> exp.Expression | None:
+def _substitute(node: exp.Expr, replaced: dict[int, exp.Expr]) -> exp.Expr | None:
     if any(_size(expression) > _CARRIED_NODES for expression in replaced.values()):
         return None
     return rebuilt(node, replaced)
 
 
-def rebuilt(node: exp.Expression, replaced: dict[int, exp.Expression]) -> exp.Expression:
+def rebuilt(node: exp.Expr, replaced: dict[int, exp.Expr]) -> exp.Expr:
     """A copy of ``node`` with the nodes whose ids are in ``replaced`` exchanged."""
     if id(node) in replaced:
         return replaced[id(node)].copy()
@@ -114,9 +114,9 @@ def rebuilt(node: exp.Expression, replaced: dict[int, exp.Expression]) -> exp.Ex
     return clone
 
 
-def _part(value: object, replaced: dict[int, exp.Expression]) -> object:
-    return rebuilt(value, replaced) if isinstance(value, exp.Expression) else value
+def _part(value: object, replaced: dict[int, exp.Expr]) -> object:
+    return rebuilt(value, replaced) if isinstance(value, exp.Expr) else value
 
 
-def _size(node: exp.Expression) -> int:
+def _size(node: exp.Expr) -> int:
     return sum(1 for _ in node.walk())

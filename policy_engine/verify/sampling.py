@@ -46,21 +46,21 @@ def read_tablesample(node: exp.TableSample, text: str, findings: Findings) -> Sa
     return _sample(None if rate is None else rate / 100, ROW_UNIT, "native", place, findings)
 
 
-def is_sampling(predicate: exp.Expression) -> bool:
+def is_sampling(predicate: exp.Expr) -> bool:
     """Whether a predicate claims to draw the sample."""
-    return bool(predicate.find(exp.Rand) or predicate.find(exp.SHA2) and _hash_side(predicate)) or (
-        isinstance(predicate, exp.In) and predicate.args.get("query") is not None
-    )
+    if isinstance(predicate, exp.In) and predicate.args.get("query") is not None:
+        return True
+    return predicate.find(exp.Rand) is not None or _hash_side(predicate)
 
 
-def _hash_side(predicate: exp.Expression) -> bool:
+def _hash_side(predicate: exp.Expr) -> bool:
     return isinstance(predicate, exp.LT | exp.GT) and any(
         isinstance(side, exp.SHA2) for side in (predicate.this, predicate.expression)
     )
 
 
 def read_predicate(
-    predicate: exp.Expression, over_source: bool, text: str, findings: Findings
+    predicate: exp.Expr, over_source: bool, text: str, findings: Findings
 ) -> Sample | None:
     """The sample that ``predicate`` draws, or None and findings."""
     place = position(predicate, text)
@@ -79,7 +79,7 @@ def read_predicate(
     return _sample(_number(right), ROW_UNIT, "random", place, findings)
 
 
-def _as_less_than(node: exp.Expression) -> tuple[exp.Expression, exp.Expression] | None:
+def _as_less_than(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
     if isinstance(node, exp.LT | exp.LTE):
         return node.this, node.expression
     if isinstance(node, exp.GT | exp.GTE):
@@ -100,7 +100,7 @@ def _read_drawn(node: exp.In, place: tuple[int, int], findings: Findings) -> Sam
     return _sample(rate, ROW_UNIT if unit in ROW_NUMBERS else unit, "drawn", place, findings)
 
 
-def _only_table(select: exp.Expression, column: str) -> exp.Table | None:
+def _only_table(select: exp.Expr, column: str) -> exp.Table | None:
     """The bare table of ``SELECT column FROM table``, if ``select`` is no more than that."""
     if not isinstance(select, exp.Select):
         return None
@@ -116,7 +116,7 @@ def _only_table(select: exp.Expression, column: str) -> exp.Table | None:
 
 
 def _read_keyed(
-    hashed: exp.SHA2, bound: exp.Expression, place: tuple[int, int], findings: Findings
+    hashed: exp.SHA2, bound: exp.Expr, place: tuple[int, int], findings: Findings
 ) -> Sample | None:
     parts = _concatenated(hashed.this)
     length = hashed.args.get("length")
@@ -141,7 +141,7 @@ def _read_keyed(
     return _sample(rate, ROW_UNIT if unit in ROW_NUMBERS else unit, "keyed", place, findings)
 
 
-def _concatenated(node: exp.Expression) -> list[exp.Expression]:
+def _concatenated(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.Paren):
         return _concatenated(node.this)
     if isinstance(node, exp.DPipe):
@@ -151,7 +151,7 @@ def _concatenated(node: exp.Expression) -> list[exp.Expression]:
     return [node]
 
 
-def _is_bound_secret(node: exp.Expression) -> bool:
+def _is_bound_secret(node: exp.Expr) -> bool:
     """A parameter, or the salt of one release from the secrets relation."""
     if isinstance(node, exp.Placeholder | exp.Parameter):
         return True
@@ -173,7 +173,7 @@ def _is_bound_secret(node: exp.Expression) -> bool:
     )
 
 
-def _number(node: exp.Expression) -> Fraction | None:
+def _number(node: exp.Expr) -> Fraction | None:
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Literal) and not node.is_string:

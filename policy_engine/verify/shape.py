@@ -45,7 +45,7 @@ class Value:
 
     kind: Kind
     inputs: frozenset[str] = frozenset()
-    expression: exp.Expression | None = field(default=None, compare=False)
+    expression: exp.Expr | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

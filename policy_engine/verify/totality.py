@@ -29,10 +29,10 @@ _CAN_FAIL = (
 
 
 def _base(kind: str | None) -> str | None:
-    return None if kind is None else kind.upper().split("(")[0].strip()
+    return None if kind is None else kind.upper().split("(")[0].split(" COLLATE")[0].strip()
 
 
-def infer_type(node: exp.Expression, source: str, schema: Schema) -> str | None:
+def infer_type(node: exp.Expr, source: str, schema: Schema) -> str | None:
     """The type of a row expression where it is plain to see, else None."""
     if isinstance(node, exp.Paren):
         return infer_type(node.this, source, schema)
@@ -52,9 +52,7 @@ def infer_type(node: exp.Expression, source: str, schema: Schema) -> str | None:
     return None
 
 
-def check_key(
-    value: Value, source: str, schema: Schema, text: str, findings: Findings
-) -> set[str]:
+def check_key(value: Value, source: str, schema: Schema, text: str, findings: Findings) -> set[str]:
     """Findings for a grouped value that can fail or is a float; else what must be assumed."""
     assumed: set[str] = set()
     node = value.expression
@@ -66,22 +64,29 @@ def check_key(
         findings.add("V18", f"{node.sql('duckdb')} of type {kind}", position(node, text))
     elif kind is None:
         assumed.add("no grouped column is a floating-point number")
-    if kind in _TEXT | {None} and not _pins_collation(node) and not _is_labels(node):
-        assumed.add("text is compared byte by byte, without a collation")
+    if kind in _TEXT | {None} and not _is_labels(node) and not _pins_collation(node):
+        if any(_has_collation(c, source, schema) for c in node.find_all(exp.Column)):
+            findings.add("V32", node.sql("duckdb"), position(node, text))
+        elif kind is None or not schema.known:
+            assumed.add("text is compared byte by byte, without a collation")
     return assumed
 
 
-def _pins_collation(node: exp.Expression) -> bool:
+def _has_collation(column: exp.Column, source: str, schema: Schema) -> bool:
+    return "COLLATE" in (schema.type_of(source, column.name) or "").upper()
+
+
+def _pins_collation(node: exp.Expr) -> bool:
     return any(c.expression.name.lower() == "binary" for c in node.find_all(exp.Collate))
 
 
-def _is_labels(node: exp.Expression) -> bool:
+def _is_labels(node: exp.Expr) -> bool:
     """Whether the value is one of a few literals, whatever the source holds."""
     return node.find(exp.Column) is None
 
 
 def _check_failures(
-    node: exp.Expression, source: str, schema: Schema, text: str, findings: Findings
+    node: exp.Expr, source: str, schema: Schema, text: str, findings: Findings
 ) -> set[str]:
     total_form = read_recoding(node) is not None
     assumed: set[str] = set()
@@ -98,7 +103,7 @@ def _check_failures(
     return assumed
 
 
-def _in_try(node: exp.Expression) -> bool:
+def _in_try(node: exp.Expr) -> bool:
     """Constants fail when the query is bound, before any row is read."""
     return node.find(exp.Column) is None
 

@@ -1,0 +1,1 @@
+"""Connections to warehouses, and the drawing of samples."""

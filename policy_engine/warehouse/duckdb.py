@@ -106,9 +106,7 @@ class DuckDBWarehouse:
                 [str(path), delimiter, _csv_header(path, delimiter)],
             )
         columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
-        return Table(
-            tuple(Column(row[0], row[1]) for row in columns), path=name, parts=(name,)
-        )
+        return Table(tuple(Column(row[0], row[1]) for row in columns), path=name, parts=(name,))
 
     def _qualified(self, relation: str) -> tuple[str, ...]:
         """database.schema.name; what is missing is the warehouse's database and ``main``."""
@@ -144,8 +142,9 @@ class DuckDBWarehouse:
         return Table(columns, parts=parts, view=row[1])
 
     def _one(self, sql: str, values: list[Any] | None = None) -> tuple[Any, ...] | None:
-        row = self._connection.execute(sql, values or []).fetchone()
-        return None if row is None else tuple(row)
+        # Fetched to the end: an unread result would block the connection's next statement.
+        rows = self._connection.execute(sql, values or []).fetchall()
+        return tuple(rows[0]) if rows else None
 
     def target(self, relation: str) -> tuple[str, ...]:
         """The full name of a table to write."""
@@ -161,9 +160,7 @@ class DuckDBWarehouse:
         return bool(found and found[0])
 
     @contextmanager
-    def sampled(
-        self, policy: Policy, table: Table, secret: bytes
-    ) -> Iterator[Callable[[], None]]:
+    def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
         """Draw the sample and hold it, as a relation of units, while the body runs.
 
         The body gets a function to call before it publishes: it raises WarehouseError if the

@@ -48,9 +48,7 @@ class DrawnSample:
         column = pa.chunked_array(blocks, pa.int64())
         self._connection.register(name, pa.table({"unit": column}))
 
-    def of_keys(
-        self, name: str, secret: bytes, query: str, values: list[str], bound: int
-    ) -> None:
+    def of_keys(self, name: str, secret: bytes, query: str, values: list[str], bound: int) -> None:
         """Make ``name`` the drawn ones among the keys that ``query`` selects as ``unit``."""
         run = self._connection.execute
         run(f"CREATE OR REPLACE TEMP TABLE {_UNITS} AS {query}", values)
@@ -83,7 +81,9 @@ class DrawnSample:
         units = range(KNOWN_UNITS)
         by_row = {i for i in units if row_in_sample(TEST_SECRET, i, TEST_THRESHOLD)}
         by_number = {i for i in units if key_in_sample(TEST_SECRET, i, TEST_THRESHOLD)}
-        by_text = {i for i in units if key_in_sample(TEST_SECRET, text_block(str(i)), TEST_THRESHOLD)}
+        by_text = {
+            i for i in units if key_in_sample(TEST_SECRET, text_block(str(i)), TEST_THRESHOLD)
+        }
         known = f"SELECT range AS unit FROM range({KNOWN_UNITS})"
         texts = f"SELECT range::VARCHAR AS unit FROM range({KNOWN_UNITS})"
         self.of_rows(_KNOWN, TEST_SECRET, KNOWN_UNITS, TEST_THRESHOLD)
@@ -103,4 +103,3 @@ class DrawnSample:
                 "the known-answer test of the sampler failed on this connection: its sample"
                 " would not be the certified one; nothing was drawn. Please report this"
             )
-

@@ -16,6 +16,7 @@ import pytest
 
 from policy_engine.errors import BudgetExceeded, LedgerError, UsageError
 from policy_engine.ledger.account import Limit
+from policy_engine.ledger.chain import extend, head
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 
@@ -214,6 +215,15 @@ class LedgerStoreContract:
         ledger.reserve(charge(), LIMIT)
         assert ledger.verify_chain().records == 2
 
+    def test_what_was_appended_in_an_interrupted_write_is_gone(self, ledger, open_ledger):
+        records = ledger._records
+        with pytest.raises(KeyboardInterrupt), records.writing():
+            records.append(extend(head(()), "reserve", {}))
+            raise KeyboardInterrupt
+        with open_ledger() as other:
+            assert records.read() == other._records.read() == ()
+            other.reserve(charge(), LIMIT)
+
     @pytest.mark.parametrize(
         ("processes", "tries", "epsilon", "wins"),
         [(4, 1, "0.6", 1), (3, 10, "0.05", 20)],
@@ -224,7 +234,7 @@ class LedgerStoreContract:
         barrier, results = PROCESSES.Barrier(processes), PROCESSES.Queue()
         arguments = (open_ledger, barrier, results, tries, epsilon, LIMIT)
         racers = [run(race, *arguments) for _ in range(processes)]
-        assert sum(results.get(timeout=120) for _ in racers) == wins
+        assert sum(results.get(timeout=60) for _ in racers) == wins
         for racer in racers:
             racer.join(60)
             assert racer.exitcode == 0

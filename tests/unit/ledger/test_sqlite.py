@@ -103,6 +103,13 @@ def test_a_ledger_half_made_is_never_seen(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_link_to_nowhere_makes_no_file(tmp_path):
+    path = tmp_path / "ledger.db"
+    path.symlink_to(tmp_path / "elsewhere.db")
+    assert failure(lambda: Ledger.open(path)).startswith(f"{path}: the ledger cannot be opened; ")
+    assert not (tmp_path / "elsewhere.db").exists()
+
+
 def test_a_log_without_its_ledger_is_not_played_into_a_new_one(tmp_path):
     path = tmp_path / "ledger.db"
     (tmp_path / "ledger.db-wal").write_bytes(b"x")

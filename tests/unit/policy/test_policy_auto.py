@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -34,7 +35,7 @@ def asked(monkeypatch):
 
     answers = SimpleNamespace(least_k=least_k, greatest_rate=greatest_rate, best_pair=best_pair)
     monkeypatch.setattr(policy_engine.accounting, "calibration", answers, raising=False)
-    monkeypatch.setitem(__import__("sys").modules, "policy_engine.accounting.calibration", answers)
+    monkeypatch.setitem(sys.modules, "policy_engine.accounting.calibration", answers)
     return questions
 
 
@@ -80,7 +81,7 @@ def test_no_solution_is_a_problem_where_auto_is_written(monkeypatch, problems):
 
     answers = SimpleNamespace(least_k=none, greatest_rate=none, best_pair=none)
     monkeypatch.setattr(policy_engine.accounting, "calibration", answers, raising=False)
-    monkeypatch.setitem(__import__("sys").modules, "policy_engine.accounting.calibration", answers)
+    monkeypatch.setitem(sys.modules, "policy_engine.accounting.calibration", answers)
     end = (
         "is auto, but nothing gives this guarantee: delta must be at least 1e-40, found 1e-50; "
         "'policy-engine calibrate' shows what is possible"
@@ -89,6 +90,38 @@ def test_no_solution_is_a_problem_where_auto_is_written(monkeypatch, problems):
     assert problems(sample="sample: {rate: auto}") == [f"5:16: sample.rate {end}"]
     with pytest.raises(NoSolution, match="delta must be at least"):
         solve_auto(GUARANTEE, None, None)
+
+
+def test_a_rate_of_zero_is_no_solution(asked, monkeypatch):
+    monkeypatch.setattr(
+        policy_engine.accounting.calibration, "greatest_rate", lambda *_: Decimal(0)
+    )
+    with pytest.raises(NoSolution, match="no rate is small enough"):
+        solve_auto(GUARANTEE, 20, None)
+
+
+def test_the_accountings_own_answers(load):
+    from policy_engine.accounting import calibration
+
+    rate, auto = Decimal("0.1"), "sample: {rate: auto}"
+    assert load(k="k: auto").k == calibration.least_k(*GIVEN, rate)
+    assert load(sample=auto).rate == calibration.greatest_rate(*GIVEN, 20)
+    both = load(k="k: auto", sample=auto)
+    assert (both.k, both.rate) == calibration.best_pair(*GIVEN)
+
+
+def test_the_rate_of_a_sampled_source_keeps_the_guarantee(load):
+    from policy_engine.accounting import calibration
+
+    source = "source: {path: a, unit: row, sampled_at: 0.3}"
+    policy = load(source=source, sample="sample: {rate: auto}")
+    greatest = calibration.greatest_rate(*GIVEN, 20)
+    assert greatest - Decimal("1e-12") < policy.effective_rate <= greatest
+
+
+def test_a_guarantee_out_of_reach(problems):
+    (found,) = problems(k="k: auto", guarantee="guarantee: {epsilon: 1e-300, delta: 1e-300}")
+    assert found.startswith("6:4: k is auto, but nothing gives this guarantee: ")
 
 
 def test_a_policy_says_what_it_left_open(asked, load):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -93,8 +94,7 @@ def test_a_good_hierarchy():
     assert made.rows == (("a;1", 'it\'s "x"', "*"), ("b", "y", "*"))
     assert made.height == 2
     assert made.digest == (
-        "sha256:"
-        + __import__("hashlib").sha256('\ufeff"a;1";"it\'s ""x""";*\n\nb;y;*'.encode()).hexdigest()
+        "sha256:" + hashlib.sha256('\ufeff"a;1";"it\'s ""x""";*\n\nb;y;*'.encode()).hexdigest()
     )
 
 

@@ -459,7 +459,8 @@ BROKEN_YAML = [
     (
         "? [a]\n: 1\n",
         [
-            "1:3: a key must be text, found a list or mapping; text that starts with { or [ needs quotes"
+            "1:3: a key must be text, found a list or mapping; "
+            "text that starts with { or [ needs quotes"
         ],
     ),
     ("a: " + "[" * 100_000, ["1:23: values may lie at most 20 levels deep"]),

@@ -170,7 +170,8 @@ def test_a_person_needs_no_order(load):
             ),
         ),
         (
-            "{map: {NO: Norway, 5: five, true: t, 2020-01-01: d, -1: ~, '': e, '007': 8}, other: ~}",
+            "{map: {NO: Norway, 5: five, true: t, 2020-01-01: d, -1: ~, '': e, '007': 8}, "
+            "other: ~}",
             Lookup(
                 (
                     ("", "e"),
@@ -211,8 +212,14 @@ def test_an_escaped_pair_is_one_character(load):
 
 
 def test_column_names_are_text(load):
-    text = """recode: {'"; drop table x; --': keep, 2020: keep, true: keep, "my col": keep, <<x: keep}"""
-    assert load(recode=text).columns == ('"; drop table x; --', "2020", "true", "my col", "<<x")
+    columns = """'"; drop table x; --': keep, 2020: keep, true: keep, "my col": keep, <<x: keep"""
+    assert load(recode=f"recode: {{{columns}}}").columns == (
+        '"; drop table x; --',
+        "2020",
+        "true",
+        "my col",
+        "<<x",
+    )
 
 
 def test_a_key_in_quotes_is_no_merge_key(load):

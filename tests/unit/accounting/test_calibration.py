@@ -1,0 +1,110 @@
+"""Solving for ε, k, β, both; and the numbers of a certificate."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from policy_engine.accounting.bounds import compose_basic, group
+from policy_engine.accounting.calibration import (
+    best_pair,
+    epsilon_exact,
+    greatest_rate,
+    least_k,
+    part_of,
+)
+from policy_engine.accounting.certificate_numbers import certify_numbers
+from policy_engine.accounting.curve import delta_exact
+from policy_engine.errors import DomainError
+
+NOTIONS = ["add_remove", "replace_one"]
+
+
+@pytest.mark.parametrize("neighbours", NOTIONS)
+def test_epsilon_is_least(neighbours: str) -> None:
+    step = Decimal("1e-12") if neighbours == "add_remove" else Decimal("1e-5")
+    found = epsilon_exact(20, "0.1", "1e-9", neighbours)
+    assert delta_exact(20, "0.1", found, neighbours).delta <= Decimal("1e-9")
+    assert delta_exact(20, "0.1", found - step, neighbours).delta > Decimal("1e-9")
+
+
+def test_epsilon_at_the_ends() -> None:
+    assert epsilon_exact(20, "0.1", "0.5") == 0
+    assert delta_exact(20, "0.1", epsilon_exact(20, "0.1", "1e-20")).delta == Decimal("1e-20")
+    with pytest.raises(DomainError, match=r"delta must be at least rate\*\*k = 0\.998001, found"):
+        epsilon_exact(2, "0.999", "0.99")
+
+
+@pytest.mark.parametrize("neighbours", NOTIONS)
+@pytest.mark.parametrize("releases", [1, 3])
+def test_k_is_least(neighbours: str, releases: int) -> None:
+    k = least_k("0.5", "1e-9", "0.1", neighbours, releases)
+    each, share = part_of(Decimal("0.5"), releases), Decimal("1e-9") / releases
+    assert delta_exact(k, "0.1", each, neighbours).delta <= share
+    assert delta_exact(k - 1, "0.1", each, neighbours).delta > share
+
+
+def test_k_at_the_ends() -> None:
+    assert least_k("3", "0.9", "0.1") == 2
+    with pytest.raises(DomainError, match=r"epsilon must be larger for k up to 1000000 to reach"):
+        least_k("0", "1e-9", "0.5")
+
+
+@pytest.mark.parametrize(("neighbours", "digits"), [("add_remove", 12), ("replace_one", 5)])
+@pytest.mark.parametrize(("epsilon", "delta", "k"), [("0.5", "1e-9", 20), ("0.1", "1e-6", 3)])
+def test_rate_is_greatest(neighbours: str, digits: int, epsilon: str, delta: str, k: int) -> None:
+    rate = greatest_rate(epsilon, delta, k, neighbours)
+    assert len(rate.as_tuple().digits) <= digits
+    following = rate + Decimal(1).scaleb(rate.adjusted() - digits + 1)
+    assert delta_exact(k, rate, epsilon, neighbours).delta <= Decimal(delta)
+    assert delta_exact(k, following, epsilon, neighbours).delta > Decimal(delta)
+
+
+def test_rate_near_one() -> None:
+    assert greatest_rate("9", "0.9999999999999", 2) == Decimal("0.999999999999")
+
+
+def test_best_pair_is_best() -> None:
+    k, rate = best_pair("1", "1e-6")
+    assert delta_exact(k, rate, "1").delta <= Decimal("1e-6")
+    others = [(other / greatest_rate("1", "1e-6", other), other) for other in range(2, 56)]
+    assert min(others) == (k / rate, k)
+
+
+def test_best_pair_at_the_ends() -> None:
+    k, rate = best_pair("1", "1e-6", "replace_one", releases=2)
+    assert delta_exact(k, rate, "0.5", "replace_one").delta <= Decimal("5e-7")
+    with pytest.raises(DomainError, match=r"epsilon must be larger for k/rate below 1000000"):
+        best_pair("0", "1e-300")
+
+
+def test_certificate_by_epsilon() -> None:
+    one = certify_numbers(20, "0.1", epsilon="0.5")
+    assert (one.epsilon, one.delta, one.at_n) == (Decimal("0.5"), Decimal("2.63178346623E-11"), 42)
+    assert one.delta_lqs == Decimal("1.60625293619E-9")
+    many = certify_numbers(20, "0.1", epsilon="1.5", releases=3)
+    assert (many.epsilon, many.delta) == compose_basic([("0.5", one.delta)] * 3)
+    grouped = certify_numbers(20, "0.1", epsilon="1", group=2)
+    assert (grouped.epsilon, grouped.delta) == group("0.5", one.delta, 2)
+    assert certify_numbers(5, "0.4", epsilon="0.5").delta_lqs is None
+    assert certify_numbers(5, "0.4", epsilon="1", neighbours="replace_one").delta_lqs is None
+    assert certify_numbers(2, "0.9", epsilon="0", releases=9).delta == 1
+
+
+def test_certificate_by_delta() -> None:
+    one = certify_numbers(20, "0.1", delta="1e-9")
+    assert (one.epsilon, one.delta) == (epsilon_exact(20, "0.1", "1e-9"), Decimal("1e-9"))
+    many = certify_numbers(20, "0.1", delta="3e-9", releases=3)
+    assert (many.epsilon, many.delta) == (3 * one.epsilon, Decimal("3e-9"))
+    grouped = certify_numbers(20, "0.1", delta="1e-6", group=3, releases=2)
+    each = grouped.epsilon / 6
+    assert group(each, delta_exact(20, "0.1", each).delta, 3)[1] * 2 <= Decimal("1e-6")
+    less = each - Decimal("1e-9")
+    assert group(less, delta_exact(20, "0.1", less).delta, 3)[1] * 2 > Decimal("1e-6")
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(None, None), ("1", "1e-9")])
+def test_exactly_one_of_epsilon_and_delta(epsilon: str | None, delta: str | None) -> None:
+    with pytest.raises(DomainError, match="epsilon, delta must be exactly one given"):
+        certify_numbers(20, "0.1", epsilon=epsilon, delta=delta)
