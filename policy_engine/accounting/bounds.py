@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, Decimal
 
 from policy_engine.accounting.binomial import sum_from
-from policy_engine.accounting.curve import Bound
+from policy_engine.accounting.curve import Bound, larger_direction
 from policy_engine.accounting.domain import (
     Number,
     arithmetic,
@@ -22,13 +22,18 @@ from policy_engine.accounting.domain import (
 )
 from policy_engine.errors import DomainError
 
+# A rate written as the float 1 − e^{−ε} lies this near the border of the theorem, on either side.
+_BORDER = Decimal("1e-15")
+
 
 def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
     """d(k, β, ε) of Li, Qardaji, Su 2012, from above; None where ε < −ln(1−β), [LQS].
 
     Pr[X_n > γn] only rises with n while the least integer m above γn stays, so its local maxima
     are at n_m = ⌈m/γ − 1⌉ for m ≥ k, where it is S_m(n_m). From n on all are at most
-    exp(−n·KL(γ‖β)) (Chernoff), which ends the scan. Errors: DomainError.
+    exp(−n·KL(γ‖β)) (Chernoff), which ends the scan. Within 1e-15 of the border it
+    counts as defined; as the result is never below [EXACT], it is a guarantee there too.
+    Errors: DomainError.
 
     >>> delta_lqs(20, "0.1", "0.5")
     Bound(delta=Decimal('1.60625293619E-9'), at_n=44)
@@ -36,19 +41,20 @@ def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
     True
     """
     k, rate, epsilon = threshold(k), sampling_rate(rate), nonnegative_epsilon(epsilon)
+    exact = larger_direction(k, rate, epsilon)
     with arithmetic(rate, epsilon):
         ratio = epsilon.exp()
-        if ratio * (1 - rate) < 1:
+        if ratio * (1 - rate) < 1 - _BORDER:
             return None
         gamma = (ratio - 1 + rate) / ratio
         leave = (1 - rate) / ratio
         divergence = gamma * (gamma / rate).ln() + leave * (leave / (1 - rate)).ln()
         best, at_n, m = Decimal(0), k, k
         while True:
-            # m/γ is transcendental or, at its end ε = −ln(1−β), no tie of a rational either.
+            # No tie: for rational ε > 0 and β, m/γ is transcendental.
             n = int((m / gamma - 1).to_integral_value(rounding=ROUND_CEILING))
             if (-divergence * n).exp() <= best:
-                return Bound(upward(best), at_n)
+                return Bound(max(upward(best), exact.delta), at_n)
             value = sum_from(m, n, rate, Decimal(1), 0)
             if value > best:
                 best, at_n = value, n

@@ -107,33 +107,39 @@ def best_pair(
 ) -> tuple[int, Decimal]:
     """The (k, rate) that meets the target and publishes the smallest cells: least k/rate.
 
-    A cell of n people is expected to be published once n·rate ≥ k. As rate < 1, no k above the
-    best k/rate so far can win, and a k can only win if k/best is a rate that meets the target,
-    which one evaluation tells. Ties go to the smaller k. Errors: DomainError.
+    A cell of n people is expected to be published once n·rate ≥ k. Ties go to the smaller k.
+    Errors: DomainError; also where every k/rate is above 10⁶.
 
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))
     """
     target = _Target.of(epsilon, delta, neighbours, releases)
-    pair, best = (0, Decimal(0)), Decimal(_LARGEST)
-    # Doubling first: a good `best` early saves solving for the rate at most k.
+    found, best = (_LARGEST, Decimal(1)), Decimal(_LARGEST)
+    # Powers of 2 first, for a good `best`; it need not be larger than k/best, as rates are < 1.
     start = 2
     while start < best:
-        rate = target.greatest_rate(start)
-        if rate and start / rate < best:
-            best = start / rate
+        if target.met(start, downward(start / best)):
+            rate = target.greatest_rate(start)
+            found, best = (start, rate), start / rate
         start *= 2
-    k = 2
-    while k <= best:
-        asked = downward(k / best)
-        if asked < 1 and target.met(k, asked):
-            rate = target.greatest_rate(k)
-            if rate and (k / rate < best or not pair[0]):
-                pair, best = (k, rate), k / rate
-        k += 1
-    if not pair[0]:
+    if found[0] == _LARGEST:
         raise DomainError("epsilon", f"larger for k/rate below {_LARGEST} to reach delta", epsilon)
-    return pair
+    # Some k in [low, high] can only win at a rate ≥ low/best, and then k = high meets the target
+    # at low/best, for the curve falls in k: where it does not, the whole range is out.
+    ranges = [(2, int(best))]
+    while ranges:
+        low, high = ranges.pop()
+        asked = downward(low / best)
+        if asked >= 1 or not target.met(high, asked):
+            continue
+        if low < high:
+            middle = (low + high) // 2
+            ranges += [(middle + 1, high), (low, middle)]
+            continue
+        rate = target.greatest_rate(low)
+        if (low / rate, low) < (best, found[0]):
+            found, best = (low, rate), low / rate
+    return found
 
 
 @dataclass(frozen=True)
@@ -171,6 +177,9 @@ class _Target:
         mantissa = _least(
             low, high, lambda m: m == high or not self.met(k, Decimal(m).scaleb(scale))
         )
+        if mantissa - 1 == low:
+            law = f"larger for a rate of at least 1E{_LEAST_EXPONENT}"
+            raise DomainError("delta", law, self.delta)
         return Decimal(mantissa - 1).scaleb(scale)
 
 

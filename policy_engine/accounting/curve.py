@@ -25,8 +25,8 @@ the same conditioning shows that the peak does not rise with J. The supremum is 
     G(k,n*)   = a/(n(1−β)) · Σ_{j≥k}   f(j; n)·(j − γn),   γn* < k,
     A(k−1,n̂)  = 1/(n(1−β)) · Σ_{j<k}   f(j; n)·(cn − j),   cn̂ ≥ k−1.
 
-*Near a tie of two n* the two values agree: by (i) they differ by a share below k²·η of G, if
-(k−1)/γ is η from an integer, since G ≥ (β/k)·f(k−1; n−1). η < 1e-50 vanishes in the guard.
+*Near a tie* of two n*, with (k−1)/γ at η from an integer, the difference above is at most a
+k²·η share of G, since G ≥ (β/k)·f(k−1; n−1). η < 1e-50 vanishes in the guard.
 
 *ε < 0*: H_a(P‖Q) = 1 − a + a·H_{1/a}(Q‖P) for every pair, hence for the suprema.
 

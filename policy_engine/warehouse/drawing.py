@@ -57,10 +57,10 @@ def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
         size = min(BLOCK_ROWS, count - start)
         top = np.frombuffer(stream.update(bytes(size)), dtype=np.uint8)
         # ``first`` is below 256 because the rate is below 1.
-        inside = top < np.uint8(first)
-        ties = np.flatnonzero(top == np.uint8(first))
-        inside[ties] = _rest_of_rows(secret, ties + start) < np.uint64(rest)
-        yield np.flatnonzero(inside) + start
+        rows = np.flatnonzero(top <= np.uint8(first))
+        ties = np.flatnonzero(top[rows] == np.uint8(first))
+        out = _rest_of_rows(secret, rows[ties] + start) >= np.uint64(rest)
+        yield np.delete(rows, ties[out]) + start
 
 
 def _rest_of_rows(secret: bytes, rows: Rows) -> Words:

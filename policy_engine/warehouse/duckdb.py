@@ -173,7 +173,10 @@ class DuckDBWarehouse:
         before = self._state(policy, table)
         if policy.method == "keyed":
             with withheld():
-                self._sample.check_known_answers()
+                if policy.source.key is None:
+                    self._sample.check_known_rows()
+                else:
+                    self._sample.check_known_keys()
                 self._draw(name, policy, table, secret)
 
         def unchanged() -> None:
@@ -216,7 +219,7 @@ class DuckDBWarehouse:
     def rows(self, sql: str) -> pa.Table:
         """Run a certified text that selects, and fetch what it releases."""
         with withheld():
-            return self._connection.execute(sql).to_arrow_table()
+            return self._connection.sql(sql).to_arrow_table()
 
     def publish(
         self, sql: str, target: tuple[str, ...], comment: str, unchanged: Callable[[], None]

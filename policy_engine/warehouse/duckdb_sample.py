@@ -12,21 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from policy_engine.errors import WarehouseError
-from policy_engine.warehouse.drawing import (
-    draw_keys,
-    draw_rows,
-    key_in_sample,
-    row_in_sample,
-    text_block,
-)
+from policy_engine.warehouse import known_answers as known
+from policy_engine.warehouse.drawing import draw_keys, draw_rows
 from policy_engine.warehouse.quoting import quoted
 
 _UNITS, _KEPT = "policy_engine_units", "policy_engine_kept"
 _KNOWN = "policy_engine_known"
-KNOWN_UNITS = 1000
-TEST_SECRET = bytes(range(16))
-# Not a multiple of 2⁵²: some rows are settled by their low bits.
-TEST_THRESHOLD = (1 << 60) // 3
 
 # A whole number is its own block; any other key is the first half of the SHA-256 of its text.
 _NUMBER = "0::UBIGINT AS high, unit AS low"
@@ -72,33 +63,33 @@ class DrawnSample:
         self._connection.unregister(name)
         self._connection.execute(f"DROP TABLE IF EXISTS temp.{quoted(name)}")
 
-    def check_known_answers(self) -> None:
-        """Compare the sampler with its definition over known units.
+    def check_known_rows(self) -> None:
+        """Compare the sampler with the known answers for 1,000 row numbers.
 
         Raises:
             WarehouseError: they differ; nothing was drawn from the source.
         """
-        units = range(KNOWN_UNITS)
-        by_row = {i for i in units if row_in_sample(TEST_SECRET, i, TEST_THRESHOLD)}
-        by_number = {i for i in units if key_in_sample(TEST_SECRET, i, TEST_THRESHOLD)}
-        by_text = {
-            i for i in units if key_in_sample(TEST_SECRET, text_block(str(i)), TEST_THRESHOLD)
-        }
-        known = f"SELECT range AS unit FROM range({KNOWN_UNITS})"
-        texts = f"SELECT range::VARCHAR AS unit FROM range({KNOWN_UNITS})"
-        self.of_rows(_KNOWN, TEST_SECRET, KNOWN_UNITS, TEST_THRESHOLD)
-        self._compare(by_row, "range")
-        self.of_keys(_KNOWN, TEST_SECRET, known, [], TEST_THRESHOLD)
-        self._compare(by_number, "range")
-        self.of_keys(_KNOWN, TEST_SECRET, texts, [], TEST_THRESHOLD)
-        self._compare(by_text, "range::VARCHAR")
+        self.of_rows(_KNOWN, known.SECRET, known.UNITS, known.THRESHOLD)
+        self._compare(known.ROWS, "range")
 
-    def _compare(self, expected: set[int], unit: str) -> None:
+    def check_known_keys(self) -> None:
+        """Compare the sampler with the known answers for 1,000 numbers and 1,000 texts.
+
+        Raises:
+            WarehouseError: they differ; nothing was drawn from the source.
+        """
+        for unit, answer in (("range", known.NUMBERS), ("range::VARCHAR", known.TEXTS)):
+            query = f"SELECT {unit} AS unit FROM range({known.UNITS})"
+            self.of_keys(_KNOWN, known.SECRET, query, [], known.THRESHOLD)
+            self._compare(answer, unit)
+
+    def _compare(self, answer: int, unit: str) -> None:
+        """Read the sample back through the semi-join that a release uses."""
         rows = self._connection.execute(
-            f"SELECT range FROM range({KNOWN_UNITS}) WHERE {unit} IN (SELECT unit FROM {_KNOWN})"
+            f"SELECT range FROM range({known.UNITS}) WHERE {unit} IN (SELECT unit FROM {_KNOWN})"
         ).fetchall()
         self.drop(_KNOWN)
-        if {row[0] for row in rows} != expected:
+        if {row[0] for row in rows} != known.expected(answer):
             raise WarehouseError(
                 "the known-answer test of the sampler failed on this connection: its sample"
                 " would not be the certified one; nothing was drawn. Please report this"

@@ -17,6 +17,7 @@ EPSILONS = st.integers(0, 3000).map(lambda n: Decimal(n) / 1000)
 DELTAS = st.integers(2, 30).map(lambda n: Decimal(10) ** -n)
 
 
+@settings(deadline=None)
 @given(KS, RATES, EPSILONS, EPSILONS)
 def test_falls_in_epsilon(k: int, rate: Decimal, one: Decimal, other: Decimal) -> None:
     for curve in (delta_remove, delta_add):
@@ -24,6 +25,7 @@ def test_falls_in_epsilon(k: int, rate: Decimal, one: Decimal, other: Decimal) -
         assert high.delta <= low.delta
 
 
+@settings(deadline=None)
 @given(KS, KS, RATES, EPSILONS)
 def test_falls_in_k(one: int, other: int, rate: Decimal, epsilon: Decimal) -> None:
     for curve in (delta_remove, delta_add):
@@ -31,6 +33,7 @@ def test_falls_in_k(one: int, other: int, rate: Decimal, epsilon: Decimal) -> No
         assert curve(larger, rate, epsilon).delta <= curve(smaller, rate, epsilon).delta
 
 
+@settings(deadline=None)
 @given(KS, RATES, RATES, EPSILONS)
 def test_rises_in_rate_at_least_in_proportion(
     k: int, one: Decimal, other: Decimal, epsilon: Decimal
@@ -40,7 +43,7 @@ def test_rises_in_rate_at_least_in_proportion(
     assert delta_exact(k, low, epsilon).delta <= more * (1 + Decimal("1e-10"))
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(2, 20), RATES, RATES, EPSILONS)
 def test_replace_one_is_above_add_remove_and_rises(
     k: int, one: Decimal, other: Decimal, epsilon: Decimal
@@ -50,17 +53,19 @@ def test_replace_one_is_above_add_remove_and_rises(
     assert low <= high * Decimal("1.001")
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(EPSILONS, DELTAS), max_size=5), EPSILONS, DELTAS)
 def test_composition_only_adds(
     spent: list[tuple[Decimal, Decimal]], epsilon: Decimal, delta: Decimal
 ) -> None:
     before, after = compose_basic(spent), compose_basic([*spent, (epsilon, delta)])
     assert after[0] >= before[0]
-    assert after[1] > before[1]
+    assert after[1] >= max(before[1], delta)
+    assert after[1] >= sum(share for _, share in spent) + delta
 
 
-@settings(max_examples=25)
-@given(RATES, EPSILONS.map(lambda e: e + Decimal("0.2")), DELTAS)
+@settings(max_examples=25, deadline=None)
+@given(RATES.map(lambda r: r * Decimal("0.9")), EPSILONS.map(lambda e: e + Decimal("0.2")), DELTAS)
 def test_least_k_and_greatest_rate_agree(rate: Decimal, epsilon: Decimal, delta: Decimal) -> None:
     k = least_k(epsilon, delta, rate)
     assert delta_exact(k, rate, epsilon).delta <= delta

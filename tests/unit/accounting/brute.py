@@ -40,9 +40,7 @@ def product(p: Law, q: Law) -> dict[tuple[int, int], mpmath.mpf]:
     return {(x, y): a * b for x, a in p.items() for y, b in q.items()}
 
 
-def both_directions(
-    k: int, rate: str, epsilon: str, most: int
-) -> tuple[mpmath.mpf, mpmath.mpf]:
+def both_directions(k: int, rate: str, epsilon: str, most: int) -> tuple[mpmath.mpf, mpmath.mpf]:
     """The suprema over n ≤ most: remove and add."""
     share, eps = mpmath.mpf(rate), mpmath.mpf(epsilon)
     laws = [law(k, n, share) for n in range(most + 1)]

@@ -41,8 +41,10 @@ def test_lqs_by_direct_summation(k: int, rate: str, epsilon: str) -> None:
     )
     found = delta_lqs(k, rate, epsilon)
     assert found is not None
-    assert true * (1 - mpmath.mpf("1e-14")) <= mpmath.mpf(str(found.delta)) <= true * (
-        1 + mpmath.mpf("1e-10")
+    assert (
+        true * (1 - mpmath.mpf("1e-14"))
+        <= mpmath.mpf(str(found.delta))
+        <= true * (1 + mpmath.mpf("1e-10"))
     )
 
 

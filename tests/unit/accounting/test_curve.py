@@ -21,7 +21,9 @@ from .brute import both_directions, reference_values
 def close(bound: Decimal, true: mpmath.mpf, share: str = "1e-10") -> bool:
     """From above, and by no more than the share."""
     value = mpmath.mpf(str(bound))
-    return bool(true <= value * (1 + mpmath.mpf("1e-25")) and value <= true * (1 + mpmath.mpf(share)))
+    return bool(
+        true <= value * (1 + mpmath.mpf("1e-25")) and value <= true * (1 + mpmath.mpf(share))
+    )
 
 
 @pytest.mark.parametrize("row", reference_values(), ids=str)

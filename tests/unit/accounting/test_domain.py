@@ -35,7 +35,11 @@ DELTA = "delta must be a number strictly between 0 and 1, found "
         (domain.nonnegative_epsilon, "inf", EPSILON + "Infinity"),
         *[(domain.real_epsilon, value, REAL + str(value)) for value in (-2e9, 2e9, "-1e-301")],
         *[(domain.probability, value, DELTA + str(value)) for value in (0, 1, -0.5)],
-        (domain.neighbour_notion, "both", "neighbours must be add_remove or replace_one, found 'both'"),
+        (
+            domain.neighbour_notion,
+            "both",
+            "neighbours must be add_remove or replace_one, found 'both'",
+        ),
     ],
 )
 def test_refused(check: Callable[[Any], object], value: object, message: str) -> None:
