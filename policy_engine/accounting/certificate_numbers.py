@@ -12,6 +12,7 @@ from policy_engine.accounting.domain import (
     ADD_REMOVE,
     Number,
     arithmetic,
+    claimed,
     count,
     downward,
     neighbour_notion,
@@ -61,7 +62,7 @@ def certify_numbers(
     bound and basic composition. Errors: DomainError, also if not exactly one of ε and δ is given.
 
     >>> certify_numbers(20, "0.1", epsilon="0.5").delta
-    Decimal('2.63178346623E-11')
+    Decimal('2.63178346650E-11')
     >>> certify_numbers(20, "0.1", epsilon="1", releases=2).delta
     Decimal('5.26356693246E-11')
     """
@@ -86,7 +87,7 @@ def certify_numbers(
         rate=rate,
         epsilon=total,
         # A δ that was asked for is met, and is the claim.
-        delta=spent if delta is None else max(spent, probability(delta)),
+        delta=claimed(spent) if delta is None else max(spent, probability(delta)),
         bound="exact",
         delta_lqs=None if lqs is None else _in_total(lqs.delta, each, group, releases),
         neighbours=notion,

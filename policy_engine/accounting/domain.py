@@ -38,6 +38,7 @@ _LARGEST_K = 10**9
 _LARGEST_EPSILON = Decimal(10) ** 9
 # Beyond what the rounding of at most 10**6 operations at 60 good digits can amount to.
 _GUARD = Decimal("1e-30")
+_CLAIM_GUARD = Decimal("1e-10")
 
 
 def decimal(parameter: str, law: str, value: object) -> Decimal:
@@ -179,6 +180,19 @@ def upward(value: Decimal, *, exact: bool = False) -> Decimal:
     with localcontext(Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)):
         guarded = value if exact else value * (1 + _GUARD)
     return Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX).plus(guarded)
+
+
+def claimed(delta: Decimal) -> Decimal:
+    """δ as a certificate states it: above the bound by a 1e-10 share.
+
+    Whoever adds the terms up again in double precision is then not led to a larger number.
+
+    >>> claimed(Decimal("0.00001"))
+    Decimal('0.000010000000001')
+    """
+    with localcontext(Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)):
+        guarded = delta * (1 + _CLAIM_GUARD)
+    return min(Decimal(1), upward(guarded, exact=True))
 
 
 def downward(value: Decimal) -> Decimal:

@@ -27,7 +27,10 @@ def certify(
     Example: policy-engine certify --k 20 --rate 0.1 --epsilon 0.5
     """
     from policy_engine.accounting.certificate_numbers import certify_numbers
+    from policy_engine.errors import UsageError
 
+    if (epsilon is None) == (delta is None):
+        raise UsageError("give exactly one of --epsilon and --delta; the other is the answer")
     found = certify_numbers(
         k, rate, epsilon=epsilon, delta=delta, neighbours=neighbours, releases=releases, group=group
     )
@@ -86,17 +89,19 @@ def calibrate(
         k, best = best_pair(epsilon, delta, neighbours, releases)
         rate = f"{best:f}"
     found = certify_numbers(k, rate, epsilon=epsilon, neighbours=neighbours, releases=releases)
+    # What was asked for is met, so the claim need not be larger.
+    reached = min(found.delta, Decimal(delta))
     document = {
         "k": k,
         "rate": number(Decimal(rate)),
         "epsilon": number(found.epsilon),
-        "delta": number(found.delta),
+        "delta": number(reached),
         "asked_delta": number(Decimal(delta)),
         "neighbours": neighbours,
         "releases": releases,
     }
     text = (
         f"k = {k}, rate = {shown(Decimal(rate))}\n"
-        f"ε = {shown(found.epsilon)}, δ = {shown(found.delta)}  (asked: δ ≤ {delta})"
+        f"ε = {shown(found.epsilon)}, δ = {shown(reached)}  (asked: δ ≤ {delta})"
     )
     emit(document, text, format)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 
 class Kind(Enum):
@@ -74,7 +75,7 @@ class Column:
     @property
     def is_collated(self) -> bool:
         """Whether the column compares text by a collation of its own."""
-        return " COLLATE " in self.type
+        return self.kind is Kind.TEXT and " COLLATE " in self.type.upper()
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,16 @@ class Table:
     view: str | None = None
 
     def find(self, name: str) -> Column | None:
-        """The column called ``name``; SQL does not tell upper from lower case."""
-        return next((c for c in self.columns if c.name.lower() == name.lower()), None)
+        """The column called ``name``, exactly or else in another case, as SQL has it."""
+        return self._exact.get(name) or self._folded.get(name.lower())
+
+    @cached_property
+    def _exact(self) -> Mapping[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    @cached_property
+    def _folded(self) -> Mapping[str, Column]:
+        return {column.name.lower(): column for column in reversed(self.columns)}
 
     @property
     def name(self) -> str:

@@ -88,7 +88,8 @@ def _quoted(name: str) -> exp.Column:
 
 def _source(draft: Draft) -> exp.Expr:
     if draft.table.path is not None and not draft.table.parts:
-        return draft.dialect.file(draft.table.path)
+        numbered = draft.policy.method == "keyed"
+        return draft.dialect.file(draft.table.path, numbered=numbered)
     names = [exp.to_identifier(part, quoted=True) for part in draft.table.parts]
     return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
 

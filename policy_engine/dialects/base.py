@@ -21,7 +21,9 @@ def threshold(rate: Decimal) -> int:
     >>> hex(threshold(Decimal("0.1")))
     '0x199999999999999'
     """
-    return int(rate * (1 << SAMPLE_BITS))
+    # Of integers: a product of decimals would be rounded, and could exceed the rate.
+    part, whole = rate.as_integer_ratio()
+    return (part << SAMPLE_BITS) // whole
 
 
 def sample_relation(rate: Decimal) -> str:
@@ -39,8 +41,8 @@ class Dialect(ABC):
     name: str
 
     @abstractmethod
-    def file(self, path: str) -> exp.Expr:
-        """A relation of the rows of a Parquet file."""
+    def file(self, path: str, *, numbered: bool) -> exp.Expr:
+        """A relation of the rows of a Parquet file; ``numbered`` adds their numbers."""
 
     @abstractmethod
     def row_number(self, *, is_file: bool) -> str:

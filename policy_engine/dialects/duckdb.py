@@ -7,7 +7,7 @@ relation of row numbers or keys.
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 
 from sqlglot import exp
 
@@ -19,10 +19,12 @@ class DuckDB(Dialect):
 
     name = "duckdb"
 
-    def file(self, path: str) -> exp.Expr:
+    def file(self, path: str, *, numbered: bool) -> exp.Expr:
         """``READ_PARQUET('path', file_row_number = TRUE)``."""
-        numbered = exp.EQ(this=exp.column("file_row_number"), expression=exp.true())
-        return exp.Table(this=exp.ReadParquet(expressions=[exp.Literal.string(path), numbered]))
+        arguments: list[exp.Expr] = [exp.Literal.string(path)]
+        if numbered:
+            arguments.append(exp.EQ(this=exp.column("file_row_number"), expression=exp.true()))
+        return exp.Table(this=exp.ReadParquet(expressions=arguments))
 
     def row_number(self, *, is_file: bool) -> str:
         """``file_row_number`` of a Parquet file, ``rowid`` of a table."""
@@ -30,8 +32,10 @@ class DuckDB(Dialect):
 
     def native_sample(self, rate: Decimal) -> exp.TableSample:
         """``TABLESAMPLE BERNOULLI (p PERCENT)``."""
-        percent = f"{(rate * 100).normalize():f}"
-        return exp.TableSample(method=exp.var("BERNOULLI"), percent=exp.Literal.number(percent))
+        sign, digits, exponent = rate.normalize(Context(prec=MAX_PREC)).as_tuple()
+        percent = Decimal((sign, digits, int(exponent) + 2))
+        literal = exp.Literal.number(f"{percent:f}")
+        return exp.TableSample(method=exp.var("BERNOULLI"), percent=literal)
 
     def binary_text(self, node: exp.Expr) -> exp.Expr:
         """``x COLLATE "binary"``: a cast would keep the column's collation."""

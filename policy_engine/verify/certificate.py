@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.accounting.curve import delta_exact
+from policy_engine.accounting.domain import claimed
 from policy_engine.errors import NotCertifiable
 from policy_engine.policy.resolve import Policy
 from policy_engine.verify.checks import compare
@@ -134,7 +135,7 @@ def certify(
         k=policy.k,
         rate=rate,
         epsilon=guarantee.epsilon,
-        delta=bound.delta,
+        delta=min(claimed(bound.delta), guarantee.delta),
         neighbours=guarantee.neighbours,
         at_n=bound.at_n,
         assumptions=_all_assumptions(policy, proof.assumptions),

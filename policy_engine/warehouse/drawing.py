@@ -20,13 +20,15 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 SECRET_BYTES = 16
-BLOCK_ROWS = 1 << 24
+BLOCK_ROWS = 1 << 22
+"""Rows drawn at a time, by one thread: a multiple of 16, the bytes of a cipher block."""
 _REST_BITS = 52
 _ROW_DOMAIN = 1 << 127
 
@@ -51,16 +53,23 @@ def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
     >>> all(row_in_sample(bytes(16), int(row), 1 << 59) for row in rows[0])
     True
     """
-    stream = Cipher(algorithms.AES(secret), modes.CTR(bytes(16))).encryptor()
+    starts = range(0, count, BLOCK_ROWS)
+    # Blocks are independent: the cipher and numpy work outside the interpreter's lock.
+    with ThreadPoolExecutor() as pool:
+        yield from pool.map(lambda start: _draw_block(secret, start, count, threshold), starts)
+
+
+def _draw_block(secret: bytes, start: int, count: int, threshold: int) -> Rows:
+    size = min(BLOCK_ROWS, count - start)
+    counter = (start // 16).to_bytes(16, "big")
+    stream = Cipher(algorithms.AES(secret), modes.CTR(counter)).encryptor()
+    top = np.frombuffer(stream.update(bytes(size)), dtype=np.uint8)
+    # The rate is below 1, so the first byte of the threshold is one.
     first, rest = divmod(threshold, 1 << _REST_BITS)
-    for start in range(0, count, BLOCK_ROWS):
-        size = min(BLOCK_ROWS, count - start)
-        top = np.frombuffer(stream.update(bytes(size)), dtype=np.uint8)
-        # ``first`` is below 256 because the rate is below 1.
-        rows = np.flatnonzero(top <= np.uint8(first))
-        ties = np.flatnonzero(top[rows] == np.uint8(first))
-        out = _rest_of_rows(secret, rows[ties] + start) >= np.uint64(rest)
-        yield np.delete(rows, ties[out]) + start
+    rows = np.flatnonzero(top <= np.uint8(first))
+    ties = np.flatnonzero(top[rows] == np.uint8(first))
+    out = _rest_of_rows(secret, rows[ties] + start) >= np.uint64(rest)
+    return np.delete(rows, ties[out]) + start
 
 
 def _rest_of_rows(secret: bytes, rows: Rows) -> Words:

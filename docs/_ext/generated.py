@@ -1,0 +1,285 @@
+"""Reference pages that are made from the code while the documentation is built.
+
+Each ``*_text`` function returns Markdown; ``{generated} NAME`` puts it into a page. Nothing is
+written to disk, so a page cannot be older than the code it describes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from policy_engine import errors
+from policy_engine.policy.schema import json_schema
+from policy_engine.verify.findings import LAWS
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command of the CLI: its words and its click command, in the CLI's order."""
+    from typer.main import get_command
+
+    from policy_engine.cli.main import app
+
+    def below(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+        children = getattr(command, "commands", None)
+        if children is None:
+            yield words, command
+            return
+        for name, child in children.items():
+            yield from below((*words, name), child)
+
+    yield from below((), get_command(app))
+
+
+def help_text(*words: str) -> str:
+    """What ``policy-engine WORDS --help`` prints on a terminal of 88 columns."""
+    from typer.testing import CliRunner
+
+    from policy_engine.cli.main import app
+
+    width = {"COLUMNS": "88", "TERMINAL_WIDTH": "88", "NO_COLOR": "1"}
+    result = CliRunner().invoke(app, [*words, "--help"], prog_name="policy-engine", env=width)
+    return result.output.strip("\n")
+
+
+def cli_text() -> str:
+    """The commands, each with its own help."""
+    parts = ["## policy-engine\n\n```text\n" + help_text() + "\n```\n"]
+    for words, _ in commands():
+        parts.append(f"## {' '.join(words)}\n\n```text\n{help_text(*words)}\n```\n")
+    return "\n".join(parts)
+
+
+def findings_text() -> str:
+    """The laws of the kernel by code."""
+    rows = "\n".join(f"| `{code}` | {LAWS[code]} |" for code in sorted(LAWS))
+    return f"| code | law |\n|---|---|\n{rows}\n"
+
+
+def errors_text() -> str:
+    """The exception tree, one row a class, with exit codes."""
+
+    def rows(kind: type[errors.PolicyEngineError], depth: int) -> Iterator[str]:
+        summary = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
+        indent = "&emsp;" * depth
+        yield f"| {indent}`{kind.__name__}` | {kind.exit_code} | {summary} |"
+        for child in kind.__subclasses__():
+            if child.__module__ == errors.__name__:
+                yield from rows(child, depth + 1)
+
+    table = "\n".join(rows(errors.PolicyEngineError, 0))
+    return f"| error | exit code | meaning |\n|---|---|---|\n{table}\n"
+
+
+def schema_text() -> str:
+    """The keys of a policy file, a table a mapping, from its JSON Schema."""
+    schema = json_schema()
+    definitions = schema["$defs"]
+    order = ["SourceSpec", "UnitSpec", "OrderSpec", *_recodings(definitions)]
+    order += [name for name in definitions if name not in order]
+    parts = ["## The file\n\n" + _mapping(schema)]
+    for name in order:
+        model = definitions[name]
+        title = _TITLES.get(name, f"`{next(iter(model['properties']))}`")
+        summary = model.get("description", "")
+        parts.append(f"## {title}\n\n{summary}\n\n{_mapping(model)}")
+    return "\n\n".join(parts)
+
+
+_TITLES = {
+    "SourceSpec": "`source`",
+    "UnitSpec": "`source.unit`, where a person has many rows",
+    "OrderSpec": "`source.unit.keep`",
+    "SampleSpec": "`sample`",
+    "GuaranteeSpec": "`guarantee`",
+    "ReleaseSpec": "`release`",
+    "BinsSpec": "Recoding `bins`",
+    "HierarchySpec": "Recoding `hierarchy`",
+    "MapSpec": "Recoding `map`",
+    "PrefixSpec": "Recoding `prefix`",
+    "TruncateSpec": "Recoding `truncate`",
+    "RoundSpec": "Recoding `round`",
+    "ConstantSpec": "Recoding `constant`",
+}
+
+
+def _recodings(definitions: dict[str, Any]) -> list[str]:
+    return [name for name in _TITLES if "Recoding" in _TITLES[name] and name in definitions]
+
+
+def _mapping(model: dict[str, Any]) -> str:
+    required = set(model.get("required", ()))
+    for choice in model.get("oneOf", ()):
+        required -= set(choice["required"])
+    one_of = [f"`{choice['required'][0]}`" for choice in model.get("oneOf", ())]
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, field in model["properties"].items():
+        default = "required" if key in required else _default(field)
+        if f"`{key}`" in one_of:
+            default = f"exactly one of {' and '.join(one_of)}"
+        meaning = field.get("description", "").replace("\n", " ").replace("|", "\\|")
+        lines.append(f"| `{key}` | {_kind(field)} | {default} | {meaning} |")
+    return "\n".join(lines)
+
+
+def _default(field: dict[str, Any]) -> str:
+    value = field.get("default")
+    return "" if value in (None, "", {}, []) else f"`{value}`"
+
+
+_BOUNDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "below {}",
+}
+
+
+def _kind(field: dict[str, Any]) -> str:
+    """What a value may be, in words."""
+    if "$ref" in field:
+        name = field["$ref"].rsplit("/", 1)[1]
+        return "a mapping, see below" if name in _TITLES else name
+    if "const" in field:
+        return f"`{field['const']}`"
+    if "enum" in field:
+        return ", ".join(f"`{word}`" for word in field["enum"])
+    if "anyOf" in field:
+        kinds = list(dict.fromkeys(_kind(choice) for choice in field["anyOf"]))
+        return " or ".join(kinds)
+    if field.get("type") == "array":
+        return f"a list of: {_kind(field.get('items', {}))}"
+    if field.get("type") == "object":
+        return f"a mapping of name: {_kind(field.get('additionalProperties') or {})}"
+    types = field.get("type", "any")
+    named = types if isinstance(types, str) else " or ".join(types)
+    bounds = [
+        text.format(field[key])
+        for key, text in _BOUNDS.items()
+        if key in field and field[key] != 1_000_000_000
+    ]
+    words = {"string": "text", "number": "a number", "integer": "an integer"}
+    named = words.get(named, named.replace("string", "text"))
+    return f"{named} {' and '.join(bounds)}".strip()
+
+
+PREDICATE = {
+    "version": "version of the predicate",
+    "mechanism": "`sampled-suppression`: sample, recode, group by every released column, "
+    "suppress groups below k",
+    "policy": "name and digest of the policy; the digest covers its hierarchy files",
+    "k": "the least count of a released group, in sampled units",
+    "rate": "an upper bound on the probability that a unit is sampled, as a decimal text",
+    "epsilon": "ε as a decimal text, the policy's",
+    "delta": "δ at that ε as a decimal text, rounded up",
+    "bound": "which bound δ is: `exact`",
+    "source_tag": "the theorem it rests on, see [the mechanism](../explanation/mechanism.md)",
+    "neighbours": "`add_remove` or `replace_one`",
+    "unit": "who is protected: `row`, or the column whose value is a person",
+    "randomness": "what decides who is in the sample",
+    "assumptions": "what was not proved and must hold, in plain words; listed even when empty",
+    "columns": "the released columns, without the count",
+    "count": "the count's column; null in the form `rows`",
+    "form": "`counts` or `rows`",
+    "sql": "the text that was proved and then run",
+    "sql_digest": "SHA-256 of that text",
+    "dialect": "the dialect of the text",
+    "engine_version": "the version of the engine that ran it",
+    "time": "when it was certified, in UTC; not when the data was read",
+}
+
+
+def predicate_text() -> str:
+    """The fields of a certificate's predicate, with those of a real one."""
+    from policy_engine.policy.loading import load_policy_text
+    from policy_engine.verify.certificate import certify
+
+    policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
+    predicate = certify(policy, _SMALL_SQL, "duckdb", engine_version="2.0.0").predicate()
+    missing = set(predicate) ^ set(PREDICATE)
+    if missing:
+        raise ValueError(f"the reference of the predicate is out of date: {sorted(missing)}")
+    lines = ["| field | example | meaning |", "|---|---|---|"]
+    for name, value in predicate.items():
+        lines.append(f"| `{name}` | {_example(name, value)} | {PREDICATE[name]} |")
+    return "\n".join(lines)
+
+
+_SMALL_POLICY = """
+version: 1
+name: by_sex
+source: {path: people.parquet, unit: row}
+recode: {sex: keep}
+sample: {rate: 0.1, method: native}
+k: 20
+guarantee: {epsilon: 0.5, delta: 1e-9}
+release: {path: out.parquet}
+"""
+_SMALL_SQL = """
+SELECT "sex", COUNT(*) AS "n"
+FROM READ_PARQUET('people.parquet') TABLESAMPLE BERNOULLI (10 PERCENT)
+GROUP BY "sex" HAVING COUNT(*) >= 20 ORDER BY "sex"
+"""
+
+
+def _example(name: str, value: object) -> str:
+    if name == "assumptions":
+        return "a list of texts"
+    if name == "policy":
+        return "`{name, digest}`"
+    if name in {"sql", "time"}:
+        return "a text"
+    text = str(value)
+    return f"`{text if len(text) <= 24 else text[:16] + '…'}`"
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "cli": cli_text,
+    "findings": findings_text,
+    "errors": errors_text,
+    "schema": schema_text,
+    "predicate": predicate_text,
+}
+
+
+class Generated(SphinxDirective):
+    """``{generated} NAME``: the Markdown of one of the functions above."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        lines = StringList(GENERATED[name]().splitlines(), source=f"generated:{name}")
+        holder = nodes.Element()
+        self.state.nested_parse(lines, 0, holder, match_titles=True)
+        return list(holder.children)
+
+
+def plain_docstrings(
+    _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
+) -> None:
+    """Escape what reStructuredText would read as markup: our docstrings are plain text.
+
+    Double backticks stay, and so do doctests.
+    """
+    for index, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...")):
+            continue
+        parts = re.split(r"(``.+?``)", line)
+        lines[index] = "".join(
+            part if part.startswith("``") else re.sub(r"([\\*_|`])", r"\\\1", part)
+            for part in parts
+        )
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("generated", Generated)
+    app.connect("autodoc-process-docstring", plain_docstrings, priority=400)
+    return {"parallel_read_safe": True}
