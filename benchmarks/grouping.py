@@ -28,7 +28,7 @@ name: grouping
 source: {{path: {source}, unit: row}}
 recode:
   age: {{bins: [30, 45, 60]}}
-  education: {{map: {{Bachelors: degree, Masters: degree, Doctorate: degree, HS-grad: school}}, other: other}}
+  education: {{map: {{Bachelors: degree, Masters: degree, HS-grad: school}}, other: other}}
   sex: keep
   race: {{map: {{White: White, Black: Black}}, other: other}}
   hours_per_week: {{bins: [20, 35, 45]}}

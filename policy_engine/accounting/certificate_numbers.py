@@ -64,7 +64,7 @@ def certify_numbers(
     >>> certify_numbers(20, "0.1", epsilon="0.5").delta
     Decimal('2.63178346650E-11')
     >>> certify_numbers(20, "0.1", epsilon="1", releases=2).delta
-    Decimal('5.26356693246E-11')
+    Decimal('5.26356693299E-11')
     """
     k, rate = threshold(k), sampling_rate(rate)
     notion = neighbour_notion(neighbours)

@@ -5,6 +5,6 @@ def quoted(*parts: str) -> str:
     """A qualified identifier.
 
     >>> quoted("main", 'a "b"')
-    '"main"."a ""b""'
+    '"main"."a ""b"""'
     """
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
