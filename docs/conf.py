@@ -21,7 +21,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "generated",
 ]
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -30,8 +30,6 @@ python_use_unqualified_type_names = True
 maximum_signature_line_length = 80
 exclude_patterns = ["_build", "_ext"]
 nitpicky = False
-# A formula is shown as MathML by the browser itself: the site loads nothing from elsewhere.
-mathjax_path = ""
 
 html_theme = "furo"
 html_title = f"policy-engine {release}"

@@ -135,22 +135,34 @@ def _compiled(
         raise PolicyError(located(error.problems, policy.file)) from None
 
 
+def account_of(policy: Policy, project: Project) -> str:
+    """The account that pays. A source file pays under one name, wherever its policies are.
+
+    Policies in different folders write the path of the same file differently; the account's
+    name is then the path from the project's folder.
+    """
+    path = policy.source_path
+    if path is None or policy.budget != policy.source.path:
+        return policy.budget
+    return Path(os.path.relpath(path.resolve(), project.directory.resolve())).as_posix()
+
+
 def limit_of(policy: Policy, project: Project) -> Limit | None:
     """The limit of the account that pays, None where it only adds up."""
-    limit = project.accounts.get(policy.budget)
+    limit = project.accounts.get(account_of(policy, project))
     return None if limit is None else Limit(limit.epsilon, limit.delta)
 
 
-def charge_of(policy: Policy, certificate: Certificate) -> Charge:
-    """What the ledger is asked to pay for a certificate."""
+def charge_of(account: str, certificate: Certificate) -> Charge:
+    """What the ledger is asked to book to ``account`` for a certificate."""
     predicate = json.dumps(certificate.predicate(), sort_keys=True)
     return Charge(
-        account=policy.budget,
+        account=account,
         epsilon=certificate.epsilon,
         delta=certificate.delta,
-        neighbours=policy.guarantee.neighbours,
-        policy_name=policy.name,
-        policy_digest=policy.digest,
+        neighbours=certificate.neighbours,
+        policy_name=certificate.policy_name,
+        policy_digest=certificate.policy_digest,
         certificate_digest="sha256:" + hashlib.sha256(predicate.encode()).hexdigest(),
     )
 
@@ -160,13 +172,13 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, _ = prepare(policy, project, warehouse)
-    limit = limit_of(policy, project)
-    balance = balance_of_account(project, policy.budget, limit)
+    account = account_of(policy, project)
+    balance = balance_of_account(project, account, limit_of(policy, project))
     try:
-        admit(balance, charge_of(policy, certificate))
+        admit(balance, charge_of(account, certificate))
     except BudgetExceeded:
-        return Preview(certificate, policy.budget, balance, affordable=False)
-    return Preview(certificate, policy.budget, balance, affordable=True)
+        return Preview(certificate, account, balance, affordable=False)
+    return Preview(certificate, account, balance, affordable=True)
 
 
 def compiled_sql(policy: Policy, dialect: str, method: str | None = None) -> str:
@@ -216,14 +228,13 @@ def release(policy: Policy, project: Project | None = None, *, replace: bool = F
         target = _checked_target(policy, warehouse, replace=replace)
         key = signing_key(project)
         limit = limit_of(policy, project)
-        charge = charge_of(policy, certificate)
+        charge = charge_of(account_of(policy, project), certificate)
         with Ledger.open(project.ledger) as ledger:
-            admit(ledger.balance(policy.budget, limit), charge)
             with ledger.reserve(charge, limit) as reservation:
                 job = _Job(policy, certificate, table, warehouse, key, replace)
                 done = job.to_file() if target is None else job.to_table(target)
                 reservation.commit(release_name=done.name, release_digest=done.digest)
-            balance = ledger.balance(policy.budget, limit)
+            balance = ledger.balance(charge.account, limit)
     return _released(certificate, done, reservation, balance)
 
 

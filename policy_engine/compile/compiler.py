@@ -13,7 +13,7 @@ from sqlglot import exp
 from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.recodes import type_problem
-from policy_engine.compile.stages import STAGES, Draft, column_kind
+from policy_engine.compile.stages import STAGES, Draft, is_raw_first, read_columns
 from policy_engine.dialects.base import Dialect, threshold
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.policy.recodings import Constant
@@ -61,10 +61,11 @@ def name_of(name: str) -> exp.Identifier:
 def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Problem, ...]:
     """Everything in ``policy`` that does not fit ``table``."""
     found: list[tuple[str, str, str]] = []
+    read = read_columns(policy, table)
     for name, recoding in policy.recodings:
-        if isinstance(recoding, Constant) and table.find(name) is None:
+        if isinstance(recoding, Constant):
             continue
-        if table.find(name) is None:
+        if name not in read:
             found.append(
                 (
                     path_text(("recode", name)),
@@ -73,11 +74,12 @@ def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Probl
                 )
             )
             continue
-        broken = type_problem(recoding, column_kind(policy, table, name))
+        broken = type_problem(recoding, read[name].column.kind)
         if broken is not None:
             message, _, remedy = broken.partition("; ")
             found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))
     found.extend(_source_problems(policy, table))
+    found.extend(_grouping_problems(policy, table))
     found.extend(_sample_problems(policy, table, dialect))
     return tuple(Problem(str(policy.file), 0, 0, *problem) for problem in found)
 
@@ -90,6 +92,9 @@ def _near(name: str, table: Table) -> str:
 def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
     found = []
     source = policy.source
+    if table.view is not None:
+        remedy = "name the table that it reads, or make a table of it"
+        found.append(("source.relation", f"{table.name} must be a table, found a view", remedy))
     named = [("source.unit.key", source.key)] if source.key else []
     named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
     named += [("source.columns", name) for name, _ in source.columns]
@@ -100,7 +105,38 @@ def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]
     if key is not None and key.kind not in _KEYS:
         message = f"unit.key must be a whole number, a text or a UUID, found {key.kind.value}"
         found.append(("source.unit.key", message, "add such a key to the source"))
+    if key is not None and key.is_collated:
+        message = "unit.key must be compared letter by letter, found a column with a collation"
+        found.append(("source.unit.key", message, "add a key without one to the source"))
+    return found + _order_problems(policy, table)
+
+
+def _order_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
+    """Rows are ordered as they stand: a number that stands as text would sort as text."""
+    declared = {name.lower(): kind for name, kind in policy.source.columns}
+    found = []
+    for name, _ in policy.source.order_by:
+        column, kind = table.find(name), declared.get(name.lower())
+        if column is not None and column.kind is Kind.TEXT and kind in {"integer", "double"}:
+            message = f"order_by compares {name!r} as the text it is in the source"
+            remedy = "order by a column of another type, or convert the source to Parquet"
+            found.append(("source.unit.keep.order_by", message, remedy))
     return found
+
+
+def _grouping_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
+    if not is_raw_first(policy, table):
+        return []
+    raw = read_columns(policy, table).values()
+    return [
+        (
+            "grouping",
+            f"raw_first needs columns that group by what they are, found {read.source.name!r}",
+            "use grouping: recoded, or leave it out",
+        )
+        for read in raw
+        if not read.groups_as_it_is
+    ]
 
 
 def _sample_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tuple[str, str, str]]:
@@ -108,17 +144,11 @@ def _sample_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tup
     if policy.method == "native" and policy.source.key is not None:
         message = "method native samples rows, but the unit is a person with a key"
         found.append(("sample.method", message, "use method: keyed"))
-    if policy.method == "native" and table.view is not None:
-        message = "method native samples base tables only, found a view"
-        found.append(("sample.method", message, "use method: keyed with unit.key"))
     if policy.method == "keyed" and threshold(policy.rate) < 1:
         message = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
         found.append(("sample.rate", message, "raise the rate"))
     number = dialect.row_number(is_file=table.path is not None and not table.parts)
-    if table.find(number) is not None:
+    if policy.method == "keyed" and table.find(number) is not None:
         message = f"the source has a column {number!r}, which hides the engine's row number"
         found.append(("source", message, "rename that column"))
-    if policy.source.key is None and table.view is not None:
-        message = "unit: row needs a base table or a file, found a view"
-        found.append(("source.unit", message, "name a key: unit: {key: …}"))
     return found

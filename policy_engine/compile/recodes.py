@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 
 from sqlglot import exp
 
-from policy_engine.compile.catalog import NUMBERS, TIMES, Kind
+from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
 from policy_engine.dialects.base import Dialect
 from policy_engine.policy.recodings import (
     Bins,
@@ -35,6 +35,10 @@ _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
 _FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 _HOURS = ("hour",)
+_MOST_DIGITS = 18
+_MOST_DECIMAL_DIGITS = 38
+_INT128 = 1 << 127
+_WHOLE = Context(prec=MAX_PREC)
 
 
 def type_problem(recoding: Recoding, kind: Kind) -> str | None:
@@ -58,6 +62,8 @@ def type_problem(recoding: Recoding, kind: Kind) -> str | None:
         case Prefix():
             remedy = "read it as text with source.columns"
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
+        case Round(step) if _digits(step) > _MOST_DIGITS:
+            return f"round takes a step of at most {_MOST_DIGITS} decimal places; use a coarser one"
         case Round():
             remedy = "read it as a number with source.columns"
             numbers = NUMBERS - {Kind.WIDE_INTEGER}
@@ -96,15 +102,16 @@ def _truncate_problem(unit: str, kind: Kind) -> str | None:
     return _unless(kind in times, "truncate takes a date or time", kind, remedy)
 
 
-def recode(recoding: Recoding, value: exp.Expr, kind: Kind, dialect: Dialect) -> exp.Expr:
-    """The expression of ``recoding`` over ``value``, which is of ``kind``."""
+def recode(recoding: Recoding, value: exp.Expr, column: Column, dialect: Dialect) -> exp.Expr:
+    """The expression of ``recoding`` over ``value``, which is of the type of ``column``."""
+    kind = column.kind
     match recoding:
         case Constant(label):
             return exp.Literal.string(label)
         case Keep():
             return _cast(value, "VARCHAR") if kind in _KEPT_AS_TEXT else value
         case Bins(cuts, labels):
-            return _bins(cuts, labels, value, kind, dialect)
+            return _bins(cuts, labels, value, column, dialect)
         case Lookup(table, other):
             return _lookup(table, other, value, kind)
         case Prefix(length):
@@ -133,19 +140,42 @@ def _bins(
     cuts: Sequence[object],
     labels: Sequence[str],
     value: exp.Expr,
-    kind: Kind,
+    column: Column,
     dialect: Dialect,
 ) -> exp.Expr:
-    # A decimal or a 128-bit number may not fit the type of the cut: both fit a DOUBLE.
-    compared = _cast(value, "DOUBLE") if kind in {Kind.DECIMAL, Kind.WIDE_INTEGER} else value
     case = _null_case(value)
-    if kind is Kind.FLOAT:
+    if column.kind is Kind.FLOAT:
         case.append("ifs", exp.If(this=dialect.is_nan(value.copy()), true=exp.Null()))
     for cut, label in zip(cuts, labels, strict=False):
-        below = exp.LT(this=compared.copy(), expression=_cut(cut))
-        case.append("ifs", exp.If(this=below, true=_label(label)))
+        case.append("ifs", exp.If(this=_below(cut, value, column), true=_label(label)))
     case.set("default", _label(labels[-1]))
     return case
+
+
+def _below(cut: object, value: exp.Expr, column: Column) -> exp.Expr:
+    # A comparison converts both sides to one type, and a value that does not fit it is an
+    # error: where there is no common type for every value, both are compared as DOUBLE.
+    if not isinstance(cut, Decimal) or column.kind is Kind.FLOAT:
+        return exp.LT(this=value.copy(), expression=_cut(cut))
+    if _has_common_type(cut, column):
+        return exp.LT(this=value.copy(), expression=_exact(cut))
+    return exp.LT(this=_cast(value.copy(), "DOUBLE"), expression=_cut(cut))
+
+
+def _has_common_type(cut: Decimal, column: Column) -> bool:
+    """Whether the engine compares every value of the column with ``cut`` exactly."""
+    if column.kind is Kind.DECIMAL:
+        width, scale = column.precision
+        whole = max(width - scale, cut.adjusted() + 1)
+        return whole + max(scale, _digits(cut)) <= _MOST_DECIMAL_DIGITS
+    if column.type.upper() == "UHUGEINT":
+        return 0 <= cut < 2 * _INT128
+    return -_INT128 < cut < _INT128
+
+
+def _digits(number: Decimal) -> int:
+    """How many decimal places a number needs."""
+    return max(0, -int(number.normalize(_WHOLE).as_tuple().exponent))
 
 
 def _cut(cut: object) -> exp.Expr:
@@ -157,7 +187,19 @@ def _cut(cut: object) -> exp.Expr:
 
 
 def _number(number: Decimal) -> exp.Expr:
-    literal = exp.Literal.number(f"{abs(number):f}")
+    """A literal to calculate with: whole numbers past 128 bits are written as DOUBLE."""
+    text = f"{number.copy_abs():f}"
+    past = "." not in text and int(text) >= _INT128
+    return _signed(number, f"{text}.0" if past else text)
+
+
+def _exact(number: Decimal) -> exp.Expr:
+    """A literal to compare with: without trailing zeros, which would widen its type."""
+    return _signed(number, f"{number.copy_abs().normalize(_WHOLE):f}")
+
+
+def _signed(number: Decimal, text: str) -> exp.Expr:
+    literal = exp.Literal.number(text)
     return exp.Neg(this=literal) if number < 0 else literal
 
 
@@ -180,7 +222,7 @@ def _lookup(
 def _round(step: Decimal, value: exp.Expr, kind: Kind) -> exp.Expr:
     quotient = exp.Div(this=_cast(value, "DOUBLE"), expression=_number(step))
     product = exp.Mul(this=exp.Round(this=quotient), expression=_number(step))
-    digits = max(0, -int(step.normalize().as_tuple().exponent))
+    digits = _digits(step)
     exact = "BIGINT" if kind is Kind.INTEGER and not digits else f"DECIMAL(18, {digits})"
     # What does not fit, NaN and ±inf become NULL instead of an error.
     return exp.TryCast(this=product, to=exp.DataType.build(exact, dialect="duckdb"), safe=True)

@@ -7,7 +7,7 @@ GROUP BY then cannot mean the raw column of the same name (sampling.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -23,14 +23,6 @@ from policy_engine.policy.resolve import Policy
 #: itself names span at most this many combinations. A rule over the policy, not the data.
 RAW_FIRST_COMBINATIONS = 1 << 16
 
-_DECLARED_KINDS = {
-    "integer": Kind.INTEGER,
-    "double": Kind.FLOAT,
-    "text": Kind.TEXT,
-    "boolean": Kind.BOOLEAN,
-    "date": Kind.DATE,
-    "timestamp": Kind.TIMESTAMP,
-}
 _DECLARED_TYPES = {
     "integer": "BIGINT",
     "double": "DOUBLE",
@@ -73,13 +65,33 @@ class Draft:
 Stage = Callable[[Draft], Draft]
 
 
-def column_kind(policy: Policy, table: Table, name: str) -> Kind:
-    """The kind a column is recoded as: the declared one, else its own."""
-    declared = dict(policy.source.columns).get(name)
-    if declared is not None:
-        return _DECLARED_KINDS[declared]
-    found = table.find(name)
-    return Kind.OTHER if found is None else found.kind
+@dataclass(frozen=True)
+class ReadColumn:
+    """A source column, and as what it is recoded: of the declared type, else of its own."""
+
+    source: Column
+    declared: str | None
+
+    @property
+    def column(self) -> Column:
+        """The column as recodings see it."""
+        return Column(self.source.name, self.declared or self.source.type)
+
+    @property
+    def groups_as_it_is(self) -> bool:
+        """Whether the engine groups the raw values by what they are, letter by letter."""
+        kind = self.source.kind
+        return kind not in {Kind.FLOAT, Kind.OTHER} and not self.source.is_collated
+
+
+def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
+    """The source column of every recoding that reads one, by the policy's name for it."""
+    declared = {name.lower(): _DECLARED_TYPES[kind] for name, kind in policy.source.columns}
+    return {
+        name: ReadColumn(found, declared.get(name.lower()))
+        for name, recoding in policy.recodings
+        if not isinstance(recoding, Constant) and (found := table.find(name))
+    }
 
 
 def _quoted(name: str) -> exp.Column:
@@ -96,12 +108,8 @@ def _source(draft: Draft) -> exp.Expr:
 
 def _inputs(draft: Draft) -> list[str]:
     """The source columns that are recoded, as the catalog spells them, each once."""
-    found = {
-        column.name: None
-        for name, recoding in draft.policy.recodings
-        if not isinstance(recoding, Constant) and (column := draft.table.find(name))
-    }
-    return list(found)
+    read = read_columns(draft.policy, draft.table).values()
+    return list(dict.fromkeys(found.source.name for found in read))
 
 
 def sample(draft: Draft) -> Draft:
@@ -149,7 +157,7 @@ def count_raw(draft: Draft) -> Draft:
     inputs = _inputs(draft)
     if not inputs or not is_raw_first(draft.policy, draft.table):
         return draft
-    count = fresh("policy_engine_count", inputs)
+    count = fresh("policy_engine_count", (*inputs, *draft.policy.columns))
     columns = [_quoted(name) for name in inputs]
     query = exp.select(*columns, exp.alias_(_count(), count, quoted=True))
     query = _only_first(draft, query.from_(draft.last)).group_by(*inputs_of(columns), copy=False)
@@ -170,34 +178,34 @@ def _only_first(draft: Draft, query: exp.Select) -> exp.Select:
 
 def recoded(draft: Draft) -> Draft:
     """Give every column its released value under its released name."""
+    read = read_columns(draft.policy, draft.table)
     items: list[exp.Expr] = []
     for name, recoding in draft.policy.recodings:
-        items.append(exp.alias_(_recoded(draft, name, recoding), name, quoted=True))
+        value = _recoded(read.get(name), recoding, draft.dialect)
+        items.append(exp.alias_(value, name, quoted=True))
     if draft.count is not None:
         items.append(_quoted(draft.count))
     query = exp.select(*items).from_(draft.last)
     return draft.then("recoded", query if draft.count else _only_first(draft, query))
 
 
-def _recoded(draft: Draft, name: str, recoding: Recoding) -> exp.Expr:
-    column = draft.table.find(name)
-    if column is None:
-        return recode(recoding, exp.Null(), Kind.OTHER, draft.dialect)
-    kind = column_kind(draft.policy, draft.table, name)
-    value = read_as(draft, column, dict(draft.policy.source.columns).get(name))
-    return recode(recoding, value, kind, draft.dialect)
+def _recoded(read: ReadColumn | None, recoding: Recoding, dialect: Dialect) -> exp.Expr:
+    if read is None:
+        return recode(recoding, exp.Null(), Column("", "NULL"), dialect)
+    return recode(recoding, _value(read, dialect), read.column, dialect)
 
 
-def read_as(draft: Draft, source: Column, declared: str | None) -> exp.Expr:
+def _value(read: ReadColumn, dialect: Dialect) -> exp.Expr:
     """The source column in the form that recodings take."""
-    column, kind = _quoted(source.name), source.kind
-    if declared is not None:
-        to = exp.DataType.build(_DECLARED_TYPES[declared], dialect="duckdb")
+    column: exp.Expr = _quoted(read.source.name)
+    kind = read.source.kind
+    if read.source.is_collated:
+        column = dialect.binary_text(column)
+    if read.declared is not None:
+        to = exp.DataType.build(read.declared, dialect="duckdb")
         return exp.TryCast(this=column, to=to, safe=True)
-    if source.is_collated:
-        return draft.dialect.binary_text(column)
     if kind is Kind.TIMESTAMP_ZONED:
-        return draft.dialect.utc(column)
+        return dialect.utc(column)
     if kind is Kind.TIMESTAMP_OTHER:
         return exp.TryCast(this=column, to=exp.DataType.build("TIMESTAMP"), safe=True)
     return column
@@ -267,10 +275,13 @@ def is_raw_first(policy: Policy, table: Table) -> bool:
     """Whether to group by the raw columns first: the policy's word, or the rule's."""
     if policy.grouping != "auto":
         return policy.grouping == "raw_first"
+    read = read_columns(policy, table)
+    if not all(found.groups_as_it_is for found in read.values()):
+        return False
     sizes = [
-        _named_values(recoding, column_kind(policy, table, name))
+        _named_values(recoding, read[name].column.kind)
         for name, recoding in policy.recodings
-        if not isinstance(recoding, Constant)
+        if name in read
     ]
     known = [size for size in sizes if size is not None]
     return len(known) == len(sizes) and prod(known) <= RAW_FIRST_COMBINATIONS

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from policy_engine.errors import InternalError
-from policy_engine.policy.auto import Guarantee, effective_rate, solve_auto
+from policy_engine.policy.auto import NATIVE_GRAIN, Guarantee, effective_rate, solve_auto
 from policy_engine.policy.canonical import digest
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
@@ -130,7 +130,8 @@ def resolve(
     source = resolve_source(document.source)
     declared_k = None if document.k == "auto" else document.k
     declared_rate = None if document.sample.rate == "auto" else document.sample.rate
-    k, rate = solve_auto(guarantee, declared_k, declared_rate, source.sampled_at)
+    grain = NATIVE_GRAIN if document.sample.method == "native" else Decimal(0)
+    k, rate = solve_auto(guarantee, declared_k, declared_rate, source.sampled_at, grain)
     release = document.release
     return Policy(
         name=document.name,

@@ -15,6 +15,8 @@ from typing import Any
 from policy_engine.accounting.curve import delta_exact
 from policy_engine.accounting.domain import claimed
 from policy_engine.errors import NotCertifiable
+from policy_engine.policy.auto import NATIVE_GRAIN
+from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.resolve import Policy
 from policy_engine.verify.checks import compare
 from policy_engine.verify.findings import Findings
@@ -24,8 +26,6 @@ from policy_engine.verify.shape import ReleaseShape
 
 MECHANISM = "sampled-suppression"
 PREDICATE_VERSION = 1
-NATIVE_GRAIN = Decimal(2) ** -32
-"""DuckDB compares 32 random bits: the true rate is within this of the one written."""
 
 _RANDOMNESS = {
     "drawn": "AES-128 of each unit under a secret of 128 bits from the operating system",
@@ -57,7 +57,7 @@ class Certificate:
     rate: Decimal
     epsilon: Decimal
     delta: Decimal
-    neighbours: str
+    neighbours: Neighbours
     at_n: int | None
     assumptions: tuple[str, ...]
     time: str

@@ -4,7 +4,7 @@
 def quoted(*parts: str) -> str:
     """A qualified identifier.
 
-    >>> quoted("main", 'a "b"')
-    '"main"."a ""b"""'
+    >>> print(quoted("main", 'my "odd" table'))
+    "main"."my ""odd"" table"
     """
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
