@@ -89,11 +89,19 @@ class Finding:
 
 
 class NotCertifiable(PolicyEngineError):
-    """The kernel could not prove the SQL text; the reasons are in ``findings``."""
+    """The kernel could not prove the SQL text; the reasons are in ``findings``.
 
-    def __init__(self, findings: tuple[Finding, ...]) -> None:
-        super().__init__("\n".join(str(finding) for finding in findings))
+    ``file`` is the policy whose SQL it is, where that is known.
+
+    >>> print(NotCertifiable((Finding("V29", "δ = 0.1, promised 0.01"),), "policy.yaml"))
+    policy.yaml: V29 δ = 0.1, promised 0.01
+    """
+
+    def __init__(self, findings: tuple[Finding, ...], file: str = "") -> None:
+        where = f"{file}: " if file else ""
+        super().__init__("\n".join(f"{where}{finding}" for finding in findings))
         self.findings = findings
+        self.file = file
 
 
 class VerificationFailed(PolicyEngineError):

@@ -9,11 +9,12 @@ another process does meanwhile.
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,10 +49,15 @@ def check_target(release: Path, *, replace: bool) -> None:
         if path.exists() and not replace:
             raise FileError(f"{path} exists; use --replace to release anew, at a new price")
     with _explained(release):
-        release.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            release.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise NotADirectoryError(errno.ENOTDIR, "") from None
         probe = release.with_name(f".{release.name}.{secrets.token_hex(4)}")
-        probe.touch(exist_ok=False)
-        probe.unlink()
+        try:
+            probe.touch(exist_ok=False)
+        finally:
+            probe.unlink(missing_ok=True)
 
 
 def file_digest(path: Path) -> str:
@@ -106,6 +112,32 @@ def write_certificate(text: str, path: Path, *, replace: bool) -> None:
             aside.unlink(missing_ok=True)
 
 
+@contextmanager
+def certificate_for(path: Path) -> Iterator[Callable[[str], None]]:
+    """Put a certificate at ``path`` for what the body publishes, just before it does.
+
+    The body gets the function that puts it there. If the body fails, what stood at ``path``
+    before stands there again.
+    """
+    with _explained(path):
+        before = path.read_text(encoding="utf-8") if path.exists() else None
+    written = False
+
+    def put(text: str) -> None:
+        nonlocal written
+        written = True
+        write_certificate(text, path, replace=True)
+
+    try:
+        yield put
+    except BaseException:
+        if written and before is not None:
+            write_certificate(before, path, replace=True)
+        elif written:
+            path.unlink(missing_ok=True)
+        raise
+
+
 def _write_parquet(rows: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
     facts = {key.encode(): value.encode() for key, value in metadata.items()}
     pq.write_table(rows.replace_schema_metadata(facts), path, row_group_size=_ROW_GROUP)
@@ -119,31 +151,47 @@ def _sync(*paths: Path) -> None:
 
 def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool) -> None:
     done: list[Path] = []
-    kept = _set_aside([target for _, target in moves]) if replace else {}
-    try:
-        for aside, target in moves:
-            # A link, unlike a rename, fails if the target has come to be meanwhile.
-            os.link(aside, target)
-            done.append(target)
-    except BaseException:
-        for target in done:
-            target.unlink(missing_ok=True)
-        for target, old in kept.items():
-            old.replace(target)
-        raise
-    for old in kept.values():
-        old.unlink(missing_ok=True)
+    kept: dict[Path, Path] = {}
+    with _alone(moves[0][1].parent):
+        try:
+            if replace:
+                _set_aside([target for _, target in moves], kept)
+            for aside, target in moves:
+                # A link, unlike a rename, fails if the target has come to be meanwhile.
+                os.link(aside, target)
+                done.append(target)
+        except BaseException:
+            for target in done:
+                target.unlink(missing_ok=True)
+            for target, old in kept.items():
+                if old.exists():
+                    old.replace(target)
+            raise
+        for old in kept.values():
+            old.unlink(missing_ok=True)
 
 
-def _set_aside(targets: list[Path]) -> dict[Path, Path]:
+def _set_aside(targets: list[Path], kept: dict[Path, Path]) -> None:
     """Move what stands at the targets away; the release first, so none stands uncertified."""
-    kept = {}
     for target in reversed(targets):
         if target.exists():
-            old = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
-            target.rename(old)
-            kept[target] = old
-    return kept
+            kept[target] = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
+            target.rename(kept[target])
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Keep other releases out of a directory while files are put in place, and sync it."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        # Some network file systems can do neither; links are exclusive there all the same.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+        with suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 _REASONS = {

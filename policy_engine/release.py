@@ -33,10 +33,10 @@ from policy_engine.policy.places import located
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.publish import (
+    certificate_for,
     certificate_path,
     check_target,
     publish_file,
-    write_certificate,
 )
 from policy_engine.verify.attestation import sign, statement
 from policy_engine.verify.certificate import Certificate, certify
@@ -282,11 +282,20 @@ class _Job:
     def to_table(self, target: tuple[str, ...]) -> _Done:
         name = ".".join(target)
         path = table_certificate_path(self.policy)
-        with self.warehouse.sampled(self.policy, self.table, new_secret()) as unchanged:
-            self.warehouse.publish(self.certificate.sql, target, self._facts(), unchanged)
-        digest, groups, rows = _digest_of_lines(self.warehouse.release_lines(target))
-        write_certificate(self._envelope(name, digest), path, replace=True)
-        return _Done(name, digest, path, groups, rows)
+        done: list[_Done] = []
+        with (
+            certificate_for(path) as put,
+            self.warehouse.sampled(self.policy, self.table, new_secret()) as unchanged,
+        ):
+
+            def attest() -> None:
+                unchanged()
+                digest, groups, rows = _digest_of_lines(self.warehouse.release_lines(target))
+                put(self._envelope(name, digest))
+                done.append(_Done(name, digest, path, groups, rows))
+
+            self.warehouse.publish(self.certificate.sql, target, self._facts(), attest)
+        return done[0]
 
     def _facts(self) -> str:
         return json.dumps(self.certificate.predicate(), sort_keys=True, ensure_ascii=False)
@@ -332,7 +341,11 @@ def signing_key(project: Project) -> Ed25519PrivateKey:
         return load_private_key()
     if not project.signing_key.exists():
         project.signing_key.parent.mkdir(parents=True, exist_ok=True)
-        generate_key(project.signing_key)
+        try:
+            generate_key(project.signing_key)
+        except FileError:
+            if not project.signing_key.exists():  # else another release was faster
+                raise
     return load_private_key(project.signing_key)
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from contextlib import closing
 from pathlib import Path
 
-from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
-from policy_engine.errors import FileError
-from policy_engine.policy.project import find_project
+from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table, fresh
+from policy_engine.errors import FileError, WarehouseError
+from policy_engine.policy.project import (
+    PROJECT_FILE,
+    Project,
+    default_project,
+    find_project,
+    load_project,
+)
 from policy_engine.policy.resolve import Source
+from policy_engine.policy.scalars import plain_scalar
 
 _PROJECT = """\
 # Found upwards from the working directory. Paths are relative to this file.
@@ -22,18 +32,27 @@ version: 1
 name: {name}
 description: Say what is released, and for whom
 source:
-  path: {source}
+  {source}
   unit: row                # one row is one person; else  unit: {{key: person_id}}
-recode:                    # a column that is not named here is not released
-{columns}
+{recode}
 sample: {{rate: 0.1}}
 k: auto                    # the least k that gives the guarantee
 guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
 release:
-  path: out/{name}.parquet
-budget: people
+  path: out/{name}.parquet{count}
+{budget}
 """
-_EXAMPLE = "  age: {bins: [18, 30, 45, 60, 75]}\n  sex: keep"
+_EMPTY = """\
+# Uncomment the columns to release, and choose how coarse each is before you look at the data.
+recode:                    # a column that is not named here is not released
+{columns}"""
+_EXAMPLE = """\
+recode:                    # a column that is not named here is not released
+  age: {bins: [18, 30, 45, 60, 75]}
+  sex: keep"""
+_FILES = (".parquet", ".pq", ".csv", ".tsv")
+_PLAIN = re.compile(r"[^\W\d][\w./-]*")
+_LONGEST_NAME = 100
 
 
 def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
@@ -41,73 +60,120 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
 
     Raises:
         FileError: the policy is there already, or the source cannot be read.
+        WarehouseError: the source is a table that the warehouse does not have.
+        PolicyError: there is a project file and it has problems.
     """
-    if output.exists():
+    if os.path.lexists(output):
         raise FileError(f"{output} exists; name another file with --output")
-    columns = _EXAMPLE if source is None else "\n".join(_lines(source))
-    name = "my_release" if source is None else _name(Path(source).stem)
-    path = source or "data/people.parquet"
-    relative = _relative(path, output.parent)
-    text = _POLICY.format(name=name, source=_scalar(relative), columns=columns)
-    written = [output]
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with output.open("x", encoding="utf-8") as file:
-            file.write(text)
-        project = output.parent / "policy-engine.yaml"
-        if find_project(output.resolve().parent) is None:
-            with project.open("x", encoding="utf-8") as file:
-                file.write(_PROJECT)
-            written.append(project)
-    except OSError as error:
-        raise FileError(f"{output} could not be written: {error.strerror}") from None
-    return tuple(written)
+    folder = Path(os.path.abspath(output)).parent  # noqa: PTH100 - it may not exist yet
+    found = find_project(folder)
+    project = load_project(found) if found is not None else default_project(folder)
+    text = _policy(source, folder, project)
+    files = {output: text} if found else {output: text, output.parent / PROJECT_FILE: _PROJECT}
+    _write_new(files)
+    return tuple(files)
 
 
-def _relative(path: str, start: Path) -> str:
-    import os
+def _write_new(files: dict[Path, str]) -> None:
+    """Write all of these files, none of which may exist, or none."""
+    written: list[Path] = []
+    for path, text in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as file:
+                written.append(path)
+                file.write(text)
+        except OSError as error:
+            for done in written:
+                done.unlink(missing_ok=True)
+            raise FileError(f"{path} could not be written: {error.strerror}") from None
 
-    return os.path.relpath(path, start or Path())
 
-
-def _name(stem: str) -> str:
-    plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem)
-    return plain if plain[:1].isalpha() else f"release_{plain}"
-
-
-def _scalar(text: str) -> str:
-    """A YAML scalar; JSON strings are YAML."""
-    import json
-
-    return (
-        text
-        if text.replace("/", "").replace("_", "").replace(".", "").isalnum()
-        else (json.dumps(text, ensure_ascii=False))
+def _policy(source: str | None, folder: Path, project: Project) -> str:
+    name, place, recode, count = "my_release", "path: data/people.parquet", _EXAMPLE, ""
+    if source is not None:
+        table = _table(source, project)
+        is_file = table.path is not None
+        name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
+        place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
+        recode = _EMPTY.format(columns="\n".join(_lines(table)))
+        counted = fresh("n", [column.name for column in table.columns])
+        count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
+    return _POLICY.format(
+        name=name, source=place, recode=recode, count=count, budget=_budget(project)
     )
 
 
-def _lines(source: str) -> list[str]:
+def _budget(project: Project) -> str:
+    if project.file is None:
+        return "budget: people             # an account of policy-engine.yaml"
+    named = ", ".join(project.accounts) or "none yet"
+    return f"# budget: the account that pays, of policy-engine.yaml ({named}); default: the source"
+
+
+def _table(source: str, project: Project) -> Table:
+    """The source's columns: of a file, or of a table where no file has that name."""
     from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
-    path = Path(source)
-    with closing(DuckDBWarehouse()) as warehouse:
-        table = warehouse.table(Source(path.name, None), path.resolve().parent)
-    return [_line(column) for column in table.columns]
+    path, named = Path(source), project.warehouse
+    is_file = path.exists() or path.suffix.lower() in _FILES or named.database is None
+    with closing(DuckDBWarehouse(named.name, None if is_file else named.database)) as warehouse:
+        if is_file:
+            return warehouse.table(Source(path.name, None), path.absolute().parent)
+        try:
+            return warehouse.table(Source(None, source), project.directory)
+        except WarehouseError as error:
+            raise WarehouseError(f"{error}; there is no file {source} either") from None
+
+
+def _relative(source: str, folder: Path) -> str:
+    """The path from the policy's folder, through no link that another folder lies behind."""
+    path = Path(source).absolute()
+    start = folder.resolve()
+    return Path(os.path.relpath(path.parent.resolve() / path.name, start)).as_posix()
+
+
+def _name(stem: str) -> str:
+    """A policy's name made of a file's: plain letters, digits and underscores."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", stem).strip("_")
+    return (plain if plain[:1].isalpha() else f"release_{plain}".rstrip("_"))[:_LONGEST_NAME]
+
+
+def _scalar(text: str) -> str:
+    """A YAML scalar that reads as this text; JSON strings are YAML.
+
+    >>> _scalar("age"), _scalar("null"), _scalar("a: b")
+    ('age', '"null"', '"a: b"')
+    """
+    if _PLAIN.fullmatch(text) and plain_scalar(text) == text:
+        return text
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
+def _lines(table: Table) -> list[str]:
+    """A commented suggestion a column: whoever writes the policy must choose each."""
+    lines = [_line(column) for column in table.columns]
+    if table.path is not None and table.path.lower().endswith((".csv", ".tsv")):
+        typed = "# CSV is read as text; for bins of numbers or dates name the types, in source:"
+        lines += [f"  {typed}", "  #   columns: {age: integer, born: date}"]
+    return lines
 
 
 def _line(column: Column) -> str:
-    """A commented suggestion a column: whoever writes the policy must choose each."""
-    name = column.name if column.name.isidentifier() else _scalar(column.name)
-    return f"  # {name}: {_suggestion(column)}    # {column.type}"
+    if not column.name.isprintable() or not column.name.strip():
+        return f"  # {json.dumps(column.name)} cannot be released under this name: rename it"
+    kind = " ".join(column.type.split("(")[0].split())[:40]
+    return f"  # {_scalar(column.name)}: {_suggestion(column.kind)}    # {kind}"
 
 
-def _suggestion(column: Column) -> str:
-    if column.kind in NUMBERS:
+def _suggestion(kind: Kind) -> str:
+    """A recoding that takes the kind; its cuts and labels are placeholders, never values."""
+    if kind in NUMBERS:
         return "{bins: [10, 20, 30]}"
-    if column.kind in TIMES or column.kind is Kind.DATE:
+    if kind in TIMES or kind is Kind.DATE:
         return "{truncate: year}"
-    if column.kind is Kind.BOOLEAN:
+    if kind in {Kind.BOOLEAN, Kind.TIME}:
         return "keep"
-    if column.kind in {Kind.TEXT, Kind.LABEL}:
+    if kind in {Kind.TEXT, Kind.LABEL}:
         return "{map: {some value: some label}, other: other}"
     return '{constant: "*"}'

@@ -1,36 +1,250 @@
-"""Everything wrong with a policy file, without running it and without charging anything."""
+"""Everything wrong with policy files, without running them and without charging anything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from pathlib import Path
 
-from policy_engine.errors import EnvironmentFailed, NotCertifiable, PolicyError, Problem
+from policy_engine.accounting.calibration import least_k
+from policy_engine.accounting.curve import delta_exact
+from policy_engine.errors import (
+    BudgetExceeded,
+    DomainError,
+    EnvironmentFailed,
+    FileError,
+    Finding,
+    NotCertifiable,
+    PolicyError,
+    Problem,
+)
+from policy_engine.ledger.account import Balance, admit, exact_sum
 from policy_engine.policy.loading import load_policy
-from policy_engine.release import open_warehouse, prepare, project_of
+from policy_engine.policy.places import located
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.publish import certificate_path, check_target
+from policy_engine.release import (
+    Preview,
+    charge_of,
+    open_warehouse,
+    prepare,
+    preview,
+    project_of,
+)
+from policy_engine.verify.certificate import certified_rate
+
+#: The key of a policy that a law of the kernel speaks of.
+_KEYS = {"V21": "source", "V22": "source.unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
+         "V26": "recode", "V27": "release"}  # fmt: skip
 
 
-def find_problems(path: Path, note: Callable[[str], None]) -> tuple[Problem, ...]:
-    """The problems of one file; ``note`` is told when the source could not be looked at.
+@dataclass(frozen=True)
+class Checked:
+    """What was found about one policy file.
 
-    The source's schema is read, its values are not.
+    ``policy`` is None where the file cannot be loaded. ``unchecked`` says why the source could
+    not be looked at; it is empty where it was.
     """
+
+    file: Path
+    policy: Policy | None
+    problems: tuple[Problem, ...] = ()
+    unchecked: str = ""
+
+
+def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
+    """Each file's problems, every one of them, and those that the files have together.
+
+    The sources' schemas are read, their values are not.
+    """
+    checked = tuple(check_policy(path) for path in paths)
+    clashes = target_clashes([each.policy for each in checked if each.policy is not None])
+    return tuple(
+        replace_field(each, problems=(*each.problems, *clashes.get(index, ())))
+        for index, each in _numbered(checked)
+    )
+
+
+def _numbered(checked: Iterable[Checked]) -> Iterable[tuple[int, Checked]]:
+    """Each file with its number among those that could be loaded, else −1."""
+    number = 0
+    for each in checked:
+        yield (number if each.policy is not None else -1), each
+        number += each.policy is not None
+
+
+def check_policy(path: Path) -> Checked:
+    """The problems of one file."""
     try:
         policy = load_policy(path)
-        project = project_of(policy)
     except PolicyError as error:
-        return error.problems
+        return Checked(path, None, error.problems)
+    unchecked = ""
+    problems = list(_guarantee(policy))
     try:
+        project = project_of(policy)
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
             prepare(policy, project, warehouse)
     except PolicyError as error:
-        return error.problems
+        problems += error.problems
     except NotCertifiable as error:
-        return tuple(
-            Problem(str(path), 0, 0, "guarantee", f"{finding.code} {finding.message}")
-            for finding in error.findings
-        )
+        problems += [_problem(path, one) for one in error.findings if one.code != "V29"]
     except EnvironmentFailed as error:
-        note(f"{path}: not checked against its source: {error}")
-    return ()
+        source = policy.source_path
+        if isinstance(error, FileError) and source is not None and source.exists():
+            # It is there and is no table: the policy names the wrong thing.
+            problems.append(Problem(str(path), 0, 0, "source.path", str(error)))
+        else:
+            unchecked = str(error)
+    return Checked(path, policy, _placed(problems, path), unchecked)
+
+
+def _placed(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+    """The problems of this file with their places, in its order; other files' after them."""
+    own = [problem for problem in problems if problem.file == str(path)]
+    others = [problem for problem in problems if problem.file != str(path)]
+    return (*located(tuple(own), path), *others)
+
+
+def _guarantee(policy: Policy) -> Iterator[Problem]:
+    """The law that the kernel calls V29, which needs no source ([EXACT])."""
+    rate, wanted = certified_rate(policy), policy.guarantee
+    bound = delta_exact(policy.k, rate, wanted.epsilon, wanted.neighbours)
+    if bound.delta <= wanted.delta:
+        return
+    try:
+        k = least_k(wanted.epsilon, wanted.delta, rate, wanted.neighbours)
+        remedy = f"k: {k} gives it at this rate"
+    except DomainError:
+        remedy = "no k gives it at this rate; take a smaller one"
+    law = f"guarantee.delta must be at least {bound.delta}, which k = {policy.k} and rate ="
+    message = f"{law} {policy.rate} reach at ε = {wanted.epsilon}, found {wanted.delta}"
+    yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
+
+
+def _problem(path: Path, finding: Finding) -> Problem:
+    key = _KEYS.get(finding.code, "")
+    return Problem(str(path), 0, 0, key, f"{finding.code} {finding.message}")
+
+
+def target_clashes(policies: Sequence[Policy]) -> dict[int, tuple[Problem, ...]]:
+    """By a policy's index: that an earlier policy releases to the same place."""
+    taken: dict[str, Policy] = {}
+    clashes = {}
+    for index, policy in enumerate(policies):
+        places = _places(policy)
+        first = next((taken[place] for place in places if place in taken), None)
+        taken |= {place: policy for place in places if place not in taken}
+        if first is None:
+            continue
+        key = "release.path" if policy.release.path is not None else "release.relation"
+        message = (
+            f"{key} must differ from that of {first.file}, found {policy.release.text}: one"
+            " release would replace the other, or its certificate"
+        )
+        problem = Problem(str(policy.file), 0, 0, key, message, "name another place")
+        clashes[index] = located((problem,), policy.file)
+    return clashes
+
+
+def _places(policy: Policy) -> tuple[str, ...]:
+    """The files and the table that a release would write, told apart as a disk may."""
+    path = policy.release_path
+    if path is not None:
+        return tuple(str(p.resolve()).casefold() for p in (path, certificate_path(path)))
+    certificate = policy.directory / f"{policy.name}.certificate.json"
+    relation = str(policy.release.relation).casefold().split(".")
+    return ("relation:" + ".".join(relation[-2:]), str(certificate.resolve()).casefold())
+
+
+def make_ready(paths: Sequence[Path], *, replace: bool) -> tuple[Policy, ...]:
+    """The policies of ``paths``, once all of them together could be released.
+
+    Everything that can fail without touching the data is tried for every file: loading,
+    certifying, targets, and whether the accounts can pay for all of them. Nothing is charged
+    and nothing is drawn.
+
+    Raises:
+        PolicyError: with every problem of every file.
+        NotCertifiable, BudgetExceeded, EnvironmentFailed: of the first file that has one.
+    """
+    policies = _loaded(paths)
+    clashes = target_clashes(policies)
+    if clashes:
+        raise PolicyError(tuple(problem for found in clashes.values() for problem in found))
+    if len(policies) > 1:
+        _try_all(policies, replace=replace)
+    return policies
+
+
+def _loaded(paths: Sequence[Path]) -> tuple[Policy, ...]:
+    policies: list[Policy] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            policies.append(load_policy(path))
+        except PolicyError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise PolicyError(tuple(problems))
+    return tuple(policies)
+
+
+def _try_all(policies: Sequence[Policy], *, replace: bool) -> None:
+    previews: list[tuple[Project, Preview]] = []
+    problems: list[Problem] = []
+    for policy in policies:
+        try:
+            project = project_of(policy)
+            with about(policy.file):
+                previews.append((project, preview(policy, project)))
+        except PolicyError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise PolicyError(tuple(dict.fromkeys(problems)))
+    _check_accounts(previews)
+    for policy, (project, _) in zip(policies, previews, strict=True):
+        _check_target(policy, project, replace=replace)
+
+
+def _check_target(policy: Policy, project: Project, *, replace: bool) -> None:
+    """FileError where the release could not be put in its place."""
+    relation = policy.release.relation
+    if relation is None:
+        check_target(policy.directory / str(policy.release.path), replace=replace)
+        return
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        if not replace and warehouse.exists(warehouse.target(relation)):
+            raise FileError(f"{relation} exists; use --replace to release anew, at a new price")
+
+
+def _check_accounts(previews: Sequence[tuple[Project, Preview]]) -> None:
+    """BudgetExceeded where an account could not pay for all that is asked of it."""
+    balances: dict[tuple[Path, str], Balance] = {}
+    for project, found in previews:
+        key = (project.ledger.resolve(), found.account)
+        balance = balances.get(key, found.balance)
+        charge = charge_of(found.account, found.certificate)
+        try:
+            admit(balance, charge)
+        except BudgetExceeded as error:
+            together = "nothing was released, for an account must pay for all that is asked at once"
+            raise BudgetExceeded(f"{error}; {together}") from None
+        balances[key] = replace_field(
+            balance,
+            neighbours=charge.neighbours,
+            spent_epsilon=exact_sum((balance.spent_epsilon, charge.epsilon)),
+            spent_delta=exact_sum((balance.spent_delta, charge.delta)),
+        )
+
+
+@contextmanager
+def about(file: Path) -> Iterator[None]:
+    """Name the policy file in what the kernel finds while the body certifies it."""
+    try:
+        yield
+    except NotCertifiable as error:
+        raise NotCertifiable(error.findings, str(file)) from None

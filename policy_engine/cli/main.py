@@ -1,100 +1,136 @@
-"""The command line: commands, and what becomes of errors.
+"""The entry point: runs a command, and turns whatever stops it into a message and a code.
 
 Exit codes: 0 done · 1 a finding · 2 wrong usage · 3 a warehouse or file failed · 70 a bug of
-ours · 130 interrupted.
+ours · 130 interrupted, whether by Ctrl-C or by SIGTERM.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import signal
 import sys
-
-import typer
-
-from policy_engine.cli import numbers, policies, proofs, records
-from policy_engine.errors import InternalError, NotCertifiable, PolicyEngineError, PolicyError
-
-app = typer.Typer(
-    name="policy-engine",
-    help="Privacy policies for SQL warehouses: a policy in YAML becomes a certified release.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-
-app.command()(policies.init)
-app.command()(policies.validate)
-app.command("compile")(policies.compile_)
-app.command()(policies.plan)
-app.command()(policies.release)
-app.command()(numbers.certify)
-app.command()(numbers.calibrate)
-app.command()(proofs.check)
-app.command()(proofs.verify)
-app.command()(records.schema)
-app.add_typer(records.ledger, name="ledger")
+from contextlib import suppress
+from types import FrameType
+from typing import Any, NoReturn
 
 INTERRUPTED = 130
 
+_stopped_by: list[int] = []
 
-def main() -> None:
-    """Run a command and exit with its code."""
+
+def interrupted() -> bool:
+    """Whether a signal has asked this process to stop."""
+    return bool(_stopped_by)
+
+
+def main() -> NoReturn:
+    """Run the command of this process and exit with its code."""
+    # What a parent has told to be ignored, as nohup does, stays ignored.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _stop)
+    code = INTERRUPTED
+    with suppress(KeyboardInterrupt):
+        code = run(sys.argv[1:])
+        _ignore_signals()
+    _ignore_signals()
+    if interrupted():
+        # Everything is closed and flushed. Python's own way out may end by SIGINT, whatever code
+        # it is given, where a library was interrupted inside.
+        os._exit(code)
+    sys.exit(code)
+
+
+def _ignore_signals() -> None:
+    """All is done and said: nothing that arrives now may change the code."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """Stop by an exception, so that everything on the way cleans up."""
+    _stopped_by.append(number)
+    raise KeyboardInterrupt
+
+
+def run(arguments: list[str]) -> int:
+    """Run a command; its exit code. Whatever stopped it was told on stderr.
+
+    >>> run(["--version"])  # doctest: +ELLIPSIS
+    policy-engine ...
+    0
+    """
+    _open_streams()
     try:
-        app()
-    except PolicyEngineError as error:
-        _tell(error, str(error))
-        raise SystemExit(error.exit_code) from None
-    except KeyboardInterrupt:
-        _tell(None, "interrupted; what was charged stays charged (see 'policy-engine ledger show')")
-        raise SystemExit(INTERRUPTED) from None
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(INTERRUPTED) from None
-    except Exception as error:
-        if os.environ.get("POLICY_ENGINE_DEBUG"):
-            raise
-        # The text of an unexpected error could quote data; its type and place cannot.
-        where = _innermost(error)
-        message = (
-            f"a bug of ours: {type(error).__name__} at {where}; please report it."
-            " POLICY_ENGINE_DEBUG=1 shows the whole trace, which may quote data"
-        )
-        _tell(InternalError(message), message)
-        raise SystemExit(InternalError.exit_code) from None
+        from policy_engine.cli.output import set_up, wants_json
+
+        set_up(as_json=wants_json(arguments))
+        return _invoke(arguments)
+    except BaseException as error:
+        if interrupted():
+            _ignore_signals()
+        return _told(error, arguments)
 
 
-def _innermost(error: BaseException) -> str:
-    trace = error.__traceback__
-    place = "an unknown place"
-    while trace is not None:
-        name = trace.tb_frame.f_globals.get("__name__", "")
-        if name.startswith("policy_engine"):
-            place = f"{name}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
+def _invoke(arguments: list[str]) -> int:
+    from typer.main import get_command
+
+    from policy_engine.cli.app import app
+    from policy_engine.cli.failures import Exit
+
+    # Not app(): it would print usage errors itself, and swallow an interrupt.
+    command = get_command(app)
+    try:
+        with command.make_context("policy-engine", list(arguments)) as context:
+            command.invoke(context)
+        code = 0
+    except Exit as stop:
+        code = stop.exit_code
+    sys.stdout.flush()
+    return code
 
 
-def _tell(error: PolicyEngineError | None, message: str) -> None:
-    """The error on stderr, and as the one JSON document where JSON was asked for."""
-    if _wants_json():
-        document: dict[str, object] = {"error": message}
-        if isinstance(error, PolicyError):
-            document["problems"] = [vars(problem) for problem in error.problems]
-        if isinstance(error, NotCertifiable):
-            document["findings"] = [vars(finding) for finding in error.findings]
-        print(json.dumps(document, ensure_ascii=False, indent=2))
-    print(f"error: {message}", file=sys.stderr)
+def _told(error: BaseException, arguments: list[str]) -> int:
+    """Say what stopped the command, once on stderr and, where JSON was asked for, on stdout."""
+    from policy_engine.cli.failures import BUG, failure
+    from policy_engine.cli.output import emit_error, wants_json
+
+    found = failure(error)
+    if found.exit_code == BUG and os.environ.get("POLICY_ENGINE_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    try:
+        emit_error(found, as_json=wants_json(arguments))
+    except OSError:
+        _drop_output()
+    return found.exit_code
 
 
-def _wants_json() -> bool:
-    arguments = sys.argv[1:]
-    following = zip(arguments, [*arguments[1:], ""], strict=True)
-    return any(
-        one == "--format=json" or (one, two) == ("--format", "json") for one, two in following
-    )
+def _open_streams() -> None:
+    """Give a closed stdin, stdout or stderr /dev/null, so that no other file gets its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
-if __name__ == "__main__":
-    main()
+def _drop_output() -> None:
+    """Send what stdout still holds to /dev/null, or Python would fail on it once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def __getattr__(name: str) -> Any:
+    """``app`` is made when it is first asked for: an interrupt before is then caught."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from policy_engine.cli.app import app
+
+    return app

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from enum import StrEnum
-from pathlib import Path
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
+
+from policy_engine.cli.failures import Failure
+
+_WIDE = Context(prec=2000, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 class Format(StrEnum):
@@ -24,48 +29,84 @@ class Format(StrEnum):
 FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]
 
 
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON, even one that cannot be parsed.
+
+    >>> wants_json(["certify", "--format", "json"]), wants_json(["check", "--", "--format=json"])
+    (True, False)
+    """
+    own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
+    asked = ""
+    for option, value in zip(own, [*own[1:], ""], strict=False):
+        if option == "--format":
+            asked = value
+        elif option.startswith("--format="):
+            asked = option.partition("=")[2]
+    return asked == "json"
+
+
+def set_up(*, as_json: bool) -> None:
+    """Make stdout and stderr take every character: JSON is UTF-8, text what the terminal has."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if as_json and isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
 def emit(document: Mapping[str, Any], text: str, form: Format) -> None:
     """Print the result once, in the form that was asked for."""
-    if form is Format.json:
-        print(json.dumps(document, ensure_ascii=False, indent=2, default=_plain))
-    else:
-        print(text)
+    print(json_text(document) if form is Format.json else text, flush=True)
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, Decimal):
-        return number(value)
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"no JSON for {type(value).__name__}")
+def json_text(document: Mapping[str, Any]) -> str:
+    """A document as every command prints it."""
+    return json.dumps(document, ensure_ascii=False, indent=2)
 
 
-def number(value: Decimal | None) -> float | int | None:
-    """A JSON number that reads back as the value's own decimal digits.
+def emit_error(failed: Failure, *, as_json: bool) -> None:
+    """A failure on stderr, and as the one JSON document where JSON was asked for."""
+    if failed.message:
+        label = "" if failed.message.startswith("Usage:") else "error: "
+        note(f"{label}{failed.message}")
+        if as_json:
+            print(json_text(failed.document))
+    sys.stdout.flush()
 
-    >>> number(Decimal("2.63178346623E-11"))
-    2.63178346623e-11
+
+def number(value: Decimal | None, *, down: bool = False) -> float | int | None:
+    """The JSON number of a decimal: its own digits where they fit, else the next one above.
+
+    A claim is never below the value; with ``down``, for what may be spent, never above it.
+
+    >>> number(Decimal("2.63178346623E-11")), number(Decimal("1E-500")), number(Decimal(20))
+    (2.63178346623e-11, 5e-324, 20)
     """
     if value is None:
         return None
-    return (
-        int(value) if value == value.to_integral_value() and abs(value) < 10**15 else float(value)
-    )
+    if value == value.to_integral_value() and abs(value) < 10**15:
+        return int(value)
+    found = float(value)
+    if not down and Decimal(repr(found)) < value:
+        return math.nextafter(found, math.inf)
+    if down and Decimal(repr(found)) > value:
+        return math.nextafter(found, -math.inf)
+    return found
 
 
 def shown(value: Decimal) -> str:
-    """A number as text shows it: short, and never in a form that hides its size.
+    """A number as text shows it: exact, short, and never in a form that hides its size.
 
-    >>> shown(Decimal("2.63178346623E-11")), shown(Decimal("0.5"))
-    ('2.63178346623e-11', '0.5')
+    >>> shown(Decimal("2.63178346623E-11")), shown(Decimal("0.50")), shown(Decimal("1E-9999999"))
+    ('2.63178346623e-11', '0.5', '1e-9999999')
     """
-    plain = value.normalize()
+    plain = _WIDE.normalize(value)
     return f"{plain:f}" if abs(plain.adjusted()) < 6 else str(plain).lower()
 
 
 def note(message: str) -> None:
     """A line for the person at the terminal."""
-    print(message, file=sys.stderr)
+    print(message, file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -75,6 +116,7 @@ def progress(doing: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(doing):
+    with Console(stderr=True).status(Text(doing)):
         yield

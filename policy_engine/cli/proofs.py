@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.errors import Finding, NotCertifiable
+
+if TYPE_CHECKING:
+    from policy_engine.policy.resolve import Policy
+    from policy_engine.verify.schema import Schema
+    from policy_engine.verify.shape import ReleaseShape
 
 PolicyOption = Annotated[Path | None, typer.Option(help="Compare with this policy as well.")]
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="A file with one SQL statement; - reads stdin.")],
+    file: Annotated[
+        Path, typer.Argument(help="A file with one SQL statement; - reads stdin.", readable=False)
+    ],
     dialect: Annotated[str, typer.Option(help="The SQL dialect of the file.")] = "duckdb",
     schema: Annotated[
         Path | None, typer.Option(help="CREATE TABLE statements, or JSON {table: {column: type}}.")
@@ -23,35 +31,53 @@ def check(
 ) -> None:
     """Prove SQL that someone else wrote to be a certified release, or list why it is not.
 
+    With --policy it must also be the release that the policy asks for, with its guarantee.
+
     Example: policy-engine check release.sql --dialect duckdb
     """
     from policy_engine.cli.reading import read_file
-    from policy_engine.verify.checks import compare
+    from policy_engine.policy.loading import load_policy
     from policy_engine.verify.proof import prove
     from policy_engine.verify.schema import parse_schema
 
+    wanted = load_policy(policy) if policy is not None else None
     text = read_file(file)
     known = parse_schema(read_file(schema), dialect) if schema is not None else None
     proof = prove(text, dialect, known)
-    findings = list(proof.findings)
-    if policy is not None and proof.shape is not None:
-        from policy_engine.policy.loading import load_policy
-
-        findings.extend(compare(proof.shape, load_policy(policy)))
-    certified = proof.shape is not None and not findings
+    findings = proof.findings
+    if wanted is not None and proof.shape is not None:
+        findings = _differences(wanted, text, dialect, known)
     document: dict[str, Any] = {
-        "certified": certified,
+        "certified": proof.shape is not None and not findings,
         "assumptions": list(proof.assumptions),
-        "shape": _shape(proof.shape) if certified else None,
+        "shape": None if proof.shape is None or findings else _shape(proof.shape),
         "findings": [vars(finding) for finding in findings],
     }
-    lines = _proved(document) if certified else [f"{file}:{finding}" for finding in findings]
+    lines = [_finding(file, finding) for finding in findings] or _proved(document)
     emit(document, "\n".join(lines), format)
-    if not certified:
+    if findings:
         raise typer.Exit(1)
 
 
-def _shape(shape: Any) -> dict[str, Any]:
+def _differences(
+    policy: Policy, text: str, dialect: str, schema: Schema | None
+) -> tuple[Finding, ...]:
+    """What keeps a text that was proved from being the release of ``policy``."""
+    from policy_engine.verify.certificate import certify
+
+    try:
+        certify(policy, text, dialect, schema=schema)
+    except NotCertifiable as error:
+        return error.findings
+    return ()
+
+
+def _finding(file: Path, finding: Finding) -> str:
+    """A finding as compilers write theirs, for editors to jump to."""
+    return f"{file}:{'' if finding.line else ' '}{finding}"
+
+
+def _shape(shape: ReleaseShape) -> dict[str, Any]:
     return {
         "source": shape.source,
         "unit": shape.unit,
@@ -84,7 +110,9 @@ def _proved(document: dict[str, Any]) -> list[str]:
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="A certificate: a DSSE envelope.")],
+    certificate: Annotated[
+        Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
+    ],
     release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
     key: Annotated[
         list[Path] | None, typer.Option(help="A public key to trust; default: the project's.")
@@ -94,16 +122,23 @@ def verify(
     """Check a certificate and its release from the files alone.
 
     Signature, numbers, the proof of the SQL; and with --release its digest, its columns, its
-    order and that every group has at least k people.
+    order and that every group has at least k people. The key to trust is the one named by
+    --key, else the project's.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
     from policy_engine.cli.reading import read_file, trusted_keys
     from policy_engine.verify.release_check import verify_release
 
-    trusted = trusted_keys(key or [], certificate)
-    found = verify_release(read_file(certificate), trusted, release)
-    document = {"verified": True, "checked": list(found.checked), **found.facts}
+    text = read_file(certificate)
+    found = verify_release(text, trusted_keys(key or [], certificate), release)
+    document = {
+        "verified": True,
+        "release": found.subject,
+        "checked": list(found.checked),
+        "assumptions": list(found.assumptions),
+        **found.facts,
+    }
     lines = [f"verified: {found.subject}", *[f"  ✓ {text}" for text in found.checked]]
     lines += ["assuming:", *[f"  - {text}" for text in found.assumptions]]
     emit(document, "\n".join(lines), format)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,24 +16,28 @@ _LARGEST = 10_000_000
 
 
 def read_file(path: Path) -> str:
-    """The text of a file, or of stdin for ``-``.
+    """The text of a file, or of stdin for ``-``, without a byte order mark.
 
     Raises:
         FileError: it is missing, a directory, unreadable, too large or no UTF-8 text.
     """
-    if str(path) == "-":
-        return sys.stdin.read()
+    name = "stdin" if str(path) == "-" else str(path)
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise FileError(f"{path} could not be read: {error.strerror}") from None
+        if name == "stdin":
+            content = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with path.open("rb") as file:
+                content = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise FileError(f"{name} could not be read: {reason}") from None
     if len(content) > _LARGEST:
-        raise FileError(f"{path} must have at most {_LARGEST} bytes")
+        raise FileError(f"{name} must have at most {_LARGEST:,} bytes; it has more")
     try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise FileError(f"{path} must be UTF-8 text") from None
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileError(f"{name}:{line}: must be UTF-8 text, found other bytes") from None
 
 
 def trusted_keys(paths: list[Path], certificate: Path) -> TrustedKeys:
@@ -41,19 +46,33 @@ def trusted_keys(paths: list[Path], certificate: Path) -> TrustedKeys:
     Raises:
         UsageError: no key was named and no project is near.
     """
-    from policy_engine.policy.project import default_project, find_project, load_project
-    from policy_engine.verify.keys import TrustedKeys
+    from policy_engine.verify.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 
     if paths:
         return TrustedKeys.load(paths)
+    if os.environ.get(SIGNING_KEY_VARIABLE):
+        return TrustedKeys.of(load_private_key().public_key())
+    key = _project_key(certificate)
+    if key is None:
+        raise UsageError(
+            "no key to trust: name the public key of whoever signed the certificate,"
+            " --key signing.pub (the project of a release keeps it in .policy-engine/)"
+        )
+    return TrustedKeys.load([key])
+
+
+def _project_key(certificate: Path) -> Path | None:
+    """The public key of the project of the working directory, else of the certificate's."""
+    from policy_engine.policy.project import default_project, find_project, load_project
+
     for start in (Path.cwd(), certificate.resolve().parent):
         found = find_project(start)
         if found is not None:
             key = load_project(found).signing_key.with_suffix(".pub")
             if key.exists():
-                return TrustedKeys.load([key])
+                return key
     for folder in certificate.resolve().parents:
         key = default_project(folder).signing_key.with_suffix(".pub")
         if key.exists():
-            return TrustedKeys.load([key])
-    raise UsageError("no key to trust: name the signer's public key with --key signing.pub")
+            return key
+    return None

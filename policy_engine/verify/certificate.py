@@ -10,11 +10,12 @@ import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from policy_engine.accounting.curve import delta_exact
-from policy_engine.accounting.domain import claimed
-from policy_engine.errors import NotCertifiable
+from policy_engine.accounting.domain import claimed, decimal
+from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.auto import NATIVE_GRAIN
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.resolve import Policy
@@ -55,6 +56,7 @@ class Certificate:
     shape: ReleaseShape
     k: int
     rate: Decimal
+    sampled_at: Decimal
     epsilon: Decimal
     delta: Decimal
     neighbours: Neighbours
@@ -75,6 +77,7 @@ class Certificate:
             "policy": {"name": self.policy_name, "digest": self.policy_digest},
             "k": self.k,
             "rate": f"{self.rate:f}",
+            "sampled_at": f"{self.sampled_at:f}",
             "epsilon": f"{self.epsilon:f}",
             "delta": str(self.delta),
             "bound": "exact",
@@ -134,6 +137,7 @@ def certify(
         shape=proof.shape,
         k=policy.k,
         rate=rate,
+        sampled_at=policy.source.sampled_at,
         epsilon=guarantee.epsilon,
         delta=min(claimed(bound.delta), guarantee.delta),
         neighbours=guarantee.neighbours,
@@ -144,13 +148,27 @@ def certify(
 
 
 def certified_rate(policy: Policy) -> Decimal:
+    """The rate that a certificate of ``policy`` rests on, never below the true one."""
+    rate = population_rate(Fraction(policy.rate), policy.method, policy.source.sampled_at)
+    return decimal("rate", "a number", rate)
+
+
+def population_rate(rate: Fraction, method: str, sampled_at: Decimal) -> Fraction:
     """An upper bound on the probability that a unit of the population is sampled.
 
-    Keyed sampling keeps a unit with ⌊rate·2⁶⁰⌋/2⁶⁰, never more than ``rate``; native sampling
-    is known to 32 bits only. A known earlier sample multiplies ([AMP]).
+    The rate of a keyed sample is exact; the engine's random numbers are known to 32 bits
+    only. A known earlier sample multiplies ([AMP]).
+
+    Raises:
+        DomainError: ``sampled_at`` is no probability.
+
+    >>> population_rate(Fraction(1, 10), "drawn", Decimal("0.01"))
+    Fraction(1, 1000)
     """
-    rate = policy.rate + NATIVE_GRAIN if policy.method == "native" else policy.rate
-    return rate * policy.source.sampled_at
+    if not 0 < sampled_at <= 1:
+        raise DomainError("sampled_at", "a probability above 0", f"{sampled_at:g}")
+    grain = Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
+    return (rate + grain) * Fraction(sampled_at)
 
 
 def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,8 +12,10 @@ from fractions import Fraction
 from policy_engine.errors import Finding
 from policy_engine.policy.resolve import Policy
 from policy_engine.verify.findings import Findings
+from policy_engine.verify.names import fold
+from policy_engine.verify.rows import ROW_NUMBERS
 from policy_engine.verify.sampling import SAMPLE_BITS
-from policy_engine.verify.shape import ROW_UNIT, ReleaseShape
+from policy_engine.verify.shape import ROW_UNIT, ReleaseShape, Term
 
 Check = Callable[[ReleaseShape, Policy], str | None]
 
@@ -31,22 +33,28 @@ READ_AS = {
 def source_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """V21: every number of the certificate speaks of the policy's source."""
     if policy.source.path is not None:
-        return None if shape.source == policy.source.path else shape.source
-    wanted = (policy.source.relation or "").lower().split(".")
-    found = shape.source.lower().split(".")
-    return None if found[-len(wanted) :] == wanted else shape.source
+        return None if shape.is_file and shape.source == policy.source.path else shape.source
+    named = () if shape.is_file else (shape.source, *shape.views[:1])
+    wanted = fold(policy.source.relation or "")
+    return None if any(_is_named(name, wanted) for name in named) else shape.source
+
+
+def _is_named(name: str, wanted: str) -> bool:
+    """Whether a name is the wanted one, with or without its database and schema."""
+    return fold(name) == wanted or fold(name).endswith(f".{wanted}")
 
 
 def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """V22: who is sampled is who is protected ([EXACT]: one tuple per privacy unit)."""
-    wanted = (policy.source.key or ROW_UNIT).lower()
+    wanted = fold(policy.source.key or ROW_UNIT)
     if shape.unit != wanted:
         return f"the unit {shape.unit}"
     if policy.source.key is not None and not shape.one_row:
         return f"several rows a {shape.unit}"
-    order = tuple((name.lower(), way == "desc") for name, way in policy.source.order_by)
-    if shape.rank_order[: len(order)] != order:
-        chosen = ", ".join(name for name, _ in shape.rank_order) or "nothing"
+    order = tuple(Term(fold(name), way == "desc") for name, way in policy.source.order_by)
+    last = shape.rank_order[len(order) :]
+    if shape.rank_order[: len(order)] != order or any(t.name not in ROW_NUMBERS for t in last):
+        chosen = ", ".join(term.name for term in shape.rank_order) or "nothing"
         return f"one row a {shape.unit} chosen by {chosen}"
     return "a filter that the policy does not have" if shape.filtered else None
 
@@ -56,8 +64,8 @@ def rate_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     wanted = Fraction(policy.rate)
     if policy.method == "keyed":
         wanted = Fraction(int(wanted * (1 << SAMPLE_BITS)), 1 << SAMPLE_BITS)
-    native = shape.method == "native"
-    if shape.rate == wanted and native == (policy.method == "native"):
+    methods = {"native"} if policy.method == "native" else {"drawn", "keyed"}
+    if shape.rate == wanted and shape.method in methods:
         return None
     return f"{shape.method} sampling at {float(shape.rate):.12g}"
 
@@ -69,22 +77,21 @@ def threshold_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
 
 def columns_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """V25: exactly the policy's columns, each of them grouped, and the count or none."""
-    found = tuple(column.name for column in shape.columns)
-    wanted = tuple(name.lower() for name in policy.columns)
-    if found != wanted or set(shape.keys) != {f'"{name}"' for name in wanted}:
-        return ", ".join(found) or "no columns"
-    counted = policy.release.count_as.lower() if policy.release.form == "counts" else None
-    return None if shape.count == counted else f"the count column {shape.count}"
+    counted = (policy.release.count_as,) if policy.release.form == "counts" else ()
+    wanted = tuple(fold(name) for name in (*policy.columns, *counted))
+    if shape.shown != wanted or shape.count != (fold(counted[0]) if counted else None):
+        return ", ".join(shape.shown)
+    return f"groups by {shape.hidden[0]} as well" if shape.hidden else None
 
 
 def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """V26: what stands in the text is what the policy's author and reviewer agreed on."""
-    types = {name.lower(): kind for name, kind in policy.source.columns}
+    types = {fold(name): kind for name, kind in policy.source.columns}
     for column, (name, recoding) in zip(shape.columns, policy.recodings, strict=False):
-        reads_itself = column.inputs in {(), (name.lower(),)}
+        reads_itself = column.inputs in {(), (fold(name),)}
         if column.recoding != recoding or not reads_itself:
             return f"{name} as {column.sql}"
-        declared = READ_AS.get(types.get(name.lower(), ""))
+        declared = READ_AS.get(types.get(fold(name), ""))
         if column.inputs and column.read_as != declared and not _is_guard(column.read_as, declared):
             return f"{name} read as {column.read_as}"
     return None
@@ -100,15 +107,16 @@ def target_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     if shape.form != policy.release.form:
         return f"the form {shape.form}"
     wanted = policy.release.relation
-    found = (shape.target or "").lower()
     if wanted is None:
-        return None if shape.target is None else shape.target
-    return None if found == wanted.lower() or found.endswith(f".{wanted.lower()}") else found
+        return shape.target
+    found = shape.target or "no table"
+    return None if _is_named(found, fold(wanted)) else found
 
 
 def order_is_canonical(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V28: the order of rows must not tell the order of the source."""
-    return None if shape.ordered else "rows in another order, or in none"
+    """V28: by every released column, ascending, NULL last; it tells nothing of the source."""
+    wanted = tuple(Term(fold(name)) for name in policy.columns)
+    return None if shape.order == wanted else "rows in another order, or in none"
 
 
 CHECKS: tuple[tuple[str, Check], ...] = (

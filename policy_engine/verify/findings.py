@@ -6,8 +6,10 @@ page of the docs and the first half of every message.
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from policy_engine.errors import Finding
-from policy_engine.verify.positions import Position
+from policy_engine.verify.positions import Position, position
 
 LAWS: dict[str, str] = {
     "V01": "the text must be one SQL statement that this dialect can parse",
@@ -40,8 +42,8 @@ LAWS: dict[str, str] = {
     "V28": "rows must be sorted by every released column",
     "V29": "the mechanism must meet the policy's guarantee",
     "V30": "names must resolve to exactly one column",
-    "V32": "text must be grouped byte by byte: a collation shows one row as another",
     "V31": "a release must be a table, not a view: a view draws a new sample at every read",
+    "V32": "text must be grouped byte by byte: a collation shows one row as another",
 }
 
 
@@ -65,3 +67,42 @@ class Findings:
         return tuple(
             sorted(self._found.values(), key=lambda f: (f.line, f.column, f.code, f.message))
         )
+
+
+class Notes:
+    """What is noted while one text is read: reasons against it, and what it rests on.
+
+    ``strict`` says that the schema is known: what it does not prove is then refused, not
+    assumed. Findings of a view's text stand at the place where the view is read.
+    """
+
+    def __init__(self, text: str, *, strict: bool = False) -> None:
+        self.text = text
+        self.strict = strict
+        self.findings = Findings()
+        self.assumed: set[str] = set()
+        self._place: Position | None = None
+
+    def find(self, code: str, found: str, node: exp.Expr | None = None) -> None:
+        """Note that the law ``code`` is broken by ``found``, which stands at ``node``."""
+        place = self._place
+        if place is None:
+            place = (1, 1) if node is None else position(node, self.text)
+        self.findings.add(code, found, place)
+
+    def assume(self, text: str) -> None:
+        """Note that the proof rests on ``text``."""
+        self.assumed.add(text)
+
+    def inside(self, node: exp.Expr) -> Notes:
+        """Notes for the text of a view that is read at ``node``."""
+        inner = Notes(self.text, strict=self.strict)
+        inner.findings, inner.assumed = self.findings, self.assumed
+        inner._place = self._place or position(node, self.text)
+        return inner
+
+
+def shown(node: exp.Expr) -> str:
+    """``node`` as a message quotes it: at most 80 characters."""
+    text = node.sql("duckdb", comments=False)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -8,161 +8,206 @@ that count and on nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from fractions import Fraction
 
 from sqlglot import exp
 
-from policy_engine.verify.findings import Findings
-from policy_engine.verify.positions import position
-from policy_engine.verify.rows import lookup, rebuilt, row_value
+from policy_engine.verify.datatypes import QUOTIENT, TEXT, is_floating
+from policy_engine.verify.findings import Notes, shown
+from policy_engine.verify.literals import number, ordinal
+from policy_engine.verify.names import fold
+from policy_engine.verify.rows import (
+    UNKNOWN,
+    bare,
+    canonical,
+    evaluate,
+    is_qualifier,
+    lookup,
+    resolver,
+)
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
+
+FLOATING = "no grouped column is a floating-point number that can be NaN or negative zero"
+BYTEWISE = "text is compared byte by byte, without a collation"
 
 
 def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The parts of an AND chain, in order."""
+    """The parts of an AND chain, in order, without parentheses."""
     stack = [] if node is None else [node]
     while stack:
-        current = stack.pop()
-        if isinstance(current, exp.Paren):
-            stack.append(current.this)
-        elif isinstance(current, exp.And):
+        current = bare(stack.pop())
+        if isinstance(current, exp.And):
             stack.extend((current.expression, current.this))
         else:
             yield current
 
 
-def bare(node: exp.Expr) -> exp.Expr:
-    """``node`` without its alias and parentheses."""
-    while isinstance(node, exp.Alias | exp.Paren):
-        node = node.this
-    return node
-
-
-def canonical(node: exp.Expr) -> str:
-    """One text for expressions that differ in case, quotes and qualifiers of names only."""
-    plain: dict[int, exp.Expr] = {
-        id(c): exp.column(c.name.lower(), quoted=True) for c in node.find_all(exp.Column)
-    }
-    return rebuilt(node, plain).sql("duckdb", comments=False)
-
-
-@dataclass(frozen=True)
 class Grouping:
-    """The grouped expressions of a select, by their canonical text, and its aliases."""
+    """One grouped select: what its keys are, and what its other expressions may be."""
 
-    relation: Relation
-    keys: dict[str, exp.Expr]
-    aliases: dict[str, exp.Expr]
-    text: str
-    findings: Findings
+    def __init__(self, query: exp.Select, relation: Relation, notes: Notes) -> None:
+        self._relation = relation
+        self._notes = notes
+        self._aliases = {
+            fold(item.alias): item.this for item in query.expressions if isinstance(item, exp.Alias)
+        }
+        self._open_aliases: set[str] = set()
+        self._known: dict[str, Value] = {}
+        self._nodes: set[type[exp.Expr]] = set()
+        self.keys: dict[str, Value] = {}
+        for node in self._key_nodes(query):
+            self._add_key(node)
+        self._residue: list[exp.Expr] = []
+        self.k = self._threshold(query.args.get("having"))
+
+    def _key_nodes(self, query: exp.Select) -> list[exp.Expr]:
+        group = query.args.get("group")
+        if group is None:
+            return []
+        items = [bare(item) for item in query.expressions]
+        if group.args.get("all"):
+            return [item for item in items if not item.find(exp.AggFunc)]
+        return [self._key_node(bare(node), items) for node in group.expressions]
+
+    def _key_node(self, node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = ordinal(node)
+            if place is not None and 1 <= place <= len(items):
+                return items[place - 1]
+            self._notes.find("V30", f"GROUP BY {shown(node)}", node)
+        alias = self._alias(node)
+        if alias is None:
+            return node
+        # An engine prefers a column of the source to an alias of that name (sampling.md).
+        relation, name = self._relation, fold(node.name)
+        if name in relation.columns or (relation.open and _reads(alias, name)):
+            return node
+        if relation.open and self._is_of_keys(alias):
+            self._notes.assume(f"{relation.source} has no column of its own called {name}")
+        return bare(alias)
+
+    def _alias(self, node: exp.Expr) -> exp.Expr | None:
+        """What an unqualified name stands for as an alias of this select; else None."""
+        plain = isinstance(node, exp.Column) and not node.table
+        return self._aliases.get(fold(node.name)) if plain else None
+
+    def _is_of_keys(self, alias: exp.Expr) -> bool:
+        """Whether the engine would bind ``alias`` even if it were not the grouped one."""
+        return all(canonical(column) in self.keys for column in alias.find_all(exp.Column))
+
+    def _add_key(self, node: exp.Expr) -> None:
+        name = canonical(node)
+        value = evaluate(node, resolver(self._relation, self._notes), self._notes)
+        if value.kind not in {Kind.VALUE, Kind.POSITION, Kind.RANK}:
+            self._notes.find("V09", f"groups by {shown(node)}, a count", node)
+        check_key(value, node, self._notes)
+        self._nodes.add(type(node))
+        self.keys[name] = _keyed(value, name)
 
     def is_count(self, node: exp.Expr) -> bool:
         """Whether ``node`` is the count of the sampled rows of its group."""
         node = bare(node)
-        if isinstance(node, exp.Cast) and node.to.is_type("bigint", "hugeint"):
+        if type(node) is exp.Cast and node.to.is_type("bigint", "hugeint"):
             return self.is_count(node.this)
-        if self.relation.stage is Stage.COUNTED:
-            summed = node.this if isinstance(node, exp.Sum) else None
-            value = lookup(summed, self.relation) if isinstance(summed, exp.Column) else None
+        if self._relation.stage is Stage.COUNTED:
+            value = lookup(node.this, self._relation) if isinstance(node, exp.Sum) else None
             return value is not None and value.kind is Kind.COUNT
         if not isinstance(node, exp.Count) or node.args.get("expressions"):
             return False
-        return node.this is None or isinstance(node.this, exp.Star) or _is_number(node.this)
+        counted = node.this
+        return counted is None or isinstance(counted, exp.Star) or number(counted) is not None
 
-    def is_key(self, node: exp.Expr) -> bool:
-        """Whether ``node`` is one of the grouped expressions."""
-        return canonical(bare(node)) in self.keys
+    def _threshold(self, clause: exp.Having | None) -> int | None:
+        """The k of HAVING; its other conditions wait until the outputs are read."""
+        bounds = []
+        for condition in conjuncts(clause.this if clause else None):
+            bound = lower_bound(condition)
+            if bound is not None and self._counts(bound[0]):
+                bounds.append(bound[1])
+            if bound is None or not self._counts(bound[0]) or isinstance(condition, exp.Between):
+                self._residue.append(condition)
+        if bounds and max(bounds) < 2:
+            self._notes.find("V09", f"a threshold of {max(bounds)}", clause)
+        return max(bounds, default=None)
 
-    def check_output(self, node: exp.Expr) -> None:
-        """Find whatever in ``node`` is no function of grouped expressions and the count."""
-        node = bare(node)
-        if self.is_count(node) or self.is_key(node):
-            return
-        if isinstance(node, exp.AggFunc):
-            self.findings.add("V08", node.sql("duckdb"), position(node, self.text))
-        elif isinstance(node, exp.Column):
-            alias = self.aliases.get(node.name.lower())
-            if alias is not None and not node.table and not isinstance(bare(alias), exp.Column):
-                self.check_output(alias)
-            else:
-                self.findings.add("V07", node.sql("duckdb"), position(node, self.text))
-        else:
-            for child in node.iter_expressions():
-                self.check_output(child)
+    def _counts(self, node: exp.Expr) -> bool:
+        alias = self._alias(node) if canonical(node) not in self.keys else None
+        return self.is_count(node if alias is None else alias)
 
-    def value(self, node: exp.Expr) -> Value:
+    def check_residue(self) -> None:
+        """The conditions of HAVING beside the threshold: of released groups only."""
+        for condition in self._residue:
+            if self.k is None:
+                self._notes.find("V09", shown(condition), condition)
+            # The engine may ask them of groups that do not pass: so they must not fail.
+            evaluate(condition, self.resolve, self._notes, condition=True)
+
+    def output(self, node: exp.Expr) -> Value:
         """The value of an output column; findings where it must not be released."""
-        node = bare(node)
+        before = self.k is None or bool(self._residue)
+        return evaluate(bare(node), self.resolve, self._notes, total=before)
+
+    def resolve(self, node: exp.Expr) -> Value | None:
+        """Resolves the count, the keys, and other outputs by their alias."""
         if self.is_count(node):
-            return Value(Kind.COUNT)
-        self.check_output(node)
-        if self.is_key(node):
-            return row_value(node, self.relation, self.text, self.findings)
-        if node.find(exp.AggFunc) or self._has_alias(node):
-            self._check_derived(node)
-            return Value(Kind.DERIVED)
-        return row_value(node, self.relation, self.text, self.findings)
-
-    def _has_alias(self, node: exp.Expr) -> bool:
-        return any(
-            column.name.lower() in self.aliases and lookup(column, self.relation) is None
-            for column in node.find_all(exp.Column)
-        )
-
-    def _check_derived(self, node: exp.Expr) -> None:
-        """A function of the count: its other parts must be row expressions too."""
-        counts = {id(n): exp.Literal.number(1) for n in node.walk() if self.is_count(n)}
-        names = {
-            id(c): exp.Literal.number(1)
-            for c in node.find_all(exp.Column)
-            if c.name.lower() in self.aliases and lookup(c, self.relation) is None
-        }
-        row_value(rebuilt(node, {**names, **counts}), self.relation, self.text, self.findings)
-
-    def threshold(self, node: exp.Expr) -> int | None:
-        """The k of ``count >= k`` in any of its spellings; None for another condition."""
-        compared = _as_lower_bound(node)
-        if compared is None:
+            return Value(Kind.COUNT, type="BIGINT" if isinstance(node, exp.Count) else "HUGEINT")
+        if type(node) in self._nodes and (key := self.keys.get(canonical(node))) is not None:
+            self._check_name(node)
+            return key
+        if isinstance(node, exp.AggFunc):
+            self._notes.find("V08", shown(node), node)
+            return UNKNOWN
+        if not isinstance(node, exp.Column):
             return None
-        counted, bound, strict = compared
-        if isinstance(counted, exp.Column) and not self.is_key(counted):
-            counted = self.aliases.get(counted.name.lower(), counted)
-        return least_count(bound, strict) if self.is_count(counted) else None
+        alias = self._alias(node)
+        if alias is None or fold(node.name) in self._open_aliases:
+            self._notes.find("V07", shown(node), node)
+            return UNKNOWN
+        return self._named(fold(node.name), alias)
+
+    def _named(self, name: str, alias: exp.Expr) -> Value:
+        if name not in self._known:
+            self._open_aliases.add(name)
+            self._known[name] = self.output(alias)
+            self._open_aliases.discard(name)
+        return self._known[name]
+
+    def _check_name(self, node: exp.Expr) -> None:
+        for column in node.find_all(exp.Column):
+            if not is_qualifier(column, self._relation):
+                self._notes.find("V30", shown(column), column)
 
 
-def _is_number(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string
+def _keyed(value: Value, name: str) -> Value:
+    return Value(value.kind, value.inputs, value.expression, value.type, value.collated, key=name)
 
 
-def _as_lower_bound(
-    node: exp.Expr,
-) -> tuple[exp.Expr, exp.Expr, bool] | None:
-    """``(what, bound, strict)`` for ``what >= bound`` and its mirror images."""
-    if isinstance(node, exp.GTE | exp.GT):
-        return node.this, node.expression, isinstance(node, exp.GT)
-    if isinstance(node, exp.LTE | exp.LT):
-        return node.expression, node.this, isinstance(node, exp.LT)
-    return None
+def _reads(node: exp.Expr, name: str) -> bool:
+    return any(fold(column.name) == name for column in node.find_all(exp.Column))
 
 
-def least_count(bound: exp.Expr, strict: bool) -> int | None:
-    """The least whole number that passes ``>= bound`` (``> bound`` if strict)."""
-    if not _is_number(bound):
+def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:
+    """A grouped value must show itself: no float's two zeros, no text that equals another."""
+    if value.type in {None, QUOTIENT}:
+        notes.assume(FLOATING)
+    elif is_floating(str(value.type)):
+        notes.find("V18", f"{shown(node)} of type {value.type}", node)
+    if value.collated:
+        notes.find("V32", shown(node), node)
+    elif value.collated is None and value.type in {TEXT, None}:
+        notes.assume(BYTEWISE)
+
+
+def lower_bound(node: exp.Expr) -> tuple[exp.Expr, int] | None:
+    """``(what, least)`` for a condition that holds for ``what`` from the number ``least`` on."""
+    if isinstance(node, exp.GTE | exp.GT | exp.Between):
+        what, bound = node.this, node.args.get("low") or node.expression
+    elif isinstance(node, exp.LTE | exp.LT):
+        what, bound = node.expression, node.this
+    else:
         return None
-    number = Fraction(bound.name)
-    floor = number.numerator // number.denominator
-    if strict:
-        return floor + 1
-    return floor if floor == number else floor + 1
-
-
-def column_threshold(node: exp.Expr, relation: Relation) -> int | None:
-    """The k of ``n >= k`` on a count column of a grouped query below; else None."""
-    compared = _as_lower_bound(node)
-    if compared is None or not isinstance(compared[0], exp.Column):
+    value = number(bare(bound))
+    if value is None:
         return None
-    value = lookup(compared[0], relation)
-    if value is None or value.kind is not Kind.COUNT:
-        return None
-    return least_count(compared[1], compared[2])
+    floor = value.numerator // value.denominator
+    strict = isinstance(node, exp.GT | exp.LT)
+    return bare(what), floor if floor == value and not strict else floor + 1

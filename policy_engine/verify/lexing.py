@@ -3,7 +3,7 @@
 The kernel parses with sqlglot, the engine with its own parser. Where the two could cut a
 text into different tokens (nested comments, escape strings, dollar quotes, odd white space),
 a proof about one reading says nothing about the other, so such a text is refused before it
-is parsed, and the quoted tokens of both readings are compared.
+is parsed, and the tokens of both readings are compared.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 
 from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
 from sqlglot.tokens import Tokenizer as SqlglotTokenizer
 
 from policy_engine.verify.findings import Findings
@@ -26,7 +25,7 @@ _TOKEN = re.compile(
   | (?P<word>[^\W\d]\w*)
   | (?P<number>[0-9][A-Za-z0-9_.]*)
   | (?P<space>(?:[ \t\n]|\r\n)+)
-  | (?P<sign>[-!%()*+,./:;<=>?@|~\[\]]|\$(?=[A-Za-z0-9_]+(?!\w|\$)))
+  | (?P<sign>(?!<=>|/\*)[-!%()*+,./:;<=>?@|~\[\]]|\$(?=[A-Za-z0-9_]+(?!\w|\$)))
     """,
     re.VERBOSE | re.DOTALL,
 )
@@ -40,41 +39,40 @@ def _place(text: str, offset: int) -> Position:
 
 def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings) -> None:
     """Add a V02 finding for every place where readers of ``text`` could disagree."""
-    quoted: list[str] = []
+    spoken: list[str] = []
     offset, previous = 0, ""
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
-            findings.add(
-                "V02", f"the character {text[offset]!r} outside quotes", _place(text, offset)
-            )
+            found = f"the character {text[offset]!r} outside quotes"
+            findings.add("V02", found, _place(text, offset))
             return
         kind, token = match.lastgroup or "", match.group()
-        if kind == "block" and ("/*" in token[2:] or token.startswith("/*+")):
-            findings.add("V02", "a nested comment or a hint", _place(text, offset))
+        odd = _oddity(kind, token, previous)
+        if odd:
+            findings.add("V02", odd, _place(text, offset))
             return
-        if kind == "string" and previous.lower() in _STRING_PREFIXES:
-            findings.add("V02", "a string with a prefix", _place(text, offset))
-            return
-        if kind in {"string", "name"}:
-            quoted.append(token)
-        if "\x00" in token:
-            findings.add("V02", "a NUL character", _place(text, offset))
-            return
+        if kind not in {"line", "block", "space"}:
+            spoken.append(token)
         offset, previous = match.end(), token if kind in {"word", "number"} else ""
-    if not findings and quoted != _quoted_tokens(text, tokenizer):
-        findings.add("V02", "quotes that two parsers read differently", (1, 1))
+    if "".join(spoken) != _as_tokenized(text, tokenizer):
+        findings.add("V02", "text that two parsers cut differently", (1, 1))
 
 
-def _quoted_tokens(text: str, tokenizer: SqlglotTokenizer) -> list[str] | None:
+def _oddity(kind: str, token: str, previous: str) -> str | None:
+    if kind == "block" and ("/*" in token[2:] or token.startswith("/*+")):
+        return "a nested comment or a hint"
+    if kind == "string" and previous.lower() in _STRING_PREFIXES:
+        return "a string with a prefix"
+    return "a NUL character" if "\x00" in token else None
+
+
+def _as_tokenized(text: str, tokenizer: SqlglotTokenizer) -> str | None:
+    """What the parser's own tokenizer leaves of a text: all but comments and white space."""
     try:
         tokens = tokenizer.tokenize(text)
     except SqlglotError:
         return None
-    return [text[t.start : t.end + 1] for t in tokens if _is_quoted(t, text)]
-
-
-def _is_quoted(token: Token, text: str) -> bool:
-    if token.token_type == TokenType.STRING:
-        return True
-    return token.token_type == TokenType.IDENTIFIER and text[token.start] == '"'
+    pieces = (text[token.start : token.end + 1] for token in tokens)
+    # GROUP BY is one token, with the space in it.
+    return "".join(p if p[0] in "'\"" else "".join(p.split()) for p in pieces)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from policy_engine.errors import Finding
-from policy_engine.verify.findings import Findings
+from policy_engine.verify.findings import Notes
 from policy_engine.verify.grammar import read_statement
+from policy_engine.verify.names import dotted
 from policy_engine.verify.reading import Reader
 from policy_engine.verify.recodes import read_recoding
 from policy_engine.verify.schema import Schema
@@ -22,13 +23,13 @@ from policy_engine.verify.shape import (
     Kind,
     Relation,
     ReleaseShape,
-    Sample,
     Stage,
     Value,
 )
-from policy_engine.verify.totality import check_key
+from policy_engine.verify.sources import Sources
 
 UNORDERED = "the order in which rows are stored or shown is not part of the release"
+TIES = "which of a person's rows is kept, where their order ties, does not depend on others"
 
 
 @dataclass(frozen=True)
@@ -60,75 +61,76 @@ def prove(text: str, dialect: str, schema: Schema | None = None) -> Proof:
     >>> [str(finding) for finding in prove("select zip from people", "duckdb").findings][0][:30]
     '1:8: V09 groups must be releas'
     """
-    findings = Findings()
+    known = schema or Schema()
+    notes = Notes(text, strict=known.known)
     try:
-        return _prove(text, dialect, schema or Schema(), findings)
+        shape = _prove(text, dialect, known, notes)
     except RecursionError:
-        findings.add("V02", "an expression that is nested too deeply", (1, 1))
-        return Proof(None, (), findings.sorted())
+        notes.find("V02", "an expression that is nested too deeply")
+        shape = None
+    if shape is None or notes.findings:
+        return Proof(None, (), notes.findings.sorted())
+    return Proof(shape, tuple(sorted(notes.assumed)), ())
 
 
-def _prove(text: str, dialect: str, schema: Schema, findings: Findings) -> Proof:
-    statement = read_statement(text, dialect, findings)
+def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
+    statement = read_statement(text, dialect, notes.findings)
     if statement is None:
-        return Proof(None, (), findings.sorted())
+        return None
     query: exp.Expr = statement
     target, replaces = None, False
     if isinstance(statement, exp.Create):
-        if statement.kind != "TABLE" or not isinstance(statement.this, exp.Table):
-            findings.add("V31", f"CREATE {statement.kind}", (1, 1))
-        target = ".".join(part.name for part in statement.find(exp.Table).parts)  # type: ignore[union-attr]  # every CREATE names one
+        table = statement.this
+        if statement.kind != "TABLE" or not isinstance(table, exp.Table) or table.alias:
+            notes.find("V31", f"CREATE {statement.kind}")
+            return None
+        target = dotted(table.parts)
         replaces = bool(statement.args.get("replace"))
         query = statement.expression or statement
-    reader = Reader(text, dialect, schema, findings)
-    relation = reader.read(query, {})
-    if relation is not None:
-        _check_stage(relation, findings)
-    if findings or relation is None:
-        return Proof(None, (), findings.sorted())
-    assumed = set(reader.assumed)
-    for value in (*reader.group_values, *reader.predicates):
-        assumed |= check_key(value, relation.source, schema, text, findings)
-    if findings:
-        return Proof(None, (), findings.sorted())
+    relation = Reader(Sources(schema, dialect), notes).read(query, {})
+    if relation is None:
+        return None
+    _check_stage(relation, notes)
+    if notes.findings:
+        return None
     shape = _shape(relation, target, replaces)
-    return Proof(shape, tuple(sorted(assumed | _assumptions(shape, relation))), ())
+    _assume(shape, relation, notes)
+    return shape
 
 
-def _check_stage(relation: Relation, findings: Findings) -> None:
+def _check_stage(relation: Relation, notes: Notes) -> None:
     if relation.stage is Stage.RELEASED:
         return
-    if relation.sample is None:
-        findings.add("V03", f"all rows of {relation.source}", (1, 1))
+    if not relation.sampling and relation.stage is not Stage.COUNTED:
+        notes.find("V03", f"all rows of {relation.source}")
     found = "groups of any size" if relation.stage is Stage.COUNTED else "single rows"
-    findings.add("V09", found, (1, 1))
+    notes.find("V09", found)
 
 
 def _shape(relation: Relation, target: str | None, replaces: bool) -> ReleaseShape:
     sample = relation.sample
-    assert isinstance(sample, Sample) and relation.k is not None
+    assert sample is not None and relation.k is not None
     counts = [name for name, value in relation.columns.items() if value.kind is Kind.COUNT]
-    columns = tuple(
-        _column(name, value)
-        for name, value in relation.columns.items()
-        if value.kind is not Kind.COUNT
-    )
-    shown = list(relation.columns)
+    columns = {name: v for name, v in relation.columns.items() if v.kind is not Kind.COUNT}
+    seen = {value.key for value in columns.values()}
     return ReleaseShape(
         source=relation.source,
+        is_file=relation.is_file,
+        views=relation.views,
         unit=sample.unit,
         rate=sample.rate,
         method=sample.method,
         k=relation.k,
-        columns=columns,
+        columns=tuple(_column(name, value) for name, value in columns.items()),
         count=counts[0] if counts else None,
+        shown=tuple(relation.columns),
         form="rows" if relation.repeated else "counts",
         target=target,
-        keys=relation.keys,
+        hidden=tuple(key for key in relation.keys if key not in seen),
         rank_order=relation.rank_order,
         one_row=relation.one_row,
         filtered=relation.filtered,
-        ordered=all(name in relation.order for name in shown if name not in counts),
+        order=relation.order,
         replaces=replaces,
     )
 
@@ -143,16 +145,16 @@ def _column(name: str, value: Value) -> ColumnShape:
     return ColumnShape(name, inputs, read[0], read[2], sql)
 
 
-def _assumptions(shape: ReleaseShape, relation: Relation) -> set[str]:
-    assumed = {f"{shape.source} is a base table"} if relation.open else set()
+def _assume(shape: ReleaseShape, relation: Relation, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
-        assumed.add(f"one row of {shape.source} is one person")
+        notes.assume(f"one row of {shape.source} is one person")
     elif not shape.one_row:
-        assumed.add(f"{shape.unit} is unique in {shape.source}")
+        notes.assume(f"{shape.unit} is unique in {shape.source}")
+    elif not relation.rank_is_total:
+        notes.assume(TIES)
     if not shape.ordered:
-        assumed.add(UNORDERED)
-    assumed.add(METHODS[shape.method])
-    return assumed
+        notes.assume(UNORDERED)
+    notes.assume(METHODS[shape.method])
 
 
 METHODS = {

@@ -2,11 +2,13 @@
 
 Each reader knows the one form in which a recoding may be written; anything else is None, a
 function outside the language. ``reading`` peels off the conversions that change how a value
-is written but not which value it is.
+is written but not which value it is: to text where texts are looked at, to a floating-point
+number where numbers are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -28,8 +30,13 @@ from policy_engine.policy.recodings import (
     Truncate,
     TruncateUnit,
 )
+from policy_engine.verify.literals import number, ordinal
+from policy_engine.verify.names import fold
 
 _FIRST_DAY, _LAST_DAY = "0001-01-01", "9999-12-31"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
+_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\Z", re.ASCII)
+_AS_TEXT = ("TEXT", "VARCHAR")
 _UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour"})
 
 
@@ -54,8 +61,11 @@ def read_recoding(node: exp.Expr) -> tuple[Recoding, str | None, str | None] | N
     return None
 
 
-def reading(node: exp.Expr) -> Reading | None:
-    """``node`` as a source column under conversions that keep the value; else None."""
+def reading(node: exp.Expr, *kept: str) -> Reading | None:
+    """``node`` as a source column under conversions that keep the value; else None.
+
+    A CAST to one of the types ``kept`` is such a conversion; TRY_CAST declares a type.
+    """
     node = _unwrapped(node)
     if isinstance(node, exp.Column):
         return Reading(node.name, None)
@@ -64,12 +74,16 @@ def reading(node: exp.Expr) -> Reading | None:
         kind = _type_name(node.to)
         return Reading(inner.column, kind) if inner and inner.read_as is None else None
     if isinstance(node, exp.Cast):
-        return reading(node.this) if node.to.is_type("varchar", "text", "double") else None
-    if isinstance(node, exp.Collate) and node.expression.name.lower() == "binary":
+        return reading(node.this) if _type_name(node.to) in kept else None
+    if isinstance(node, exp.Collate) and fold(node.expression.name) == "binary":
         return reading(node.this)
-    if isinstance(node, exp.AtTimeZone) and node.args["zone"].name == "UTC":
+    if isinstance(node, exp.AtTimeZone) and _text(node.args["zone"]) == "UTC":
         return reading(node.this)
     return None
+
+
+def _text(node: exp.Expr) -> str | None:
+    return node.name if isinstance(node, exp.Literal) and node.is_string else None
 
 
 def _type_name(to: exp.DataType) -> str:
@@ -86,17 +100,15 @@ _Found = tuple[Recoding, Reading] | None
 
 
 def _read_keep(node: exp.Expr) -> _Found:
-    found = reading(node)
+    found = reading(node, *_AS_TEXT)
     return (Keep(), found) if found else None
 
 
 def _read_prefix(node: exp.Expr) -> _Found:
     if not isinstance(node, exp.Left):
         return None
-    found, length = reading(node.this), node.expression
-    if found is None or not length.is_int:
-        return None
-    return Prefix(int(length.name)), found
+    found, length = reading(node.this, *_AS_TEXT), ordinal(node.expression)
+    return (Prefix(length), found) if found and length is not None else None
 
 
 def _read_round(node: exp.Expr) -> _Found:
@@ -109,7 +121,7 @@ def _read_round(node: exp.Expr) -> _Found:
     if product.this.args.get("decimals") or not isinstance(quotient, exp.Div):
         return None
     step, again = _decimal(quotient.expression), _decimal(product.expression)
-    found = reading(quotient.this)
+    found = reading(quotient.this, "DOUBLE")
     if found is None or step is None or step != again or not _exact_type(node.to, step):
         return None
     return Round(step), found
@@ -119,9 +131,9 @@ def _exact_type(to: exp.DataType, step: Decimal) -> bool:
     """Whether multiples of ``step`` fit ``to`` without a second rounding."""
     if to.is_type("bigint"):
         return step == step.to_integral_value()
-    scale = to.expressions[1].name if len(to.expressions) == 2 else "0"
+    scale = ordinal(to.expressions[1].this) if len(to.expressions) == 2 else 0
     exponent = step.normalize().as_tuple().exponent
-    return bool(to.is_type("decimal")) and int(exponent) >= -int(scale)
+    return to.this == exp.DType.DECIMAL and scale is not None and int(exponent) >= -scale
 
 
 def _read_truncate(node: exp.Expr) -> _Found:
@@ -131,11 +143,14 @@ def _read_truncate(node: exp.Expr) -> _Found:
     guard, value = branch.this, _unwrapped(branch.args["true"])
     if node.args.get("default") or not isinstance(guard, exp.Between):
         return None
-    if isinstance(value, exp.Cast) and value.to.is_type("date"):
+    as_date = isinstance(value, exp.Cast) and value.to.is_type("date")
+    if as_date:
         value = _unwrapped(value.this)
-    if not isinstance(value, exp.DateTrunc | exp.TimestampTrunc):
+    if not isinstance(value, exp.TimestampTrunc):
         return None
     unit = value.args["unit"].name.lower()
+    if as_date and unit == "hour":
+        return None
     guarded, found = reading(guard.this), reading(value.this)
     bounds = (_cut(guard.args["low"]), _cut(guard.args["high"]))
     years = (date.fromisoformat(_FIRST_DAY), date.fromisoformat(_LAST_DAY))
@@ -164,7 +179,7 @@ def _read_case(node: exp.Expr) -> _Found:
 
 def _null_test(node: exp.Expr) -> Reading | None:
     if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-        return reading(node.this)
+        return reading(node.this, *_AS_TEXT)
     return None
 
 
@@ -188,7 +203,8 @@ def _bins(branches: _Branches, default: _Label, found: Reading) -> Bins | None:
     for test, value in branches:
         label = _label(value)
         cut = _cut(test.expression) if isinstance(test, exp.LT) else None
-        if cut is None or label is None or label.text is None or reading(test.this) != found:
+        same = isinstance(test, exp.LT) and reading(test.this, "DOUBLE") == found
+        if cut is None or label is None or label.text is None or not same:
             return None
         cuts.append(cut)
         labels.append(label.text)
@@ -207,12 +223,15 @@ def _lookup(branches: _Branches, default: _Label, found: Reading) -> Lookup | No
     table: dict[str, str | None] = {}
     for test, value in branches:
         label = _label(value)
-        if not isinstance(test, exp.In) or label is None or reading(test.this) != found:
+        if not isinstance(test, exp.In) or label is None:
+            return None
+        if reading(test.this, *_AS_TEXT) != found:
             return None
         for key in test.expressions:
-            if not isinstance(key, exp.Literal) or not key.is_string or key.name in table:
+            text = _text(key)
+            if text is None or text in table:
                 return None
-            table[key.name] = label.text
+            table[text] = label.text
     return Lookup(tuple(sorted(table.items())), default.text)
 
 
@@ -220,19 +239,18 @@ def _decimal(node: exp.Expr) -> Decimal | None:
     if isinstance(node, exp.Neg):
         inner = _decimal(node.this)
         return None if inner is None else -inner
-    if isinstance(node, exp.Literal) and not node.is_string:
-        return Decimal(node.name)
-    return None
+    return None if number(node) is None else Decimal(node.name)
 
 
 def _cut(node: exp.Expr) -> Cut | None:
-    if not isinstance(node, exp.Cast) or isinstance(node, exp.TryCast):
+    if type(node) is not exp.Cast:
         return _decimal(node)
+    text = _text(node.this) or ""
     try:
-        if node.to.is_type("date"):
-            return date.fromisoformat(node.this.name)
-        if node.to.is_type("timestamp"):
-            return datetime.fromisoformat(node.this.name)
+        if node.to.is_type("date") and _DATE.match(text):
+            return date.fromisoformat(text)
+        if node.to.is_type("timestamp") and _TIME.match(text):
+            return datetime.fromisoformat(text)
     except ValueError:
         pass
     return None

@@ -10,17 +10,18 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from policy_engine.accounting.curve import delta_exact
-from policy_engine.errors import FileError, PolicyEngineError, VerificationFailed
+from policy_engine.accounting.domain import decimal
+from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.verify.attestation import Statement, open_envelope
-from policy_engine.verify.certificate import MECHANISM, PREDICATE_VERSION
+from policy_engine.verify.certificate import MECHANISM, PREDICATE_VERSION, population_rate
 from policy_engine.verify.keys import TrustedKeys
+from policy_engine.verify.names import fold
 from policy_engine.verify.proof import prove
 
 
@@ -59,27 +60,47 @@ def verify_release(envelope: str, trusted: TrustedKeys, release: Path | None = N
     return Verified(statement.subject_name, tuple(checked), tuple(facts["assumptions"]), shown)
 
 
-_FIELDS: dict[str, type | tuple[type, ...]] = {
-    "k": int, "rate": str, "epsilon": str, "delta": str, "neighbours": str, "unit": str,
-    "assumptions": (list, tuple), "columns": (list, tuple), "form": str, "sql": str,
-    "sql_digest": str, "dialect": str,
-}  # fmt: skip
+_TEXTS = (
+    "rate", "sampled_at", "epsilon", "delta", "neighbours", "unit", "form", "sql",
+    "sql_digest", "dialect",
+)  # fmt: skip
+_LISTS = ("assumptions", "columns")
+_FORMS = ("counts", "rows")
 
 
 def _facts(statement: Statement) -> dict[str, Any]:
     """The predicate, once it is of a kind and version this engine knows."""
     facts: dict[str, Any] = dict(statement.predicate)
-    if facts.get("mechanism") != MECHANISM or facts.get("version") != PREDICATE_VERSION:
+    kind = (facts.get("mechanism"), facts.get("version"))
+    if kind != (MECHANISM, PREDICATE_VERSION) or isinstance(kind[1], bool):
         raise VerificationFailed(
             (
                 f"the certificate must be of {MECHANISM}, version {PREDICATE_VERSION};"
-                f" found {facts.get('mechanism')!r}, version {facts.get('version')!r}",
+                f" found {_short(kind[0])}, version {_short(kind[1])}",
             )
         )
-    wrong = [name for name, kind in _FIELDS.items() if not isinstance(facts.get(name), kind)]
+    wrong = [name for name in _TEXTS if not isinstance(facts.get(name), str)]
+    wrong += [name for name in _LISTS if not _is_texts(facts.get(name))]
+    wrong += [] if type(facts.get("k")) is int else ["k"]
+    wrong += [] if isinstance(facts.get("count"), str | None) else ["count"]
+    wrong += [] if facts.get("form") in _FORMS else ["form"]
     if wrong:
         raise VerificationFailed((f"the certificate lacks or misstates: {', '.join(wrong)}",))
     return facts
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
+
+
+def _short(value: object) -> str:
+    """What a message shows of a fact that may be anything."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return repr(value[:60])
+    small = isinstance(value, int) and abs(value) < 10**60
+    return str(value) if small else f"another {type(value).__name__}"
 
 
 _Result = tuple[str, str]  # what held, or what failed: one of the two is empty
@@ -88,37 +109,45 @@ _Result = tuple[str, str]  # what held, or what failed: one of the two is empty
 def _check_numbers(facts: dict[str, Any]) -> _Result:
     try:
         bound = delta_exact(facts["k"], facts["rate"], facts["epsilon"], facts["neighbours"])
-        stated = Decimal(facts["delta"])
-        holds = stated.is_finite() and stated >= bound.delta
-    except (PolicyEngineError, ArithmeticError):
-        return "", "the numbers are outside the formula's domain"
-    shown = f"δ = {facts['delta']} at ε = {facts['epsilon']}, k = {facts['k']}"
-    if not holds:
+        stated = decimal("delta", "a number", facts["delta"])
+    except DomainError as error:
+        return "", f"the numbers are outside the formula's domain: {error.parameter}"
+    shown = f"δ = {stated} at ε = {facts['epsilon']}, k = {facts['k']}"
+    if stated < bound.delta:
         return "", f"{shown}, rate {facts['rate']}: the true δ is {bound.delta}"
     return f"{shown}: recomputed [EXACT]", ""
 
 
 def _check_sql(facts: dict[str, Any]) -> _Result:
-    digest = "sha256:" + hashlib.sha256(facts["sql"].encode()).hexdigest()
+    # A lone surrogate is no text; as what it is replaced with, it has another digest.
+    digest = "sha256:" + hashlib.sha256(facts["sql"].encode(errors="replace")).hexdigest()
     if facts["sql_digest"] != digest:
         return "", "the SQL is not the SQL of its digest"
     try:
         proof = prove(facts["sql"], facts["dialect"])
-    except PolicyEngineError as error:
+    except UsageError as error:
         return "", str(error)
     shape = proof.shape
     if shape is None:
         return "", "the SQL proves nothing: " + "; ".join(map(str, proof.findings))
     columns = [column.name for column in shape.columns]
-    if (shape.k, columns, shape.form, shape.unit) != (
-        facts["k"],
-        list(facts["columns"]),
-        facts["form"],
-        facts["unit"],
-    ):
+    proved = {
+        "k": shape.k,
+        "columns": columns,
+        "count": shape.count,
+        "form": shape.form,
+        "unit": shape.unit,
+    }
+    stated = {name: facts.get(name) for name in proved} | {"columns": list(facts["columns"])}
+    if proved != stated:
         return "", f"the SQL is another release: k = {shape.k}, columns {', '.join(columns)}"
-    if shape.rate > Fraction(facts["rate"]):
-        return "", f"the SQL samples at {float(shape.rate):g}, above the stated {facts['rate']}"
+    try:
+        sampled_at = decimal("sampled_at", "a probability", facts["sampled_at"])
+        least = population_rate(shape.rate, shape.method, sampled_at)
+    except DomainError as error:
+        return "", str(error)
+    if Fraction(facts["rate"]) < least:
+        return "", f"the SQL samples at {float(least):g}, above the stated {facts['rate']}"
     return "the SQL is the certified mechanism: proved again", ""
 
 
@@ -137,48 +166,57 @@ def _check_file(facts: dict[str, Any], statement: Statement, release: Path) -> l
         table = pq.read_table(release)
     except (pa.ArrowException, OSError):
         return [("", f"{release.name} is no Parquet file")]
+    certified = _check_columns(facts, table.column_names)
+    if certified[1]:
+        return [certified]
+    keys = table.select(range(len(facts["columns"])))
+    if any(pa.types.is_nested(kind) for kind in keys.schema.types):
+        return [("", "a released column is not of a plain type")]
+    columns = [column.to_pylist() for column in keys.columns]
+    rows = list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
     return [
         (f"{release.name} has the certified SHA-256", ""),
-        _check_columns(facts, table.column_names),
-        _check_counts(facts, table),
-        _check_order(facts, table),
+        certified,
+        _check_counts(facts, rows, table),
+        _check_order(rows),
     ]
 
 
 def _check_columns(facts: dict[str, Any], found: list[str]) -> _Result:
     count = [facts["count"]] if facts.get("count") else []
     wanted = [*facts["columns"], *count]
-    if [name.lower() for name in found] != wanted:
+    if [fold(name) for name in found] != wanted:
         return "", f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
     return "it has the certified columns and no other", ""
 
 
-def _rows(facts: dict[str, Any], table: Any) -> list[tuple[Any, ...]]:
-    keys = [name for name in table.column_names if name.lower() in facts["columns"]]
-    columns = [table.column(name).to_pylist() for name in keys]
-    return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
+_Rows = list[tuple[Any, ...]]
 
 
-def _check_counts(facts: dict[str, Any], table: Any) -> _Result:
-    rows, k = _rows(facts, table), facts["k"]
+def _check_counts(facts: dict[str, Any], rows: _Rows, table: Any) -> _Result:
+    import pyarrow as pa
+
+    k = facts["k"]
     if facts["form"] == "rows":
         sizes = Counter(rows)
+    elif not facts.get("count"):
+        return "", "the release does not show its counts, so that k cannot be checked"
     else:
-        count = next((c for c in table.column_names if c.lower() == facts.get("count")), None)
-        if count is None:
-            return "", "the certified count column is missing"
+        counts = table.column(table.num_columns - 1)
+        if not pa.types.is_integer(counts.type) or counts.null_count:
+            return "", "the count column does not hold whole numbers"
         if len(set(rows)) != len(rows):
             return "", "a group stands in two rows"
-        sizes = Counter(dict(zip(rows, table.column(count).to_pylist(), strict=True)))
-    small = [size for size in sizes.values() if size is None or size < k]
+        sizes = Counter(dict(zip(rows, counts.to_pylist(), strict=True)))
+    small = [size for size in sizes.values() if size < k]
     if small:
         return "", f"{len(small)} of {len(sizes)} groups have fewer than k = {k}"
     return f"every one of {len(sizes)} groups has at least {k}", ""
 
 
-def _check_order(facts: dict[str, Any], table: Any) -> _Result:
-    rows = [tuple(_sort_key(value) for value in row) for row in _rows(facts, table)]
-    if any(a > b for a, b in pairwise(rows)):
+def _check_order(rows: _Rows) -> _Result:
+    keys = [tuple(_sort_key(value) for value in row) for row in rows]
+    if any(a > b for a, b in pairwise(keys)):
         return "", "the rows are not sorted by the released columns"
     return "its rows are sorted by what they show", ""
 

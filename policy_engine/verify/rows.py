@@ -1,19 +1,25 @@
 """Row expressions: deterministic functions of one row of the source.
 
-``row_value`` proves that an expression is one, and says which source columns it depends on.
+``evaluate`` proves that an expression is one, and says which source columns it depends on.
 "A recode is sound when it is a deterministic function of the one row": what may stand in it
 is the grammar's ``ROW_NODES``; everything else is a finding with a law of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
-from policy_engine.verify.findings import Findings
+from policy_engine.verify.datatypes import Leaves, collation_of, type_of
+from policy_engine.verify.findings import Notes, shown
 from policy_engine.verify.grammar import ROW_NODES
-from policy_engine.verify.positions import position
-from policy_engine.verify.sampling import ROW_NUMBERS
+from policy_engine.verify.names import fold
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
+from policy_engine.verify.totality import check_condition, check_total
+
+ROW_NUMBERS = frozenset({"rowid", "file_row_number", "file_index"})
+"""Pseudo-columns that say where in the source a row stands."""
 
 # An inner expression is carried into the outer one only while it is this small, so that a
 # chain of CTEs cannot double its text at every step.
@@ -26,78 +32,131 @@ _CODES: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Select, "V11"),
     (exp.Subquery, "V11"),
     (exp.Placeholder, "V19"),
-    (exp.Parameter, "V19"),
     (exp.Func, "V14"),
 )
 
+Resolver = Callable[[exp.Expr], Value | None]
+"""The value of a node that stands for a column, None for any other node."""
 
-def lookup(column: exp.Column, relation: Relation) -> Value | None:
+UNKNOWN = Value(Kind.VALUE)
+
+
+def bare(node: exp.Expr) -> exp.Expr:
+    """``node`` without its alias and parentheses."""
+    while isinstance(node, exp.Alias | exp.Paren):
+        node = node.this
+    return node
+
+
+def lookup(node: exp.Expr | None, relation: Relation) -> Value | None:
     """The value a column name stands for in ``relation``; None where there is none."""
-    name = column.name.lower()
-    qualifier = column.table.lower()
-    if qualifier and qualifier not in relation.names:
+    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+        return None
+    name = fold(node.name)
+    if not is_qualifier(node, relation):
         return None
     if name in relation.columns:
         return relation.columns[name]
+    if name in ROW_NUMBERS and (relation.open or name == relation.row_number):
+        return Value(Kind.POSITION, frozenset({name}), exp.column(name, quoted=True), type="BIGINT")
     if relation.open:
-        return Value(Kind.VALUE, frozenset({name}), exp.column(column.name, quoted=True))
+        return Value(Kind.VALUE, frozenset({name}), exp.column(node.name, quoted=True))
     return None
 
 
-def row_value(node: exp.Expr, relation: Relation, text: str, findings: Findings) -> Value:
-    """``node`` as a function of one row of ``relation``; findings where it is not one."""
-    if isinstance(node, exp.Paren):
-        return row_value(node.this, relation, text, findings)
-    if isinstance(node, exp.Column):
-        return _column_value(node, relation, text, findings)
-    inputs: frozenset[str] = frozenset()
-    replaced: dict[int, exp.Expr] = {}
-    carried = True
-    for child in _checked_columns(node, text, findings):
-        value = _column_value(child, relation, text, findings)
-        inputs |= value.inputs
-        if value.expression is None:
-            carried = False
-        else:
-            replaced[id(child)] = value.expression
-    expression = _substitute(node, replaced) if carried else None
-    return Value(Kind.VALUE, inputs, expression)
+def is_qualifier(node: exp.Column, relation: Relation) -> bool:
+    """Whether a column is qualified with a name of ``relation``, or not at all."""
+    qualifier = ".".join(fold(part.name) for part in node.parts[:-1])
+    return not qualifier or qualifier in relation.names
 
 
-def _checked_columns(node: exp.Expr, text: str, findings: Findings) -> list[exp.Column]:
-    """The columns of ``node``; a node outside ROW_NODES is a finding, once, not entered."""
-    columns: list[exp.Column] = []
+def evaluate(
+    node: exp.Expr,
+    resolve: Resolver,
+    notes: Notes,
+    *,
+    total: bool = True,
+    condition: bool = False,
+) -> Value:
+    """``node`` as a function of what ``resolve`` knows; findings where it is not one.
+
+    With ``total``, whatever in it could fail on some row is a finding or an assumption;
+    a ``condition`` is converted to a truth value by the engine, which can fail as well.
+    """
+    leaves = _leaves(node, resolve, notes)
+    if total and condition:
+        check_condition(node, leaves, notes)
+    inner = bare(node)
+    if id(inner) in leaves:
+        return leaves[id(inner)]
+    if total:
+        check_total(node, leaves, notes)
+    values = list(leaves.values())
+    counted = any(value.kind in {Kind.COUNT, Kind.DERIVED} for value in values)
+    inputs: frozenset[str] = frozenset().union(*(value.inputs for value in values))
+    return Value(
+        Kind.DERIVED if counted else Kind.VALUE,
+        inputs,
+        _substitute(node, leaves),
+        type_of(node, leaves),
+        collation_of(node, leaves),
+    )
+
+
+def _leaves(node: exp.Expr, resolve: Resolver, notes: Notes) -> dict[int, Value]:
+    """The values of the nodes that ``resolve`` knows; any other must be of ROW_NODES."""
+    leaves: dict[int, Value] = {}
     stack = [node]
     while stack:
         current = stack.pop()
-        if isinstance(current, exp.Column):
-            columns.append(current)
-        elif type(current) not in ROW_NODES or current.args.get("query"):
+        value = resolve(current)
+        if value is not None:
+            leaves[id(current)] = value
+        elif current.args.get("query"):
+            notes.find("V11", shown(current), current)
+        elif type(current) not in ROW_NODES:
             code = next((c for kind, c in _CODES if isinstance(current, kind)), "V02")
-            code = "V11" if current.args.get("query") else code
-            findings.add(code, current.sql("duckdb")[:80], position(current, text))
+            notes.find(code, shown(current), current)
         else:
-            stack.extend(current.iter_expressions())
-    return columns
+            stack.extend(reversed(list(current.iter_expressions())))
+    return leaves
 
 
-def _column_value(node: exp.Column, relation: Relation, text: str, findings: Findings) -> Value:
-    value = lookup(node, relation)
-    place = position(node, text)
-    if isinstance(node.this, exp.Star) or value is None:
-        findings.add("V30", f"{node.sql('duckdb')}", place)
-        return Value(Kind.VALUE)
-    if value.inputs & ROW_NUMBERS and relation.stage is not Stage.RELEASED:
-        findings.add("V20", node.name, place)
-    if value.kind is not Kind.VALUE and relation.stage is not Stage.RELEASED:
-        code = "V10" if value.kind is Kind.RANK else "V09"
-        findings.add(code, f"{node.name} inside a row expression", place)
-    return value
+def resolver(relation: Relation, notes: Notes) -> Resolver:
+    """Resolves the columns of ``relation``."""
+
+    def resolve(node: exp.Expr) -> Value | None:
+        if not isinstance(node, exp.Column):
+            return None
+        value = lookup(node, relation)
+        if value is None:
+            notes.find("V30", shown(node), node)
+            return UNKNOWN
+        if relation.stage is Stage.RELEASED:
+            return value
+        if value.kind is Kind.POSITION:
+            notes.find("V20", node.name, node)
+        elif value.kind is Kind.RANK:
+            notes.find("V10", f"{node.name} inside a row expression", node)
+        return value
+
+    return resolve
 
 
-def _substitute(node: exp.Expr, replaced: dict[int, exp.Expr]) -> exp.Expr | None:
-    if any(_size(expression) > _CARRIED_NODES for expression in replaced.values()):
-        return None
+def canonical(node: exp.Expr) -> str:
+    """One text for expressions that differ in case, quotes and qualifiers of names only."""
+    plain: dict[int, exp.Expr] = {
+        id(c): exp.column(fold(c.name), quoted=True) for c in node.find_all(exp.Column)
+    }
+    return rebuilt(node, plain).sql("duckdb", comments=False)
+
+
+def _substitute(node: exp.Expr, leaves: Leaves) -> exp.Expr | None:
+    replaced: dict[int, exp.Expr] = {}
+    for place, value in leaves.items():
+        if value.expression is None or _size(value.expression) > _CARRIED_NODES:
+            return None
+        replaced[place] = value.expression
     return rebuilt(node, replaced)
 
 

@@ -13,37 +13,41 @@ Four forms are known, each with the law that makes it Bernoulli:
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from fractions import Fraction
 
 from sqlglot import exp
 
-from policy_engine.verify.findings import Findings
-from policy_engine.verify.positions import position
-from policy_engine.verify.shape import ROW_UNIT, Sample
-
-ROW_NUMBERS = frozenset({"rowid", "file_row_number"})
-"""Pseudo-columns that number the rows of a source: a unit for one row = one person."""
+from policy_engine.verify.datatypes import FLOATS
+from policy_engine.verify.findings import Notes, shown
+from policy_engine.verify.literals import number
+from policy_engine.verify.names import fold
+from policy_engine.verify.rows import bare, lookup
+from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Sample, Stage
 
 SAMPLE_BITS = 60
+RESERVED = "policy_engine_sample"
+"""No query of a text may take the name of a drawn sample."""
+
 _DRAWN = re.compile(r"policy_engine_sample_([0-9a-f]{15})\Z")
 _HEX = re.compile(r"[0-9a-f]{1,64}\Z")
 _SEPARATOR = ":u:"
+_COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
-def read_tablesample(node: exp.TableSample, text: str, findings: Findings) -> Sample | None:
+def read_tablesample(node: exp.TableSample, notes: Notes) -> Sample | None:
     """The sample of a TABLESAMPLE or USING SAMPLE clause, or None and findings."""
-    place = position(node, text)
     method = node.args.get("method")
     name = method.name.upper() if method is not None else "the engine's default"
     if node.args.get("seed"):
-        findings.add("V05", "a seed", place)
+        notes.find("V05", "a seed", node)
     percent = node.args.get("percent")
     if name != "BERNOULLI" or percent is None:
         found = name if name != "BERNOULLI" else "a fixed number of rows"
-        findings.add("V04", f"a sample by {found}", place)
+        notes.find("V04", f"a sample by {found}", node)
         return None
-    rate = _number(percent)
-    return _sample(None if rate is None else rate / 100, ROW_UNIT, "native", place, findings)
+    rate = number(percent)
+    return _sample(None if rate is None else rate / 100, ROW_UNIT, "native", node, notes)
 
 
 def is_sampling(predicate: exp.Expr) -> bool:
@@ -54,29 +58,32 @@ def is_sampling(predicate: exp.Expr) -> bool:
 
 
 def _hash_side(predicate: exp.Expr) -> bool:
-    return isinstance(predicate, exp.LT | exp.GT) and any(
-        isinstance(side, exp.SHA2) for side in (predicate.this, predicate.expression)
+    return isinstance(predicate, _COMPARISONS) and any(
+        isinstance(bare(side), exp.SHA2) for side in (predicate.this, predicate.expression)
     )
 
 
 def read_predicate(
-    predicate: exp.Expr, over_source: bool, text: str, findings: Findings
+    predicate: exp.Expr, relation: Relation, queries: Collection[str], notes: Notes
 ) -> Sample | None:
-    """The sample that ``predicate`` draws, or None and findings."""
-    place = position(predicate, text)
+    """The sample that ``predicate`` draws of ``relation``, or None and findings.
+
+    ``queries`` are the names of the queries in scope: a secret comes from none of them.
+    """
     if isinstance(predicate, exp.In):
-        return _read_drawn(predicate, place, findings)
+        return _read_drawn(predicate, relation, notes)
     less = _as_less_than(predicate)
     if less is None:
-        findings.add("V06", predicate.sql("duckdb"), place)
+        notes.find("V06", shown(predicate), predicate)
         return None
-    left, right = less
+    left, right = bare(less[0]), bare(less[1])
     if isinstance(left, exp.SHA2):
-        return _read_keyed(left, right, place, findings)
-    if not isinstance(left, exp.Rand) or not over_source:
-        findings.add("V06", predicate.sql("duckdb"), place)
+        return _read_keyed(left, right, relation, queries, notes)
+    # Above the source an optimiser may move random(), or draw it anew.
+    if not isinstance(left, exp.Rand) or relation.stage is not Stage.SOURCE:
+        notes.find("V06", shown(predicate), predicate)
         return None
-    return _sample(_number(right), ROW_UNIT, "random", place, findings)
+    return _sample(_quotient(right), ROW_UNIT, "random", predicate, notes)
 
 
 def _as_less_than(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
@@ -87,108 +94,129 @@ def _as_less_than(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
     return None
 
 
-def _read_drawn(node: exp.In, place: tuple[int, int], findings: Findings) -> Sample | None:
+def _quotient(node: exp.Expr) -> Fraction | None:
+    """A number, or one number over another: ``1/10`` is 0.1 in DuckDB."""
+    if not isinstance(node, exp.Div):
+        return number(node)
+    top, bottom = number(bare(node.this)), number(bare(node.expression))
+    return top / bottom if top is not None and bottom else None
+
+
+def _read_drawn(node: exp.In, relation: Relation, notes: Notes) -> Sample | None:
     query = node.args["query"]
-    select = query.this if isinstance(query, exp.Subquery) else query
-    table = _only_table(select, "unit")
-    match = _DRAWN.match(table.name) if table is not None else None
-    if match is None or not isinstance(node.this, exp.Column):
-        findings.add("V11", node.sql("duckdb"), place)
+    table = _only_table(query.this if isinstance(query, exp.Subquery) else query)
+    match = _DRAWN.match(fold(table.name)) if table is not None else None
+    if match is None:
+        notes.find("V11", shown(node), node)
         return None
-    unit = node.this.name.lower()
+    unit = _unit(node.this, relation, notes)
     rate = Fraction(int(match[1], 16), 1 << SAMPLE_BITS)
-    return _sample(rate, ROW_UNIT if unit in ROW_NUMBERS else unit, "drawn", place, findings)
+    return None if unit is None else _sample(rate, unit, "drawn", node, notes)
 
 
-def _only_table(select: exp.Expr, column: str) -> exp.Table | None:
-    """The bare table of ``SELECT column FROM table``, if ``select`` is no more than that."""
-    if not isinstance(select, exp.Select):
+def _only_table(select: exp.Expr) -> exp.Table | None:
+    """The bare table of ``SELECT unit FROM table``, if ``select`` is no more than that."""
+    if not isinstance(select, exp.Select) or _parts(select) != {"expressions", "from_"}:
         return None
-    parts = {name for name, value in select.args.items() if value}
-    if parts != {"expressions", "from_"} or len(select.expressions) != 1:
-        return None
-    item, table = select.expressions[0], select.args["from_"].this
-    if not isinstance(item, exp.Column) or item.name != column or item.args.get("table"):
-        return None
-    if not isinstance(table, exp.Table) or {n for n, v in table.args.items() if v} != {"this"}:
-        return None
-    return table
+    table = select.args["from_"].this
+    plain = isinstance(table, exp.Table) and _parts(table) == {"this"}
+    return table if plain and _is_column(select.expressions, "unit") else None
+
+
+def _parts(node: exp.Expr) -> set[str]:
+    return {name for name, value in node.args.items() if value}
+
+
+def _is_column(items: list[exp.Expr], name: str) -> bool:
+    column = items[0]
+    return (
+        len(items) == 1
+        and isinstance(column, exp.Column)
+        and _parts(column) == {"this"}
+        and fold(column.name) == name
+    )
 
 
 def _read_keyed(
-    hashed: exp.SHA2, bound: exp.Expr, place: tuple[int, int], findings: Findings
+    hashed: exp.SHA2, bound: exp.Expr, relation: Relation, queries: Collection[str], notes: Notes
 ) -> Sample | None:
     parts = _concatenated(hashed.this)
-    length = hashed.args.get("length")
-    if length is not None and length.name != "256":
-        findings.add("V04", f"SHA-{length.name}", place)
     if not bound.is_string or not _HEX.match(bound.name):
-        findings.add("V04", "a bound that is not lower-case hex", place)
+        notes.find("V04", "a bound that is not lower-case hex", hashed)
         return None
     if len(parts) != 3 or not parts[1].is_string or parts[1].name != _SEPARATOR:
-        findings.add("V04", "a hash of something else than secret || ':u:' || key", place)
+        notes.find("V04", "a hash of something else than secret || ':u:' || key", hashed)
         return None
-    if not _is_bound_secret(parts[0]):
-        findings.add("V19", parts[0].sql("duckdb"), place)
+    if not _is_bound_secret(parts[0], queries):
+        notes.find("V19", shown(parts[0]), parts[0])
     key = parts[2]
-    if isinstance(key, exp.Cast) and not isinstance(key, exp.TryCast):
-        key = key.this if key.to.is_type("text", "varchar") else key
-    if not isinstance(key, exp.Column):
-        findings.add("V04", f"a key that is not one column: {key.sql('duckdb')}", place)
-        return None
-    unit = key.name.lower()
+    if type(key) is exp.Cast and key.to.is_type("text", "varchar"):
+        key = bare(key.this)
+    unit = _unit(key, relation, notes)
+    if isinstance(hashed.this, exp.Concat) and unit is not None:
+        # concat() reads NULL as '', so that all who have no key would be in or out together.
+        notes.assume(f"{unit} is never NULL in {relation.source}")
     rate = Fraction(int(bound.name, 16), 16 ** len(bound.name))
-    return _sample(rate, ROW_UNIT if unit in ROW_NUMBERS else unit, "keyed", place, findings)
+    return None if unit is None else _sample(rate, unit, "keyed", hashed, notes)
 
 
 def _concatenated(node: exp.Expr) -> list[exp.Expr]:
-    if isinstance(node, exp.Paren):
-        return _concatenated(node.this)
+    node = bare(node)
     if isinstance(node, exp.DPipe):
         return [*_concatenated(node.this), *_concatenated(node.expression)]
-    if isinstance(node, exp.Concat):
-        return [part for child in node.expressions for part in _concatenated(child)]
-    return [node]
+    return [bare(part) for part in node.expressions] if isinstance(node, exp.Concat) else [node]
 
 
-def _is_bound_secret(node: exp.Expr) -> bool:
+def _unit(key: exp.Expr, relation: Relation, notes: Notes) -> str | None:
+    """The unit that a sampled column identifies: one row, or a key of the source as it is."""
+    value = lookup(key, relation)
+    if value is None or not (value.column or value.kind is Kind.POSITION):
+        code = "V30" if isinstance(key, exp.Column) and value is None else "V04"
+        notes.find(code, f"{shown(key)}, which is not one column of the source", key)
+        return None
+    if value.kind is Kind.POSITION:
+        if relation.row_number not in value.inputs:
+            notes.find(
+                "V04", f"{shown(key)}, which does not tell the rows of the source apart", key
+            )
+            return None
+        return ROW_UNIT
+    if value.type in FLOATS:
+        notes.find("V04", f"{shown(key)}: 0.0 and -0.0 are one person with two texts", key)
+    elif value.collated:
+        notes.find("V32", shown(key), key)
+    elif value.type is None:
+        notes.assume(f"{value.column} is a whole number, a UUID, or text without a collation")
+    return value.column
+
+
+def _is_bound_secret(node: exp.Expr, queries: Collection[str]) -> bool:
     """A parameter, or the salt of one release from the secrets relation."""
-    if isinstance(node, exp.Placeholder | exp.Parameter):
+    if isinstance(node, exp.Placeholder):
         return True
-    if not isinstance(node, exp.Subquery) or not isinstance(node.this, exp.Select):
-        return False
     select = node.this
-    if {n for n, v in select.args.items() if v} != {"expressions", "from_", "where"}:
+    if not isinstance(node, exp.Subquery) or not isinstance(select, exp.Select):
+        return False
+    if _parts(select) != {"expressions", "from_", "where"} or _parts(node) != {"this"}:
         return False
     condition, table = select.args["where"].this, select.args["from_"].this
     return (
-        len(select.expressions) == 1
-        and isinstance(select.expressions[0], exp.Column)
-        and select.expressions[0].name == "salt"
+        _is_column(select.expressions, "salt")
         and isinstance(table, exp.Table)
+        and isinstance(table.this, exp.Identifier)
+        and _parts(table) <= {"this", "db", "catalog"}
+        and (bool(table.db) or fold(table.name) not in queries)
         and isinstance(condition, exp.EQ)
-        and isinstance(condition.this, exp.Column)
-        and condition.this.name == "release_id"
+        and _is_column([condition.this], "release_id")
         and condition.expression.is_string
     )
 
 
-def _number(node: exp.Expr) -> Fraction | None:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if isinstance(node, exp.Literal) and not node.is_string:
-        return Fraction(node.name)
-    if isinstance(node, exp.Div):
-        top, bottom = _number(node.this), _number(node.expression)
-        return top / bottom if top is not None and bottom else None
-    return None
-
-
 def _sample(
-    rate: Fraction | None, unit: str, method: str, place: tuple[int, int], findings: Findings
+    rate: Fraction | None, unit: str, method: str, node: exp.Expr, notes: Notes
 ) -> Sample | None:
     if rate is None or not 0 < rate < 1:
-        shown = "no number" if rate is None else f"a rate of {float(rate):g}"
-        findings.add("V04", shown, place)
+        found = "no number" if rate is None else f"a rate of {float(rate):g}"
+        notes.find("V04", found, node)
         return None
     return Sample(rate, unit, method)

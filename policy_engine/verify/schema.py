@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.tokens import Tokenizer
 
 from policy_engine.errors import UsageError
 from policy_engine.verify.grammar import dialect_named
+from policy_engine.verify.names import dotted, fold
 
 _T = TypeVar("_T")
 _SHAPE = 'CREATE TABLE statements, or JSON {"table": {"column": "TYPE"}}'
@@ -35,29 +36,26 @@ class Schema:
     known: bool = False
 
     def columns(self, relation: str) -> Mapping[str, str] | None:
-        """Types by column name; None where the schema does not have the relation."""
+        """Types by column name; None where the schema has no such relation, or several."""
         return _find(self.tables, relation)
 
     def view(self, relation: str) -> str | None:
         """The body of a view, '' where it is unknown, None where this is no view."""
         return _find(self.views, relation)
 
-    def type_of(self, relation: str, column: str) -> str | None:
-        """The declared type of a column, in the engine's spelling; None if unknown."""
-        for name, kind in (self.columns(relation) or {}).items():
-            if name.lower() == column.lower():
-                return kind
-        return None
-
 
 def _find(known: Mapping[str, _T], relation: str) -> _T | None:
-    wanted = relation.lower().split(".")
+    """The value of a name; a name with fewer parts stands for the one that ends in it."""
+    wanted = fold(relation).split(".")
+    found = []
     for name, value in known.items():
-        parts = name.lower().split(".")
+        parts = fold(name).split(".")
         shared = min(len(parts), len(wanted))
-        if name.lower() == relation.lower() or parts[-shared:] == wanted[-shared:]:
+        if parts == wanted:
             return value
-    return None
+        if parts[-shared:] == wanted[-shared:]:
+            found.append(value)
+    return found[0] if len(found) == 1 else None
 
 
 def parse_schema(text: str, dialect: str) -> Schema:
@@ -77,37 +75,62 @@ def parse_schema(text: str, dialect: str) -> Schema:
 def _from_json(text: str) -> Schema:
     try:
         document = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"the schema must be {_SHAPE}, found JSON with {error}") from None
-    tables = document.get("tables", document) if isinstance(document, dict) else None
-    views = document.get("views", {}) if "tables" in (document or ()) else {}
-    if not isinstance(tables, dict) or not all(isinstance(t, dict) for t in tables.values()):
+    except (ValueError, RecursionError):
+        raise UsageError(f"the schema must be {_SHAPE}, found JSON that does not parse") from None
+    tables = document.get("tables", document)
+    views = document.get("views", {}) if "tables" in document else {}
+    texts = views.values() if isinstance(views, dict) else [None]
+    columns = tables.values() if isinstance(tables, dict) else [None]
+    if not all(isinstance(body, str) for body in texts) or not all(map(_is_columns, columns)):
         raise UsageError(f"the schema must be {_SHAPE}, found another JSON document")
-    columns = {
-        str(name): {str(c): str(kind) for c, kind in types.items()}
-        for name, types in tables.items()
-    }
-    return Schema(columns, {str(n): str(b) for n, b in dict(views).items()}, known=True)
+    return Schema(tables, views, known=True)
+
+
+def _is_columns(types: object) -> bool:
+    return isinstance(types, dict) and all(isinstance(kind, str) for kind in types.values())
 
 
 def _from_ddl(text: str, dialect: str) -> Schema:
     reader = dialect_named(dialect)
     try:
-        statements = [s for s in reader.parse(text) if s is not None]
-    except (SqlglotError, RecursionError):
+        pieces = _statements(text, reader.tokenizer())
+        parsed = [(piece, reader.parse(piece)[0]) for piece in pieces]
+    except Exception:  # the parser raises more than errors of its own where a text is odd
         raise UsageError(f"the schema must be {_SHAPE}, found text that does not parse") from None
     tables: dict[str, dict[str, str]] = {}
     views: dict[str, str] = {}
-    for statement in statements:
-        if not isinstance(statement, exp.Create):
+    for piece, statement in parsed:
+        if not isinstance(statement, exp.Create) or statement.kind not in {"TABLE", "VIEW"}:
             found = type(statement).__name__.upper()
             raise UsageError(f"the schema must be {_SHAPE}, found {found}")
-        name = ".".join(p.name for p in statement.find(exp.Table).parts)  # type: ignore[union-attr]  # every CREATE names one
         if statement.kind == "VIEW":
-            views[name] = statement.expression.sql(dialect)
-        else:
-            tables[name] = {
-                column.name: column.kind.sql(dialect)
-                for column in statement.this.find_all(exp.ColumnDef)
+            # A view keeps its own text: what the parser would write is another text.
+            plain = isinstance(statement.this, exp.Table)
+            table = statement.this if plain else statement.this.this
+            views[dotted(table.parts)] = piece if plain else ""
+        elif isinstance(statement.this, exp.Schema):
+            tables[dotted(statement.this.this.parts)] = {
+                column.name: _type(column) for column in statement.this.find_all(exp.ColumnDef)
             }
+        else:
+            raise UsageError(f"the schema must be {_SHAPE}, found a table without its columns")
     return Schema(tables, views, known=True)
+
+
+def _statements(text: str, tokenizer: Tokenizer) -> list[str]:
+    """The statements of a text, each as it is written."""
+    starts, pieces = 0, []
+    for token in tokenizer.tokenize(text):
+        if token.text == ";" and text[token.start] == ";":
+            pieces.append(text[starts : token.start])
+            starts = token.end + 1
+    pieces.append(text[starts:])
+    return [piece for piece in pieces if tokenizer.tokenize(piece)]
+
+
+def _type(column: exp.ColumnDef) -> str:
+    kind = column.kind.sql("duckdb") if column.kind is not None else ""
+    collations = [
+        c.kind.this for c in column.constraints if isinstance(c.kind, exp.CollateColumnConstraint)
+    ]
+    return f"{kind} COLLATE {collations[0].sql()}" if collations else kind

@@ -33,6 +33,7 @@ class Kind(Enum):
     VALUE = "a function of one row of the source"
     COUNT = "how many sampled rows the row stands for"
     RANK = "the place of a row among its person's rows"
+    POSITION = "the place of a row in the source"
     DERIVED = "a function of a group's columns and count"
 
 
@@ -41,11 +42,22 @@ class Value:
     """One column: its kind, the source columns it depends on, and its expression.
 
     ``expression`` is written over source columns; None where it grew too large to carry.
+    ``type`` is the engine's name of its type; ``collated`` whether a collation compares it.
+    Both are None where that is not known. ``key`` names the grouped expression that it is.
     """
 
     kind: Kind
     inputs: frozenset[str] = frozenset()
     expression: exp.Expr | None = field(default=None, compare=False)
+    type: str | None = None
+    collated: bool | None = None
+    key: str | None = None
+
+    @property
+    def column(self) -> str | None:
+        """The source column that this value is, unchanged; None where it is another."""
+        same = isinstance(self.expression, exp.Column) and self.kind is Kind.VALUE
+        return next(iter(self.inputs)) if same else None
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,15 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Term:
+    """One term of an order: a column's name ('' for another expression) and its direction."""
+
+    name: str
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True)
 class Relation:
     """What is known of a query: its stage, its columns and how it came to be."""
 
@@ -66,15 +87,20 @@ class Relation:
     columns: Mapping[str, Value]
     names: frozenset[str] = frozenset()  # what a column may be qualified with
     open: bool = False  # a base table without a schema: any name is a column of it
+    is_file: bool = False
+    views: tuple[str, ...] = ()  # the views through which the source is read
+    row_number: str | None = None  # the column that numbers the rows of the source
     sample: Sample | None = None
+    sampling: bool = False  # a sample was asked for, well or not
     rank_unit: str | None = None  # a row_number() per unit is among the columns
-    rank_order: tuple[tuple[str, bool], ...] = ()  # names, and whether descending
+    rank_order: tuple[Term, ...] = ()
+    rank_is_total: bool = False  # no two rows of a person can tie
     one_row: bool = False  # the rank was filtered to 1
     filtered: bool = False
     keys: tuple[str, ...] = ()
     k: int | None = None
     repeated: bool = False  # each group repeated as often as its count says
-    order: tuple[str, ...] = ()
+    order: tuple[Term, ...] = ()
 
     def but(self, **changes: object) -> Relation:
         """The relation with ``changes``."""
@@ -98,20 +124,32 @@ class ColumnShape:
 
 @dataclass(frozen=True)
 class ReleaseShape:
-    """The mechanism a text was proved to be, and what the proof assumes."""
+    """The mechanism a text was proved to be.
+
+    ``columns`` are the released columns but the count; ``shown`` names all, in their order;
+    ``hidden`` are grouped expressions that no released column shows.
+    """
 
     source: str
+    is_file: bool
+    views: tuple[str, ...]
     unit: str
     rate: Fraction
     method: str
     k: int
     columns: tuple[ColumnShape, ...]
     count: str | None
+    shown: tuple[str, ...]
     form: str  # counts | rows
     target: str | None
-    keys: tuple[str, ...]
-    rank_order: tuple[tuple[str, bool], ...]
+    hidden: tuple[str, ...]
+    rank_order: tuple[Term, ...]
     one_row: bool
     filtered: bool
-    ordered: bool
+    order: tuple[Term, ...]
     replaces: bool
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the rows are sorted by every released column, in some order."""
+        return {column.name for column in self.columns} <= {term.name for term in self.order}

@@ -1,129 +1,293 @@
-"""What a row expression needs from types: that it cannot fail, and that it groups exactly.
+"""That a row expression cannot fail: an error aborts the query and tells that the row exists.
 
-A cast that fails aborts the query and so tells that the row exists; a floating-point key or
-a case-insensitive collation lets one row choose how another is shown. With a schema both are
-decided. Without one, what would need it becomes an assumption of the certificate.
+Every node that DuckDB 2.0 was seen to fail on has a rule. With types known the rule decides;
+without, what would need them becomes an assumption of the certificate. ``TRY_CAST`` never
+fails. Constants are no exception: DuckDB converts ``'abc'`` only once a row needs it.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+
 from sqlglot import exp
 
-from policy_engine.verify.findings import Findings
-from policy_engine.verify.positions import position
+from policy_engine.policy.recodings import Truncate
+from policy_engine.verify.datatypes import (
+    FLOATS,
+    INTEGERS,
+    NARROW,
+    NUMBERS,
+    QUOTIENT,
+    TEXT,
+    Leaves,
+    branches,
+    plain,
+    type_of,
+)
+from policy_engine.verify.findings import Notes, shown
 from policy_engine.verify.recodes import read_recoding
-from policy_engine.verify.schema import Schema
-from policy_engine.verify.shape import Value
 
-FLOAT_TYPES = frozenset({"FLOAT", "DOUBLE", "REAL", "FLOAT4", "FLOAT8"})
-_NUMERIC = FLOAT_TYPES | {
-    "TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT",
-    "UINTEGER", "UBIGINT", "UHUGEINT", "DECIMAL",
-}  # fmt: skip
-_INTEGRAL = _NUMERIC - FLOAT_TYPES - {"DECIMAL"}
-_CALENDAR = frozenset({"DATE", "TIMESTAMP"})
-_TEXT = frozenset({"VARCHAR", "TEXT"})
-_CAN_FAIL = (
-    exp.Add, exp.Sub, exp.Mul, exp.Abs, exp.Neg, exp.DateTrunc, exp.TimestampTrunc,
-)  # fmt: skip
+MIXED = "values are compared and combined with values of their own type only"
+_WIDE = frozenset({"HUGEINT", "UHUGEINT", "DECIMAL"})
+_TIMES = frozenset({"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
 
 
-def _base(kind: str | None) -> str | None:
-    return None if kind is None else kind.upper().split("(")[0].split(" COLLATE")[0].strip()
+def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """Find, or note as an assumption, every part of ``node`` that could fail on some row."""
+    read = read_recoding(node)
+    guarded = read is not None and isinstance(read[0], Truncate)
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        if id(part) in leaves:
+            continue
+        rule = _RULES.get(type(part))
+        if rule is not None and not (guarded and isinstance(part, exp.TimestampTrunc)):
+            rule(part, leaves, notes)
+        stack.extend(part.iter_expressions())
 
 
-def infer_type(node: exp.Expr, source: str, schema: Schema) -> str | None:
-    """The type of a row expression where it is plain to see, else None."""
-    if isinstance(node, exp.Paren):
-        return infer_type(node.this, source, schema)
-    if isinstance(node, exp.Column):
-        return _base(schema.type_of(source, node.name))
-    if isinstance(node, exp.Cast):
-        return _base(node.to.sql("duckdb"))
-    if isinstance(node, exp.Literal):
-        return "VARCHAR" if node.is_string else "DECIMAL"
-    if isinstance(node, exp.Collate | exp.Left | exp.Right | exp.Lower | exp.Upper | exp.DPipe):
-        return "VARCHAR"
-    if isinstance(node, exp.Case):
-        branches = [branch.args["true"] for branch in node.args["ifs"]]
-        branches.append(node.args.get("default") or exp.Null())
-        kinds = {infer_type(b, source, schema) for b in branches if not isinstance(b, exp.Null)}
-        return kinds.pop() if len(kinds) == 1 else None
-    return None
+def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A condition must be a truth value or a number: a text would be converted to one."""
+    kind = type_of(node, leaves)
+    if kind == TEXT:
+        notes.find("V17", f"{shown(node)}, a text, as a condition", node)
+    elif kind is None and not isinstance(node, exp.Null):
+        notes.assume(MIXED)
 
 
-def check_key(value: Value, source: str, schema: Schema, text: str, findings: Findings) -> set[str]:
-    """Findings for a grouped value that can fail or is a float; else what must be assumed."""
-    assumed: set[str] = set()
-    node = value.expression
-    if node is None:
-        return {"no recoding fails on any row", "no grouped column is a floating-point number"}
-    assumed |= _check_failures(node, source, schema, text, findings)
-    kind = infer_type(node, source, schema)
-    if kind in FLOAT_TYPES:
-        findings.add("V18", f"{node.sql('duckdb')} of type {kind}", position(node, text))
-    elif kind is None:
-        assumed.add("no grouped column is a floating-point number")
-    if kind in _TEXT | {None} and not _is_labels(node) and not _pins_collation(node):
-        if any(_has_collation(c, source, schema) for c in node.find_all(exp.Column)):
-            findings.add("V32", node.sql("duckdb"), position(node, text))
-        elif kind is None or not schema.known:
-            assumed.add("text is compared byte by byte, without a collation")
-    return assumed
+def _doubt(node: exp.Expr, notes: Notes) -> None:
+    notes.assume(f"{shown(node)} fails on no row")
 
 
-def _has_collation(column: exp.Column, source: str, schema: Schema) -> bool:
-    return "COLLATE" in (schema.type_of(source, column.name) or "").upper()
+def _undecided(node: exp.Expr, notes: Notes) -> None:
+    """What a schema could have decided: refused where there is one, else an assumption."""
+    if notes.strict:
+        notes.find("V17", shown(node), node)
+    else:
+        _doubt(node, notes)
 
 
-def _pins_collation(node: exp.Expr) -> bool:
-    return any(c.expression.name.lower() == "binary" for c in node.find_all(exp.Collate))
+def _cast(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    assert isinstance(node, exp.Cast)
+    target = plain(node.to.sql("duckdb"))
+    inner = _bare(node.this)
+    if target == TEXT or isinstance(inner, exp.Null):
+        return
+    if isinstance(inner, exp.Literal):
+        total: bool | None = _converts(inner, target)
+    elif isinstance(inner, exp.TimestampTrunc) and target == "DATE":
+        total = True
+    else:
+        total = _widens(type_of(node.this, leaves), target)
+    if total is None:
+        _undecided(node, notes)
+    elif not total:
+        notes.find("V17", shown(node), node)
 
 
-def _is_labels(node: exp.Expr) -> bool:
-    """Whether the value is one of a few literals, whatever the source holds."""
-    return node.find(exp.Column) is None
-
-
-def _check_failures(
-    node: exp.Expr, source: str, schema: Schema, text: str, findings: Findings
-) -> set[str]:
-    total_form = read_recoding(node) is not None
-    assumed: set[str] = set()
-    for part in node.walk():
-        if isinstance(part, exp.Cast) and not isinstance(part, exp.TryCast):
-            known = _cast_is_total(part, source, schema)
-            shown = part.sql("duckdb")
-            if known is None:
-                assumed.add(f"{shown} fails on no row")
-            elif not known:
-                findings.add("V17", shown, position(part, text))
-        elif isinstance(part, _CAN_FAIL) and not total_form and not _in_try(part):
-            assumed.add(f"{part.sql('duckdb')} fails on no row")
-    return assumed
-
-
-def _in_try(node: exp.Expr) -> bool:
-    """Constants fail when the query is bound, before any row is read."""
-    return node.find(exp.Column) is None
-
-
-def _cast_is_total(cast: exp.Cast, source: str, schema: Schema) -> bool | None:
-    """Whether a CAST succeeds on every value of its type; None where the type is unknown."""
-    target = _base(cast.to.sql("duckdb"))
-    if cast.find(exp.Column) is None or target in _TEXT:
-        return True
-    if target == "DATE" and isinstance(cast.this, exp.DateTrunc | exp.TimestampTrunc):
-        return True
-    kind = infer_type(cast.this, source, schema)
+def _widens(kind: str | None, target: str) -> bool | None:
+    """Whether every value of ``kind`` converts to ``target``; None where it is not known."""
     if kind is None:
         return None
     if kind == target:
-        return True
+        return kind != "DECIMAL"
     if target == "DOUBLE":
-        return kind in _NUMERIC
+        return kind in NUMBERS
     if target == "HUGEINT":
-        return kind in _INTEGRAL - {"UHUGEINT"}
+        return kind in INTEGERS - {"UHUGEINT"}
     if target == "BIGINT":
-        return kind in _INTEGRAL - {"HUGEINT", "UHUGEINT", "UBIGINT"}
-    return target == "DATE" and kind in _CALENDAR
+        return kind in NARROW
+    return target == "DATE" and kind in _TIMES
+
+
+_DAY = r"\d{4}-\d\d-\d\d"
+_MOMENT = _DAY + r"( \d\d:\d\d:\d\d(\.\d{1,6})?)?"
+
+
+def _converts(literal: exp.Expr, target: str | None) -> bool:
+    """Whether a literal is one of the plain spellings of a value of the type ``target``."""
+    text = literal.name
+    if target in _TIMES or target == "DATE":
+        form = _DAY if target == "DATE" else _MOMENT
+        return literal.is_string and bool(re.fullmatch(form, text, re.ASCII)) and _is_time(text)
+    if target in NUMBERS:
+        small = {"TINYINT": 2, "UTINYINT": 2, "SMALLINT": 4, "USMALLINT": 4, "DECIMAL": 0}
+        digits = small.get(str(target), 9)
+        return bool(re.fullmatch(rf"\d{{1,{digits}}}", text, re.ASCII)) if digits else False
+    return target == TEXT or (target == "BOOLEAN" and text.lower() in {"true", "false"})
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text) if " " in text else date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def _arithmetic(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """Integers and decimals overflow; floating-point numbers become infinite."""
+    if type_of(node, leaves) not in FLOATS | {QUOTIENT}:
+        _doubt(node, notes)
+
+
+def _absolute(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """The least integer has no negative; a literal has."""
+    if not isinstance(_bare(node.this), exp.Literal):
+        _arithmetic(node, leaves, notes)
+
+
+def _division(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """DuckDB 2.0 fails on ``a // 0`` and ``a % 0``, and on the least integer ``// -1``."""
+    divisor = _bare(node.expression)
+    if not isinstance(divisor, exp.Literal) or divisor.is_string:
+        _undecided(node, notes)
+    elif not re.search("[1-9]", divisor.name.lower().split("e")[0]):
+        notes.find("V17", shown(node), node)
+
+
+def _calendar(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    _doubt(node, notes)
+
+
+def _rounding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """``round(x, -1)`` overflows near the end of an integer's range."""
+    decimals = node.args.get("decimals")
+    if (
+        decimals is not None
+        and not _small(decimals)
+        and type_of(node, leaves) not in FLOATS | {QUOTIENT}
+    ):
+        _doubt(node, notes)
+
+
+def _cutting(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """Lengths beyond 32 bits fail."""
+    lengths = [node.args.get(part) for part in ("expression", "start", "length")]
+    for length in lengths:
+        if length is not None and not _small(_unsigned(length)):
+            _undecided(node, notes)
+
+
+def _unsigned(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Neg) else node
+
+
+def _small(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal) and not node.is_string and len(node.name) <= 9
+
+
+def _zone(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    zone = node.args["zone"]
+    if not (zone.is_string and zone.name == "UTC"):
+        _undecided(node, notes)
+
+
+def _condition(*parts: str) -> Rule:
+    def rule(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+        for part in parts:
+            if node.args.get(part) is not None:
+                check_condition(node.args[part], leaves, notes)
+
+    return rule
+
+
+def _equality(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    _check_mix([node.this, node.expression], node, leaves, notes, converts_text=True)
+
+
+def _order(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+    _check_mix([p for p in parts if p is not None], node, leaves, notes, converts_text=False)
+
+
+def _membership(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    _check_mix([node.this, *node.expressions], node, leaves, notes, converts_text=True)
+
+
+def _truth(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    if isinstance(node.expression, exp.Boolean):
+        check_condition(node.this, leaves, notes)
+
+
+def _choice(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    _check_mix(branches(node), node, leaves, notes, converts_text=False)
+    if isinstance(node, exp.If):
+        check_condition(node.this, leaves, notes)
+
+
+def _case(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    _check_mix(branches(node), node, leaves, notes, converts_text=False)
+    tests = [branch.this for branch in node.args["ifs"]]
+    if node.this is not None:
+        _check_mix([node.this, *tests], node, leaves, notes, converts_text=True)
+    else:
+        for test in tests:
+            check_condition(test, leaves, notes)
+
+
+def _check_mix(
+    parts: Sequence[exp.Expr], node: exp.Expr, leaves: Leaves, notes: Notes, *, converts_text: bool
+) -> None:
+    """Values of different types are converted to one of them, which can fail.
+
+    ``converts_text`` says that the engine converts a *column* of text as well (``=``, ``IN``);
+    elsewhere it refuses to bind, and converts literals of text only.
+    """
+    parts = [_bare(part) for part in parts if not isinstance(_bare(part), exp.Null)]
+    texts = [p for p in parts if isinstance(p, exp.Literal) and p.is_string]
+    others = [p for p in parts if p not in texts]
+    kinds = {type_of(part, leaves) for part in others}
+    if None in kinds and (texts or converts_text or len(others) > 1):
+        known_numbers = all(isinstance(p, exp.Literal) for p in others if type_of(p, leaves))
+        if texts or converts_text or not known_numbers:
+            notes.assume(MIXED)
+    for kind in {str(kind) for kind in kinds - {None, TEXT}}:
+        wrong = [text for text in texts if not _converts(text, kind) and kind[:4] != "ENUM"]
+        if wrong:
+            notes.find("V17", f"{shown(wrong[0])} beside a {kind}", node)
+    if converts_text and TEXT in kinds and kinds - {None, TEXT}:
+        notes.find("V17", f"{shown(node)}, which converts a text", node)
+    if _can_overflow(others, {kind for kind in kinds if kind}, leaves):
+        _undecided(node, notes)
+
+
+def _can_overflow(parts: Sequence[exp.Expr], kinds: set[str], leaves: Leaves) -> bool:
+    """Whether a common type of ``parts`` may be too narrow for one of them."""
+    varying = {type_of(p, leaves) for p in parts if not isinstance(p, exp.Literal | exp.Cast)}
+    if "DATE" in varying:
+        return bool(kinds & _TIMES)
+    if not varying & _WIDE or kinds & FLOATS:
+        return False
+    return "DECIMAL" in kinds and (len(kinds) > 1 or len(parts) > 1)
+
+
+Rule = Callable[[exp.Expr, Leaves, Notes], None]
+
+_RULES: dict[type[exp.Expr], Rule] = {
+    exp.Cast: _cast,
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), _arithmetic),
+    **dict.fromkeys((exp.Abs, exp.Neg), _absolute),
+    **dict.fromkeys((exp.IntDiv, exp.Mod), _division),
+    **dict.fromkeys((exp.DateTrunc, exp.TimestampTrunc), _calendar),
+    exp.Round: _rounding,
+    **dict.fromkeys((exp.Left, exp.Right, exp.Substring), _cutting),
+    exp.AtTimeZone: _zone,
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif), _equality),
+    **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between), _order),
+    exp.In: _membership,
+    exp.Is: _truth,
+    exp.Case: _case,
+    **dict.fromkeys((exp.If, exp.Coalesce, exp.Greatest, exp.Least), _choice),
+    **dict.fromkeys((exp.And, exp.Or), _condition("this", "expression")),
+    exp.Not: _condition("this"),
+}

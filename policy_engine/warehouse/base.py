@@ -43,9 +43,12 @@ class Warehouse(Protocol):
         ...
 
     def publish(
-        self, sql: str, target: tuple[str, ...], comment: str, unchanged: Callable[[], None]
+        self, sql: str, target: tuple[str, ...], comment: str, attest: Callable[[], None]
     ) -> None:
-        """Run a certified text that creates ``target``, and comment it, in one transaction."""
+        """Run a certified text that creates ``target``, and comment it, in one transaction.
+
+        ``attest`` is called last within it, and sees the table; if it raises, nothing stands.
+        """
         ...
 
     def release_lines(self, target: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:

@@ -18,6 +18,7 @@ compares the two, through the very connection that runs the release.
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +28,7 @@ import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 SECRET_BYTES = 16
-BLOCK_ROWS = 1 << 22
+BLOCK_ROWS = 1 << 20
 """Rows drawn at a time, by one thread: a multiple of 16, the bytes of a cipher block."""
 _REST_BITS = 52
 _ROW_DOMAIN = 1 << 127
@@ -55,7 +56,7 @@ def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
     """
     starts = range(0, count, BLOCK_ROWS)
     # Blocks are independent: the cipher and numpy work outside the interpreter's lock.
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda start: _draw_block(secret, start, count, threshold), starts)
 
 

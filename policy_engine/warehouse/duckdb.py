@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,9 @@ class DuckDBWarehouse:
                 config={
                     "temp_directory": self._spill,
                     "autoinstall_known_extensions": "false",
-                    "TimeZone": "UTC",
                 }
             )
+            self._connection.execute("SET TimeZone = 'UTC'")
             self._sample = DrawnSample(self._connection)
             if database is not None:
                 self._attach(name, database, writable)
@@ -84,9 +84,9 @@ class DuckDBWarehouse:
             return self._relation(self._qualified(source.relation or ""))
         path = directory / source.path
         _check_file(path, source.path)
-        self._connection.execute("SET file_search_path = ?", [str(directory)])
         if path.suffix.lower() in _CSV:
             return self._csv(path, source.path)
+        self._search(directory, source.path)
         try:
             described = self._connection.execute(
                 "DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]
@@ -95,16 +95,39 @@ class DuckDBWarehouse:
             raise FileError(f"{path} is not a Parquet file that can be read") from None
         return Table(tuple(Column(row[0], row[1]) for row in described), path=source.path)
 
+    def _search(self, directory: Path, path: str) -> None:
+        """Make the engine find the relative ``path`` in ``directory``, and nowhere else."""
+        # It looks in the working directory first, and then in a list that commas separate.
+        found, folder = directory / path, directory.resolve()
+        is_here = Path(path).exists()
+        if is_here and not Path(path).samefile(found):
+            raise FileError(
+                f"the source {path} is in the policy's folder, but another file of that name is"
+                f" in the working directory; run the command in {folder}"
+            )
+        if "," in str(folder) and not is_here:
+            raise FileError(
+                f"{folder} has a comma in its name, which the warehouse cannot look through;"
+                " run the command in it, or rename it"
+            )
+        self._connection.execute("SET file_search_path = ?", [str(folder)])
+
     def _csv(self, path: Path, name: str) -> Table:
         """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        with withheld():
+        header = _csv_header(path, delimiter)
+        try:
             self._connection.execute(
                 f"CREATE TEMP TABLE {quoted(name)} AS SELECT * FROM read_csv(?, delim = ?,"
                 " header = true, all_varchar = true, auto_detect = false, quote = '\"',"
                 " escape = '\"', columns = ?)",
-                [str(path), delimiter, _csv_header(path, delimiter)],
+                [str(path), delimiter, header],
             )
+        except duckdb.Error:
+            raise FileError(
+                f"{path} is not a CSV file that can be read: it must be UTF-8, and every row"
+                " must have as many fields as the first line"
+            ) from None
         columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
         return Table(tuple(Column(row[0], row[1]) for row in columns), path=name, parts=(name,))
 
@@ -194,7 +217,10 @@ class DuckDBWarehouse:
     def _state(self, policy: Policy, table: Table) -> tuple[int, ...] | None:
         if table.path is None:
             return None
-        found = (policy.directory / table.path).stat()
+        try:
+            found = (policy.directory / table.path).stat()
+        except OSError:
+            return ()
         return (found.st_ino, found.st_size, found.st_mtime_ns)
 
     def _draw(self, name: str, policy: Policy, table: Table, secret: bytes) -> None:
@@ -222,25 +248,28 @@ class DuckDBWarehouse:
             return self._connection.sql(sql).to_arrow_table()
 
     def publish(
-        self, sql: str, target: tuple[str, ...], comment: str, unchanged: Callable[[], None]
+        self, sql: str, target: tuple[str, ...], comment: str, attest: Callable[[], None]
     ) -> None:
-        """Run a certified text that creates ``target``, and comment it, in one transaction."""
+        """Create ``target``, comment it and call ``attest``, in one transaction."""
         text = comment.replace("'", "''")
         with withheld():
             self._connection.execute("BEGIN")
             try:
                 self._connection.execute(sql)
                 self._connection.execute(f"COMMENT ON TABLE {quoted(*target)} IS '{text}'")
-                unchanged()
+                attest()
                 self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                # A COMMIT that failed has rolled back already; the first error is told.
+                with suppress(duckdb.Error):
+                    self._connection.execute("ROLLBACK")
                 raise
 
     def release_lines(self, target: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         """The rows of a published table, in their order."""
         with withheld():
-            found = self._connection.execute(f"SELECT * FROM {quoted(*target)}")
+            # As the engine writes them: Python has no infinite date and no year before 1.
+            found = self._connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {quoted(*target)}")
             while batch := found.fetchmany(10_000):
                 yield from batch
 
@@ -253,9 +282,17 @@ def known_collations(ddl: str) -> dict[str, str]:
     """
     import sqlglot
     from sqlglot import exp
+    from sqlglot.errors import SqlglotError
 
-    found = {}
-    for column in sqlglot.parse_one(ddl, dialect="duckdb").find_all(exp.ColumnDef):
+    found: dict[str, str] = {}
+    try:
+        definition = sqlglot.parse_one(ddl, dialect="duckdb")
+    except SqlglotError:
+        raise WarehouseError(
+            "the source's definition uses SQL that cannot be read here, and its collations with"
+            " it; make a plain table of it (CREATE TABLE … AS SELECT)"
+        ) from None
+    for column in definition.find_all(exp.ColumnDef):
         collation = column.find(exp.CollateColumnConstraint)
         if collation is not None:
             found[column.name.lower()] = f" COLLATE {collation.this.name}"
@@ -276,8 +313,11 @@ def _check_file(path: Path, name: str) -> None:
 def _csv_header(path: Path, delimiter: str) -> dict[str, str]:
     import csv
 
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        names = next(csv.reader(file, delimiter=delimiter), [])
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, delimiter=delimiter), [])
+    except (UnicodeDecodeError, csv.Error):
+        raise FileError(f"{path} is not CSV in UTF-8") from None
     if not names or len({name.lower() for name in names}) != len(names) or "" in names:
         raise FileError(f"the first line of {path} must name every column once")
     return dict.fromkeys(names, "VARCHAR")

@@ -1,0 +1,54 @@
+"""The commands, by name."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from policy_engine.cli import numbers, policies, proofs, records, releases
+
+app = typer.Typer(
+    name="policy-engine",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(f"policy-engine {version('policy-engine')}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Privacy policies for SQL warehouses: a policy in YAML becomes a certified release.
+
+    Example: policy-engine release policies/adult/policy.yaml
+
+    Exit codes: 0 done, 1 a finding (invalid policy, SQL not certifiable, verification failed,
+    budget refused), 2 wrong usage, 3 a warehouse or a file failed, 70 a bug of ours,
+    130 interrupted.
+    """
+
+
+app.command(short_help="Write a starter policy for a source.")(policies.init)
+app.command(short_help="Check policy files: every problem, with its place.")(policies.validate)
+app.command("compile", short_help="Print the SQL of a policy.")(policies.compile_)
+app.command(short_help="A dry run: SQL, certificate, price. Writes nothing.")(releases.plan)
+app.command(short_help="Certify, charge the account, run, publish.")(releases.release)
+app.command(short_help="δ for an ε, or ε for a δ, without a policy.")(numbers.certify)
+app.command(short_help="The least k for a rate, the greatest rate for a k.")(numbers.calibrate)
+app.command(short_help="Prove SQL that someone else wrote.")(proofs.check)
+app.command(short_help="Check a certificate and its release.")(proofs.verify)
+app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)
+app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")

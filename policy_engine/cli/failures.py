@@ -1,0 +1,102 @@
+"""What is said of an error: a message, an exit code, and details for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import typer
+
+from policy_engine.cli.main import INTERRUPTED, interrupted
+from policy_engine.errors import (
+    InternalError,
+    NotCertifiable,
+    PolicyEngineError,
+    PolicyError,
+    UsageError,
+    VerificationFailed,
+)
+
+BUG = InternalError.exit_code
+_ENVIRONMENT = 3
+
+Exit = typer.Exit
+# Typer brings its own copy of click in some versions and not in others.
+_CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """``message`` is empty where nothing is to be said."""
+
+    message: str
+    exit_code: int
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The failure in JSON."""
+        return {"error": self.message, **self.details}
+
+
+def failure(error: BaseException) -> Failure:
+    """What is said of ``error``; of an unexpected one its type and place only, never its text.
+
+    >>> failure(UsageError("give one of --epsilon and --delta")).exit_code
+    2
+    >>> failure(ValueError("age 37")).message  # doctest: +ELLIPSIS
+    'a bug of ours: ValueError at an unknown place; please report it...'
+    """
+    # A library that a signal stops may raise an error of its own.
+    if isinstance(error, KeyboardInterrupt) or interrupted():
+        charged = "what was charged stays charged, see 'policy-engine ledger show'"
+        return Failure(f"interrupted; nothing half written stands, and {charged}", INTERRUPTED)
+    if isinstance(error, PolicyEngineError):
+        return Failure(str(error), error.exit_code, _details(error))
+    if isinstance(error, _CommandLineError):
+        return _of_command_line(error)
+    if isinstance(error, BrokenPipeError):
+        return Failure("", _ENVIRONMENT)
+    if isinstance(error, OSError) and error.strerror:
+        where = error.filename if isinstance(error.filename, str) else "the output"
+        return Failure(f"{where} failed: {error.strerror}", _ENVIRONMENT)
+    if isinstance(error, MemoryError):
+        return Failure("the memory is used up; nothing was published by halves", _ENVIRONMENT)
+    return Failure(
+        f"a bug of ours: {type(error).__name__} at {_innermost(error)}; please report it."
+        " POLICY_ENGINE_DEBUG=1 shows the whole trace, which may quote data",
+        BUG,
+    )
+
+
+def _details(error: PolicyEngineError) -> dict[str, object]:
+    if isinstance(error, PolicyError):
+        return {"problems": [vars(problem) for problem in error.problems]}
+    if isinstance(error, NotCertifiable):
+        return {"findings": [vars(finding) for finding in error.findings]}
+    if isinstance(error, VerificationFailed):
+        return {"verified": False, "reasons": list(error.reasons)}
+    return {}
+
+
+def _of_command_line(error: Exception) -> Failure:
+    """An option that is missing, misspelt or misread, and where its help is."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return Failure(str(context.get_help() if context else error), UsageError.exit_code)
+    message = error.format_message()  # type: ignore[attr-defined]  # click's, whichever copy
+    message = message.rstrip(".").replace("Value error, ", "")
+    command = context.command_path if context is not None else "policy-engine"
+    text = f"{message[:1].lower()}{message[1:]}; '{command} --help' shows how"
+    return Failure(text, UsageError.exit_code)
+
+
+def _innermost(error: BaseException) -> str:
+    """The last place in our own code that the error came through."""
+    trace, place = error.__traceback__, "an unknown place"
+    while trace is not None:
+        name = trace.tb_frame.f_globals.get("__name__", "")
+        if name.split(".")[0] == "policy_engine":
+            place = f"{name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

@@ -1,0 +1,180 @@
+"""plan and release: what a policy would publish, and publishing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.failures import failure
+from policy_engine.cli.output import (
+    Format,
+    FormatOption,
+    emit,
+    emit_error,
+    number,
+    progress,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from policy_engine.policy.resolve import Policy
+    from policy_engine.release import Preview, Released
+
+
+def plan(
+    policy: Annotated[Path, typer.Argument(help="A policy file.", readable=False)],
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """A dry run: the SQL, the certificate to be, its price and what remains. Writes nothing.
+
+    Exits with 1 where the account cannot pay.
+
+    Example: policy-engine plan policies/adult/policy.yaml
+    """
+    from policy_engine.cli.remedies import fitting
+    from policy_engine.policy.loading import load_policy
+    from policy_engine.release import preview
+    from policy_engine.validation import about
+
+    loaded = load_policy(policy)
+    with about(policy):
+        found = preview(loaded)
+    remedy = "" if found.affordable else fitting(loaded, found.balance)
+    emit(_planned(loaded, found, remedy), _plan_text(loaded, found, remedy), format)
+    if not found.affordable:
+        raise typer.Exit(1)
+
+
+def _planned(policy: Policy, found: Preview, remedy: str) -> dict[str, Any]:
+    certificate, balance = found.certificate, found.balance
+    document = {
+        "policy": policy.name,
+        "sql": certificate.sql,
+        "k": certificate.k,
+        "rate": number(policy.rate),
+        "epsilon": number(certificate.epsilon),
+        "delta": number(certificate.delta),
+        "neighbours": certificate.neighbours,
+        "unit": certificate.shape.unit,
+        "assumptions": list(certificate.assumptions),
+        "release": policy.release.text,
+        "ledger": {
+            "account": found.account,
+            "affordable": found.affordable,
+            "epsilon_left": number(balance.left_epsilon, down=True),
+            "delta_left": number(balance.left_delta, down=True),
+        },
+    }
+    return {**document, "remedy": remedy} if remedy else document
+
+
+def _plan_text(policy: Policy, found: Preview, remedy: str) -> str:
+    certificate, balance = found.certificate, found.balance
+    left = "the account has no limit: it only adds up"
+    if balance.left_epsilon is not None and balance.left_delta is not None:
+        left = f"left now: ε {shown(balance.left_epsilon)}, δ {shown(balance.left_delta)}"
+    lines = [
+        certificate.sql,
+        f"release    {policy.release.text} ({policy.release.form})",
+        f"guarantee  ε = {shown(certificate.epsilon)}, δ = {shown(certificate.delta)}"
+        f" ({certificate.neighbours}, unit: {certificate.shape.unit})",
+        f"mechanism  rate {shown(policy.rate)}, k = {certificate.k}",
+        f"price      ε {shown(certificate.epsilon)}, δ {shown(certificate.delta)}"
+        f" from account {found.account}; {left}",
+        "assuming:",
+        *[f"  - {text}" for text in certificate.assumptions],
+    ]
+    if not found.affordable:
+        lines.append(f"the account {found.account} cannot pay for this release")
+        lines += [remedy] if remedy else []
+    return "\n".join(lines)
+
+
+def release(
+    policies: Annotated[
+        list[Path], typer.Argument(help="Policy files, released in this order.", readable=False)
+    ],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace what stands there, at a new price.")
+    ] = False,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Release: certify, charge the account, draw a fresh sample, publish with the certificate.
+
+    Of several policies all are certified, and their accounts asked, before the first one runs.
+    If one fails nevertheless, those before it stand and are reported.
+
+    Example: policy-engine release policies/adult/policy.yaml
+    """
+    from policy_engine.validation import make_ready
+
+    done: list[dict[str, Any]] = []
+    try:
+        for policy in make_ready(policies, replace=replace):
+            done.append(_release(policy, format, replace=replace))
+    except BaseException as error:
+        if not done:
+            raise
+        raise typer.Exit(_stopped(error, done, policies, format)) from None
+    if format is Format.json:
+        emit(done[0] if len(done) == 1 else {"releases": done}, "", format)
+
+
+def _release(policy: Policy, form: Format, *, replace: bool) -> dict[str, Any]:
+    from policy_engine.cli.remedies import with_remedy
+    from policy_engine.release import release as run
+    from policy_engine.validation import about
+
+    with progress(f"releasing {policy.name}"), about(policy.file), with_remedy(policy):
+        found = run(policy, replace=replace)
+    if form is Format.text:
+        emit({}, _text(policy.name, found), form)
+    return _document(found)
+
+
+def _stopped(
+    error: BaseException, done: list[dict[str, Any]], policies: list[Path], form: Format
+) -> int:
+    """Tell what was released before ``error`` stopped the rest; the exit code."""
+    failed = failure(error)
+    left = [str(path) for path in policies[len(done) :]]
+    emit_error(failed, as_json=False)
+    document = {**failed.document, "releases": done, "not_released": left}
+    lines = [f"released {len(done)} of {len(policies)}; not released: {', '.join(left)}"]
+    emit(document, "\n".join(lines), form)
+    return failed.exit_code
+
+
+def _document(done: Released) -> dict[str, Any]:
+    return {
+        "release": done.release,
+        "certificate": str(done.certificate),
+        "epsilon": number(done.epsilon),
+        "delta": number(done.delta),
+        "k": done.k,
+        "rate": number(done.rate),
+        "groups": done.groups,
+        "rows": done.rows,
+        "ledger": {
+            "account": done.account,
+            "entry": done.entry,
+            "epsilon_left": number(done.epsilon_left, down=True),
+            "delta_left": number(done.delta_left, down=True),
+        },
+    }
+
+
+def _text(name: str, done: Released) -> str:
+    left = "the account has no limit: it only adds up"
+    if done.epsilon_left is not None and done.delta_left is not None:
+        left = f"left: ε {shown(done.epsilon_left)}, δ {shown(done.delta_left)}"
+    return (
+        f"released {name}\n"
+        f"  release      {done.release}  ({done.groups} groups, {done.rows} rows)\n"
+        f"  certificate  {done.certificate}\n"
+        f"  guarantee    ε = {shown(done.epsilon)}, δ = {shown(done.delta)}"
+        f"  (k = {done.k}, rate {shown(done.rate)})\n"
+        f"  ledger       entry {done.entry} of account {done.account}; {left}"
+    )

@@ -1,0 +1,144 @@
+"""The types of row expressions, and the collations of texts, where they are plain to see.
+
+None is "not known": nothing may pass because a type is not known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from policy_engine.verify.shape import Value
+
+Leaves = Mapping[int, Value]
+"""The values of the nodes of an expression that stand for columns, by ``id``."""
+
+TEXT = "VARCHAR"
+NARROW = frozenset(
+    {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+)
+INTEGERS = NARROW | {"UBIGINT", "HUGEINT", "UHUGEINT"}
+FLOATS = frozenset({"FLOAT", "DOUBLE"})
+QUOTIENT = "QUOTIENT"
+"""What ``/`` makes of numbers that are exact: a DOUBLE, but one that shows a function of them."""
+NUMBERS = INTEGERS | FLOATS | {"DECIMAL", QUOTIENT}
+
+_SYNONYMS = {
+    "INT1": "TINYINT", "INT2": "SMALLINT", "SHORT": "SMALLINT", "INT": "INTEGER",
+    "INT4": "INTEGER", "SIGNED": "INTEGER", "INT8": "BIGINT", "LONG": "BIGINT",
+    "INT128": "HUGEINT", "UINT128": "UHUGEINT", "FLOAT4": "FLOAT", "REAL": "FLOAT",
+    "FLOAT8": "DOUBLE", "NUMERIC": "DECIMAL", "TEXT": TEXT, "CHAR": TEXT, "BPCHAR": TEXT,
+    "STRING": TEXT, "BOOL": "BOOLEAN", "LOGICAL": "BOOLEAN", "DATETIME": "TIMESTAMP",
+    "TIMESTAMP_US": "TIMESTAMP", "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
+}  # fmt: skip
+_FLOATING = re.compile(r"\b(FLOAT|FLOAT4|FLOAT8|DOUBLE|REAL)\b")
+
+
+def plain(kind: str) -> str:
+    """A type's name without its precision, length and collation, in one spelling.
+
+    >>> plain("varchar(5) collate nocase"), plain("decimal(10, 2)"), plain("real[]")
+    ('VARCHAR', 'DECIMAL', 'REAL[]')
+    """
+    name = kind.upper().split(" COLLATE")[0].strip()
+    if name.endswith("]"):
+        return name
+    return _SYNONYMS.get(name.split("(")[0].strip(), name.split("(")[0].strip())
+
+
+def is_floating(kind: str) -> bool:
+    """Whether values of a type, as it is declared, hold floating-point numbers."""
+    return _FLOATING.search(kind.upper()) is not None
+
+
+_TEXTS = (
+    exp.Left, exp.Right, exp.Lower, exp.Upper, exp.Trim, exp.MD5, exp.SHA2, exp.Concat,
+    exp.Collate, exp.TimeToStr, exp.Replace,
+)  # fmt: skip
+_PREDICATES = (
+    exp.Predicate, exp.Not, exp.And, exp.Or, exp.Between, exp.In, exp.IsNan, exp.Boolean,
+    exp.StartsWith, exp.Contains, exp.RegexpLike,
+)  # fmt: skip
+_PARTS = (exp.Length, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day)
+_SAME = (exp.Floor, exp.Ceil, exp.Round, exp.Abs, exp.Neg, exp.Paren)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod)
+
+
+def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
+    """The type of ``node``, or None."""
+    if id(node) in leaves:
+        return leaves[id(node)].type
+    if isinstance(node, exp.Literal):
+        return TEXT if node.is_string else _number_type(node.name)
+    if isinstance(node, exp.Cast):
+        kind = node.to.sql("duckdb")
+        return kind.upper() if is_floating(kind) and plain(kind) not in FLOATS else plain(kind)
+    if isinstance(node, _TEXTS):
+        return TEXT
+    if isinstance(node, _PREDICATES):
+        return "BOOLEAN"
+    if isinstance(node, _PARTS):
+        return "BIGINT"
+    if isinstance(node, _SAME):
+        return type_of(node.this, leaves)
+    if isinstance(node, _ARITHMETIC):
+        return _joined({type_of(part, leaves) for part in (node.this, node.expression)})
+    if isinstance(node, exp.Div):
+        kinds = {type_of(part, leaves) for part in (node.this, node.expression)}
+        return _joined(kinds | {QUOTIENT}) if kinds <= NUMBERS else None
+    results = branches(node)
+    return _joined({type_of(part, leaves) for part in results}) if results else None
+
+
+def branches(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of which ``node`` shows one, but NULL; none where it shows none of its parts."""
+    found: list[exp.Expr] = []
+    if isinstance(node, exp.Case):
+        found = [branch.args["true"] for branch in node.args["ifs"]]
+        found.append(node.args.get("default") or exp.Null())
+    elif isinstance(node, exp.If):
+        found = [node.args["true"], node.args.get("false") or exp.Null()]
+    elif isinstance(node, exp.Coalesce | exp.Greatest | exp.Least):
+        found = [node.this, *node.expressions]
+    elif isinstance(node, exp.Nullif):
+        found = [node.this]
+    return [part for part in found if not isinstance(part, exp.Null)]
+
+
+def _number_type(text: str) -> str:
+    if text.isdigit():
+        return "INTEGER" if len(text) < 10 else "HUGEINT"
+    return "DOUBLE" if "e" in text.lower() else "DECIMAL"
+
+
+def _joined(kinds: set[str | None]) -> str | None:
+    """The type that holds values of all ``kinds``."""
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    if not kinds <= NUMBERS:
+        return None
+    if kinds & FLOATS:
+        return "DOUBLE"
+    if QUOTIENT in kinds:
+        return QUOTIENT
+    if "DECIMAL" in kinds:
+        return "DECIMAL"
+    return "BIGINT" if kinds <= NARROW else "HUGEINT"
+
+
+_BYTEWISE = frozenset({"binary", "c", "posix"})
+
+
+def collation_of(node: exp.Expr, leaves: Leaves) -> bool | None:
+    """Whether the text that ``node`` shows is compared by a collation other than by bytes."""
+    if id(node) in leaves:
+        return leaves[id(node)].collated
+    if isinstance(node, exp.Collate):
+        return node.expression.name.lower() not in _BYTEWISE
+    if isinstance(node, exp.MD5 | exp.SHA2) or type_of(node, leaves) not in {TEXT, None}:
+        return False
+    parts = branches(node) or list(node.iter_expressions())
+    found = {collation_of(part, leaves) for part in parts}
+    return True if True in found else (None if None in found else False)

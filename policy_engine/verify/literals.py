@@ -1,0 +1,29 @@
+"""Numbers of a text, exactly; text that would cost much to read is no number."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from sqlglot import exp
+
+# Forty digits are more than any engine's exact numbers have; without a limit, 1e999999999
+# would be read as an integer of a billion digits.
+_NUMBER = re.compile(r"(?=.{1,40}\Z)(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?\Z", re.ASCII)
+
+
+def number(node: exp.Expr) -> Fraction | None:
+    """The value of a literal number; None for anything else.
+
+    >>> number(exp.Literal.number("0.05")), number(exp.Literal.string("0.05"))
+    (Fraction(1, 20), None)
+    """
+    if not isinstance(node, exp.Literal) or node.is_string or not _NUMBER.match(node.name):
+        return None
+    return Fraction(node.name)
+
+
+def ordinal(node: exp.Expr) -> int | None:
+    """The place in a list that a literal whole number names; None for anything else."""
+    value = number(node)
+    return int(value) if value is not None and node.name.isdigit() else None

@@ -1,0 +1,146 @@
+"""What a text reads from: base tables, Parquet files, and views whose body is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from policy_engine.verify.datatypes import TEXT, plain
+from policy_engine.verify.findings import Findings, Notes, shown
+from policy_engine.verify.grammar import read_statement
+from policy_engine.verify.names import dotted, fold
+from policy_engine.verify.rows import ROW_NUMBERS
+from policy_engine.verify.schema import Schema
+from policy_engine.verify.shape import Kind, Relation, Stage, Value
+
+_MAX_VIEWS = 32
+_PARQUET = (".parquet", ".parq", ".pq")
+_FILE_NUMBER = "file_row_number"
+_TABLE_NUMBER = "rowid"
+
+
+def named(relation: Relation | None, name: str) -> Relation | None:
+    """The relation, its columns to be qualified with ``name`` and nothing else."""
+    if relation is None:
+        return None
+    return relation.but(names=frozenset({fold(name)} if name else ()))
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The relations a text may read, as far as the schema knows them."""
+
+    schema: Schema
+    dialect: str
+    views: tuple[str, ...] = ()
+
+    def within(self, view: str) -> Sources:
+        """The sources of the body of ``view``."""
+        return replace(self, views=(*self.views, view))
+
+    def view(self, node: exp.Table) -> str | None:
+        """The name of the view that ``node`` reads; None where it reads none."""
+        if not isinstance(node.this, exp.Identifier):
+            return None
+        name = dotted(node.parts)
+        return name if self.schema.view(name) is not None else None
+
+    def definition(self, view: str, node: exp.Table, notes: Notes) -> exp.Expr | None:
+        """The query of a view, every node of it allowed; None and findings otherwise."""
+        text = self.schema.view(view)
+        if not text or view in self.views or len(self.views) >= _MAX_VIEWS:
+            notes.find("V16", f"the view {view}, whose definition was not shown", node)
+            return None
+        findings = Findings()
+        statement = read_statement(text, self.dialect, findings)
+        notes.text = text
+        for finding in findings.sorted():
+            notes.find(finding.code, f"the view {view}: {finding.message}", node)
+        return statement
+
+    def relation(self, node: exp.Table, notes: Notes) -> Relation | None:
+        """The base table or file that ``node`` reads; None and findings if it is neither."""
+        if isinstance(node.this, exp.ReadParquet):
+            return self._file(node, node.this, notes)
+        name, last = dotted(node.parts), node.name.lower()
+        if set(node.name) & set("./*?[") and len(node.parts) == 1:
+            # DuckDB guesses the columns and types of a CSV or JSON file from its rows.
+            if not last.endswith(_PARQUET):
+                notes.find("V16", f"{name}, a file whose types may depend on its rows", node)
+                return None
+            return self._relation(node.name, node, None, notes)
+        return self._relation(name, node, _TABLE_NUMBER, notes)
+
+    def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Relation | None:
+        paths = [e for e in read.expressions if isinstance(e, exp.Literal) and e.is_string]
+        options = [e for e in read.expressions if e not in paths]
+        if len(paths) != 1 or len(options) > 1 or not all(map(_numbers_rows, options)):
+            notes.find("V16", shown(node), node)
+            return None
+        path = paths[0].name
+        # In several files the numbers start anew: they no longer tell rows apart.
+        numbered = bool(options) and not set(path) & set("*?[")
+        relation = self._relation(path, node, _FILE_NUMBER if numbered else None, notes)
+        return relation.but(is_file=True)
+
+    def _relation(self, name: str, node: exp.Table, number: str | None, notes: Notes) -> Relation:
+        types = self.schema.columns(name)
+        is_file = isinstance(node.this, exp.ReadParquet)
+        if types is None and self.schema.known:
+            notes.find("V16", f"{name}, which the schema does not have once", node)
+        elif types is None and not is_file:
+            notes.assume(f"{name} is a base table")
+            if number is not None and _reads_rowid(node):
+                notes.assume(f"{name} has no column of its own called {number}")
+        columns = {fold(c): _column(c, kind) for c, kind in (types or {}).items()}
+        if number in columns:
+            number = None
+        if number == _FILE_NUMBER and columns:
+            place = exp.column(_FILE_NUMBER, quoted=True)
+            columns[number] = Value(Kind.POSITION, frozenset({number}), place, "BIGINT")
+        return Relation(
+            Stage.SOURCE,
+            name,
+            columns,
+            names=_qualifiers(node),
+            open=types is None,
+            row_number=number,
+        )
+
+
+def _column(name: str, kind: str) -> Value:
+    collated = " COLLATE" in kind.upper()
+    # A nested type keeps its whole spelling, so that a float or text within it is seen.
+    type_ = plain(kind)
+    return Value(
+        Kind.VALUE,
+        frozenset({fold(name)}),
+        exp.column(name, quoted=True),
+        kind.upper() if type_ not in {TEXT} and "(" in kind and type_ != "DECIMAL" else type_,
+        collated,
+    )
+
+
+def _qualifiers(node: exp.Table) -> frozenset[str]:
+    if node.alias:
+        return frozenset({fold(node.alias)})
+    parts = (
+        [fold(part.name) for part in node.parts] if isinstance(node.this, exp.Identifier) else []
+    )
+    return frozenset(".".join(parts[start:]) for start in range(len(parts)))
+
+
+def _reads_rowid(node: exp.Table) -> bool:
+    root = node.root()
+    return any(fold(column.name) in ROW_NUMBERS for column in root.find_all(exp.Column))
+
+
+def _numbers_rows(node: exp.Expr) -> bool:
+    return (
+        isinstance(node, exp.EQ)
+        and isinstance(node.this, exp.Column)
+        and fold(node.this.name) == _FILE_NUMBER
+        and isinstance(node.expression, exp.Boolean)
+        and node.expression.this is True
+    )

@@ -1,0 +1,291 @@
+"""What the documentation shows is what happens; what exists is documented."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import pages
+
+from policy_engine.accounting.bounds import delta_lqs
+from policy_engine.accounting.calibration import least_k
+from policy_engine.accounting.curve import delta_exact
+from policy_engine.policy.loading import load_policy, load_policy_text
+from policy_engine.policy.recode_models import KINDS
+from policy_engine.release import preview
+from policy_engine.verify.findings import LAWS
+
+ROOT = pages.ROOT
+README = ROOT / "README.md"
+PAGES = pages.pages()
+RUNNABLE = [p for p in PAGES if any(b.language == "console" for b in pages.blocks(p))]
+DOCTESTED = [p for p in PAGES if any(b.language == "pycon" for b in pages.blocks(p))]
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def _generated() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generated", ROOT / "docs/_ext/generated.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+generated = _generated()
+COMMANDS: list[tuple[tuple[str, ...], Any]] = list(generated.commands())
+
+
+# What is shown runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUNNABLE, ids=_name)
+def test_the_commands_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> None:
+    wrong = pages.run_page(page, pages.checkout(tmp_path))
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", DOCTESTED, ids=_name)
+def test_the_doctests_of_a_page_pass(page: Path, tmp_path: Path) -> None:
+    report = pages.run_doctests(page, pages.checkout(tmp_path))
+    assert not report, report
+
+
+@pytest.mark.slow
+def test_make_demo_prints_what_the_readme_shows_and_a_second_run_charges_nothing(
+    tmp_path: Path,
+) -> None:
+    folder = pages.checkout(tmp_path)
+    runs = [
+        subprocess.run(
+            ["make", "demo"], cwd=folder, env=pages.environment(), capture_output=True,
+            text=True, timeout=300, check=True,
+        ).stdout
+        for _ in range(2)
+    ]  # fmt: skip
+    for command in (c for b in pages.blocks(README) for c in pages.commands_of(b)):
+        name = " ".join(command.text.split()[:2])
+        assert f"$ {name}" in runs[0]
+        for line in command.expected:
+            if "ledger show" in command.text and not line.startswith(("census", "     1")):
+                continue
+            pattern = ".*".join(re.escape(part) for part in line.split("..."))
+            assert re.search(f"^{pattern}$", runs[0], re.MULTILINE), line
+    assert "nothing is charged" in runs[1]
+    assert "entry 3" not in runs[1] and "     3  " not in runs[1]
+
+
+def test_a_page_that_shows_another_output_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo 7\n7\n$ echo 8\n9\n$ false\n$ false\n$ echo $?\n1\n```\n")
+    wrong = pages.run_page(page, tmp_path)
+    assert [text.split(" ")[0] for text in wrong] == ["page.md:4:", "page.md:6:"]
+    page.write_text("```pycon\n>>> 1 + 1\n3\n```\n")
+    assert "Expected:\n    3" in pages.run_doctests(page, tmp_path)
+
+
+def test_an_ellipsis_stands_for_any_text_and_nothing_else_does() -> None:
+    assert pages.matches(["a ...", "...", "z"], "a b\nc\nd\nz\n")
+    assert not pages.matches(["a ...", "z"], "a b\ny")
+    assert not pages.matches(["a"], "a\nb")
+    assert not pages.matches([], "a")
+
+
+# The README
+
+
+def test_the_readme_lists_the_commands_and_no_others() -> None:
+    listed = re.findall(r"^\| `([a-z]+)` \|", README.read_text("utf-8"), re.MULTILINE)
+    assert listed == list(dict.fromkeys(words[0] for words, _ in COMMANDS))
+
+
+def test_the_readmes_policy_is_one() -> None:
+    [block] = [b for b in pages.blocks(README) if b.language == "yaml"]
+    policy = load_policy_text(block.text, "policy.yaml", ".")
+    assert policy.k == 17 and policy.source.key == "person_id"
+
+
+def test_the_readmes_certificate_is_that_of_the_demo() -> None:
+    [block] = [b for b in pages.blocks(README) if b.language == "json"]
+    shown = json.loads(block.text)
+    real = preview(load_policy(ROOT / "policies/adult/policy.yaml")).certificate.predicate()
+    for name in ("policy", "sql_digest"):
+        wanted, found = (json.dumps(d.pop(name), ensure_ascii=False) for d in (shown, real))
+        assert re.fullmatch(re.escape(wanted).replace("…", ".*"), found), name
+    assert shown == {name: real[name] for name in shown}
+
+
+def test_the_readmes_rows_are_rows_of_the_demo() -> None:
+    [block] = [b for b in pages.blocks(README) if b.language == "text"]
+    header, *rows = (re.split(r"\s{2,}", line) for line in block.lines)
+    policy = load_policy(ROOT / "policies/adult/policy.yaml")
+    assert header == [*policy.columns, policy.release.count_as]
+    assert all(len(row) == len(header) and int(row[-1]) >= policy.k for row in rows)
+
+
+@pytest.mark.parametrize("page", [README, ROOT / "CONTRIBUTING.md"], ids=_name)
+def test_links_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+# The reference
+
+
+@pytest.mark.parametrize("words", [words for words, _ in COMMANDS], ids=" ".join)
+def test_every_command_and_option_is_documented(words: tuple[str, ...]) -> None:
+    command = dict(COMMANDS)[words]
+    section = generated.cli_text().split(f"## {' '.join(words)}\n", 1)[1].split("\n## ", 1)[0]
+    for parameter in command.params:
+        for option in parameter.opts:
+            assert (option if option.startswith("-") else parameter.name) in section, option
+    assert command.help and "Example: policy-engine" in command.help
+    by_hand = "\n".join(page.read_text("utf-8") for page in PAGES)
+    assert f"policy-engine {' '.join(words)}" in by_hand
+
+
+def test_commands_that_pages_show_exist() -> None:
+    names = {words[0] for words, _ in COMMANDS}
+    for page in PAGES:
+        for name in re.findall(r"^(?:\$ )?policy-engine ([a-z]+)", page.read_text(), re.MULTILINE):
+            assert name in names, f"{page}: {name}"
+
+
+def test_options_that_pages_show_exist() -> None:
+    for page, command in _shown_commands():
+        words = command.split()
+        if words[0] != "policy-engine" or words[1].startswith("-"):
+            continue
+        name = tuple(words[1:3]) if words[1] == "ledger" else (words[1],)
+        allowed = {o for p in dict(COMMANDS)[name].params for o in p.opts}
+        assert {w for w in words if w.startswith("--")} <= allowed, f"{page}: {command}"
+
+
+def _shown_commands() -> Iterator[tuple[Path, str]]:
+    for page in PAGES:
+        for block in pages.blocks(page):
+            for command in pages.commands_of(block):
+                yield page, command.text
+
+
+def test_every_finding_is_documented_and_every_code_that_pages_name_exists() -> None:
+    table = generated.findings_text()
+    for code, law in LAWS.items():
+        assert f"| `{code}` | {law} |" in table
+    for page in PAGES:
+        assert set(re.findall(r"\bV\d\d\b", page.read_text("utf-8"))) <= LAWS.keys(), page
+
+
+def test_every_error_is_documented_with_its_exit_code() -> None:
+    from policy_engine import errors
+
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.PolicyEngineError)
+    ]
+    table = generated.errors_text()
+    for kind in kinds:
+        assert f"`{kind.__name__}` | {kind.exit_code} |" in table
+    codes = {str(kind.exit_code) for kind in kinds} | {"0", "130"}
+    page = (ROOT / "docs/reference/errors.md").read_text("utf-8")
+    assert set(re.findall(r"^\| (\d+) \|", page, re.MULTILINE)) == codes
+
+
+def test_every_key_of_a_policy_is_documented() -> None:
+    from policy_engine.policy.schema import json_schema
+
+    schema, text = json_schema(), generated.schema_text()
+    for model in (schema, *schema["$defs"].values()):
+        for key in model["properties"]:
+            assert f"| `{key}` |" in text, key
+    assert "Spec |" not in text and "Spec or" not in text
+    recodings = (ROOT / "docs/howto/write-a-policy.md").read_text("utf-8")
+    for kind in KINDS:
+        assert f"{kind}: " in recodings, kind
+
+
+def test_every_field_of_a_certificate_is_documented() -> None:
+    text = generated.predicate_text()
+    for field in generated.PREDICATE:
+        assert f"| `{field}` |" in text
+
+
+# The tables of numbers
+
+
+def _table(page: str, head: str) -> list[list[str]]:
+    """The body of the one table of a page whose first row starts with ``head``."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    tables = [t.splitlines() for t in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)]
+    [found] = [t for t in tables if t[0].startswith(head)]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in found[2:]]
+
+
+RATES = ("0.01", "0.05", "0.1", "0.2", "0.5")
+
+
+def test_the_tables_of_delta_are_true() -> None:
+    text = (ROOT / "docs/howto/choose-numbers.md").read_text("utf-8")
+    tables = re.findall(r"\| k \|.*\n\|[-|]+\n((?:\| \d.*\n)+)", text)
+    assert len(tables) == 2
+    for epsilon, table in zip(("0.5", "1"), tables, strict=True):
+        for row in table.splitlines():
+            k, *cells = (cell.strip() for cell in row.strip("|").split("|"))
+            for rate, cell in zip(RATES, cells, strict=True):
+                assert cell == f"{delta_exact(int(k), rate, epsilon).delta:.1e}"
+
+
+def test_the_table_of_the_least_k_is_true() -> None:
+    for epsilon, *cells in _table("howto/choose-numbers.md", "| ε | rate"):
+        for rate, cell in zip(RATES, cells, strict=True):
+            both = [least_k(epsilon, delta, rate) for delta in ("1e-6", "1e-9")]
+            assert cell == f"{both[0]} / {both[1]}"
+
+
+def test_the_table_beside_lqs_is_true() -> None:
+    for k, rate, epsilon, exact, at_n, lqs, ratio in _table(
+        "explanation/mechanism.md", "| k | rate | ε"
+    ):
+        found = delta_exact(int(k), rate, epsilon)
+        bound = delta_lqs(int(k), rate, epsilon)
+        assert (exact, at_n) == (f"{found.delta:.2e}", str(found.at_n))
+        if bound is None:
+            assert lqs.startswith("none") and not ratio
+        else:
+            assert (lqs, ratio) == (f"{bound.delta:.2e}", f"{bound.delta / found.delta:.0f}")
+
+
+def test_the_table_of_replace_one_is_true() -> None:
+    for rate, *cells in _table("explanation/mechanism.md", "| rate, at k = 20"):
+        notions = ("add_remove", "replace_one")
+        assert cells == [f"{delta_exact(20, rate, '0.5', n).delta:.3e}" for n in notions]
+
+
+# The site
+
+
+@pytest.mark.slow
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
+         "-d", str(tmp_path / "doctrees"), str(ROOT / "docs"), str(tmp_path / "html")],
+        capture_output=True, text=True, timeout=600, check=False, env=pages.environment(),
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    built = (tmp_path / "html/reference/findings.html").read_text("utf-8")
+    assert all(code in built for code in LAWS)

@@ -1,0 +1,82 @@
+"""Numbers of a claim are never shown below it, and every character can be printed."""
+
+from __future__ import annotations
+
+import io
+import sys
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.cli.output import number, progress, set_up, shown, wants_json
+
+amounts = st.decimals(min_value=0, max_value=1, allow_nan=False)
+
+
+@given(amounts)
+def test_a_json_number_is_never_below_the_claim(value):
+    assert Decimal(repr(number(value))) >= value
+
+
+@given(amounts)
+def test_what_is_left_is_never_above_it(value):
+    assert Decimal(repr(number(value, down=True))) <= value
+
+
+@given(st.decimals(min_value=0, max_value=1, places=12))
+def test_few_digits_are_kept(value):
+    assert Decimal(repr(number(value))) == value
+    assert Decimal(shown(value)) == value
+
+
+def test_shown_is_exact_however_small_or_long():
+    long = Decimal("0." + "123456789" * 20)
+    assert shown(long) == str(long)
+    assert shown(Decimal("9.99973682165335E-7")) == "9.99973682165335e-7"
+    assert shown(Decimal("1000000000")) == "1e+9"
+    assert number(None) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", False),
+        ("--format json", True),
+        ("--format=json", True),
+        ("check - --format", False),
+        ("--format json --format text", False),
+        ("--format=text --format=json", True),
+        ("validate -- --format json", False),
+    ],
+)
+def test_json_is_recognised_in_any_command_line(words, expected):
+    assert wants_json(words.split()) is expected
+
+
+def test_text_that_the_terminal_lacks_is_escaped_and_json_is_utf_8(monkeypatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+    set_up(as_json=False)
+    print("ε\udc80", flush=True)
+    set_up(as_json=True)
+    print("ε\udc80", flush=True)
+    assert out.buffer.getvalue() == b"\\u03b5\\udc80\n\xce\xb5\\udc80\n"
+
+
+def test_other_streams_are_left_alone(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    set_up(as_json=True)
+
+
+def test_progress_is_for_terminals(monkeypatch, capsys):
+    with progress("releasing [red]a[/red]"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with progress("releasing [red]a[/red]"):
+        pass
+    assert "releasing [red]a[/red]" in capsys.readouterr().err

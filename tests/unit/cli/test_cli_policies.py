@@ -1,0 +1,83 @@
+"""init, validate and compile."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def test_init_writes_a_policy_and_a_project(cli, project):
+    (project / "policy-engine.yaml").unlink()
+    result = cli("init", "people.parquet", "--format", "json")
+    assert result.code == 0
+    assert result.document == {"written": ["policy.yaml", "policy-engine.yaml"]}
+    again = cli("init", "people.parquet")
+    assert again.code == 3
+    assert "policy.yaml exists; name another file with --output" in again.err
+
+
+def test_init_says_what_is_next(cli, project):
+    assert "policy-engine validate p.yaml" in cli("init", "--output", "p.yaml").out
+
+
+def test_valid_files(cli, policy):
+    files = policy("a"), policy("b")
+    result = cli("validate", *files)
+    assert (result.code, result.out) == (0, "a.yaml: valid\nb.yaml: valid\n")
+    assert cli("validate", *files, "--format", "github").out == ""
+    document = cli("validate", *files, "--format", "json").document
+    assert document == {
+        "valid": True, "files": ["a.yaml", "b.yaml"], "problems": [], "unchecked": []
+    }  # fmt: skip
+
+
+def test_every_problem_of_every_file_is_told_with_its_place(cli, policy):
+    bad = policy("bad", ("sex: keep", "sexx: keep"), ("age: {bins", "sex: {bins"), k="3")
+    worse = policy("worse", ("version: 1", "version: 2"), k="1")
+    result = cli("validate", bad, worse, "missing.yaml", "--format", "json")
+    assert result.code == 1
+    places = [(p["file"], p["line"], p["column"]) for p in result.document["problems"]]
+    assert places == [
+        ("bad.yaml", 5, 3),
+        ("bad.yaml", 6, 3),
+        ("bad.yaml", 9, 27),
+        ("worse.yaml", 1, 10),
+        ("worse.yaml", 8, 4),
+        ("missing.yaml", 0, 0),
+    ]
+    text = cli("validate", bad, worse, "missing.yaml")
+    assert "bad.yaml:6:3: people.parquet has no column 'sexx'; did you mean 'sex'?" in text.out
+    assert "missing.yaml: the policy file does not exist" in text.out
+
+
+def test_a_source_that_is_not_there_is_noted(cli, policy, project):
+    file = policy()
+    (project / "people.parquet").unlink()
+    result = cli("validate", file, "--format", "sarif")
+    assert result.code == 0
+    assert "a.yaml: not checked against its source: the source people.parquet is not" in result.err
+    assert json.loads(result.out)["runs"][0]["results"][0]["level"] == "warning"
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(cli, project):
+    assert cli("validate", project).code == 1
+    assert cli("validate", "x\0y").code == 1
+
+
+def test_compile_prints_the_sql(cli, policy):
+    file = policy()
+    sql = cli("compile", file).out
+    assert "HAVING" in sql.upper()
+    document = cli("compile", file, "--format", "json").document
+    assert document["sql"].rstrip("\n") == sql.rstrip("\n")
+    assert document["policy_digest"] in sql
+    assert document["dialect"] == "duckdb"
+    assert "TABLESAMPLE" in cli("compile", file, "--method", "native").out.upper()
+
+
+@pytest.mark.parametrize("words", [("--dialect", "oracle"), ("--method", "magic")])
+def test_compile_of_what_there_is_not(cli, policy, words):
+    result = cli("compile", policy(), *words)
+    assert (result.code, result.out) == (2, "")
+    assert f"found {words[1]!r}" in result.err

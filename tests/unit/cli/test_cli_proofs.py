@@ -1,0 +1,217 @@
+"""check and verify."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from policy_engine.verify.keys import generate_key
+
+GOOD = (
+    "select left(zip, 3) as zip, count(*) as n\nfrom people tablesample bernoulli (10 percent)\n"
+    "group by 1 having count(*) >= 20 order by 1\n"
+)
+BAD = "select zip,\n  count(*) as n\nfrom people group by 1\n"
+
+
+@pytest.fixture
+def sql(project):
+    def write(content: str | bytes, name: str = "a.sql") -> Path:
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return Path(name)
+
+    return write
+
+
+def test_check_prints_the_contracts_document(cli, sql):
+    result = cli("check", sql(GOOD), "--dialect", "duckdb", "--format", "json")
+    assert (result.code, result.err) == (0, "")
+    document = result.document
+    assert document["certified"] is True
+    assert document["findings"] == []
+    assert document["assumptions"]
+    assert {"source", "unit", "rate", "k", "columns"} <= document["shape"].keys()
+    assert (document["shape"]["rate"], document["shape"]["k"]) == (0.1, 20)
+    assert document["shape"]["columns"] == ["zip"]
+    text = cli("check", "a.sql")
+    assert "certified: sampled k-anonymisation" in text.out
+    assert "policy-engine certify --k 20 --rate 0.1 --epsilon 1" in text.out
+
+
+def test_findings_are_at_their_line_and_column(cli, sql):
+    result = cli("check", sql(BAD), "--format", "json")
+    assert result.code == 1
+    document = result.document
+    assert (document["certified"], document["shape"]) == (False, None)
+    assert document["findings"]
+    assert all(set(each) == {"code", "message", "line", "column"} for each in document["findings"])
+    text = cli("check", "a.sql")
+    assert text.code == 1
+    for line, each in zip(text.out.splitlines(), document["findings"], strict=True):
+        place = f"a.sql:{each['line']}:{each['column']}: "
+        assert line == f"{place}{each['code']} {each['message']}"
+
+
+def test_sql_comes_from_stdin_too(cli, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode())))
+    assert cli("check", "-", "--format", "json").document["certified"] is True
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n\xff")))
+    result = cli("check", "-")
+    assert result.code == 3
+    assert "stdin:2: must be UTF-8 text" in result.err
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(cli, sql):
+    assert cli("check", sql(b"\xef\xbb\xbf" + GOOD.encode())).code == 0
+
+
+@pytest.mark.parametrize("content", ["", ";", "-- nothing", "select 1\0", "((("])
+def test_text_that_is_no_statement_is_a_finding(cli, sql, content):
+    result = cli("check", sql(content))
+    assert result.code == 1
+    assert result.out.startswith("a.sql:1:")
+
+
+def test_files_that_cannot_be_read(cli, sql, project):
+    for path, told in (
+        (project, "Is a directory"),
+        ("nope.sql", "No such file"),
+        (sql(b"\xff\xfe", "b.sql"), "b.sql:1: must be UTF-8 text"),
+        (sql(b"-" * 10_000_001, "c.sql"), "c.sql must have at most 10,000,000 bytes"),
+        ("a\0b", "not a file name"),
+    ):
+        result = cli("check", path, "--format", "json")
+        assert result.code == 3
+        assert told in result.document["error"]
+
+
+def test_wrong_usage_of_check(cli, sql):
+    good = sql(GOOD)
+    oracle = cli("check", good, "--dialect", "oracle")
+    assert oracle.code == 2
+    assert "'oracle'" in oracle.err
+    assert cli("check", good, "--schema", sql("select 1", "s.sql")).code == 2
+    assert cli("check", good, "--schema", "nope.json").code == 3
+    assert cli("check", good, "--policy", "nope.yaml").code == 1
+
+
+def test_a_schema_says_what_would_be_assumed(cli, sql):
+    schema = sql("create table people (zip varchar)", "s.sql")
+    assert cli("check", sql(GOOD), "--schema", schema).code == 0
+    other = sql(json.dumps({"others": {"zip": "varchar"}}), "s.json")
+    assert cli("check", sql(GOOD), "--schema", other).code == 1
+
+
+def test_check_against_a_policy(cli, sql, policy):
+    file = policy()
+    own = sql(cli("compile", file, "--format", "json").document["sql"])
+    assert cli("check", own, "--policy", file).code == 0
+    result = cli("check", sql(GOOD), "--policy", file)
+    assert result.code == 1
+    assert "a.sql: V21 the source must be the policy's source; found people" in result.out
+    assert cli("check", sql(BAD), "--policy", file).code == 1
+
+
+def test_the_policys_guarantee_is_checked_too(cli, sql, policy):
+    file = policy("a", k="3")
+    own = sql(cli("compile", file, "--format", "json").document["sql"])
+    result = cli("check", own, "--policy", file, "--format", "json")
+    assert result.code == 1
+    assert [each["code"] for each in result.document["findings"]] == ["V29"]
+    assert result.document["shape"] is None
+
+
+@pytest.fixture
+def released(cli, policy):
+    cli("release", policy())
+    return Path("out/a.certificate.json"), Path("out/a.parquet")
+
+
+def test_verify(cli, released):
+    certificate, release = released
+    result = cli("verify", certificate, "--release", release, "--format", "json")
+    assert result.code == 0
+    document = result.document
+    assert document["verified"] is True
+    assert document["release"] == "a.parquet"
+    assert document["checked"]
+    assert document["assumptions"]
+    assert document["k"] == 20
+    text = cli("verify", certificate, "--release", release)
+    assert text.out.startswith("verified: a.parquet\n  ✓ signed by ")
+    assert "assuming:" in text.out
+
+
+def test_a_release_that_was_changed(cli, released):
+    certificate, release = released
+    release.write_bytes(release.read_bytes() + b"x")
+    result = cli("verify", certificate, "--release", release, "--format", "json")
+    assert result.code == 1
+    assert result.document["verified"] is False
+    assert "a.parquet is not the release" in result.document["reasons"][0]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"payload": 1}', "\u2713"])
+def test_what_is_no_certificate(cli, released, text):
+    released[0].write_text(text)
+    result = cli("verify", released[0], "--format", "json")
+    assert result.code == 1
+    assert result.document["verified"] is False
+
+
+def test_files_of_verify_that_are_not_there(cli, released):
+    certificate, _ = released
+    for words in (("nope.json",), (certificate, "--release", "nope"), (certificate, "--key", "no")):
+        assert cli("verify", *words).code == 3
+
+
+def test_another_key_is_a_stranger(cli, released):
+    generate_key(Path("other.pem"))
+    result = cli("verify", released[0], "--key", "other.pub")
+    assert result.code == 1
+    assert "no signature by a trusted key" in result.err
+    assert cli("verify", released[0], "--key", "other.pub", "--key",
+               ".policy-engine/signing.pub").code == 0  # fmt: skip
+
+
+def test_the_key_of_the_environment_signs_and_is_trusted(cli, policy, monkeypatch):
+    generate_key(Path("other.pem"))
+    monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", Path("other.pem").read_text())
+    assert cli("release", policy()).code == 0
+    assert not Path(".policy-engine/signing.pem").exists()
+    assert cli("verify", "out/a.certificate.json").code == 0
+    monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY")
+    result = cli("verify", "out/a.certificate.json")
+    assert result.code == 2
+    assert "no key to trust" in result.err
+    assert cli("verify", "out/a.certificate.json", "--key", "other.pub").code == 0
+    monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", "junk")
+    assert cli("release", policy("b")).code == 2
+
+
+def test_the_key_is_found_beside_the_certificate(cli, released, monkeypatch, tmp_path_factory):
+    certificate = released[0].resolve()
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    assert cli("verify", certificate).code == 0
+    (certificate.parents[1] / "policy-engine.yaml").unlink()
+    assert cli("verify", certificate).code == 0
+
+
+def test_a_key_that_others_can_read_signs_nothing(cli, released, policy):
+    Path(".policy-engine/signing.pem").chmod(0o644)
+    result = cli("release", policy("b"))
+    assert result.code == 3
+    assert "chmod 600" in result.err
+    assert not Path("out/b.parquet").exists()
+
+
+def test_a_lost_key_is_not_replaced_in_silence(cli, released, policy):
+    Path(".policy-engine/signing.pem").unlink()
+    result = cli("release", policy("b"))
+    assert result.code == 3
+    assert "signing.pub" in result.err
+    assert not Path("out/b.parquet").exists()

@@ -1,0 +1,261 @@
+"""plan and release: what is written, what is charged, and what is said when it fails."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from policy_engine import release as releasing
+from policy_engine.errors import WarehouseError
+
+LITTLE = "accounts: {people: {epsilon: 0.7, delta: 1.0e-6}}\n"
+
+
+def files(root: Path) -> set[Path]:
+    return set(root.rglob("*"))
+
+
+def spent(cli) -> float:
+    return cli("ledger", "show", "people", "--format", "json").document["accounts"][0][
+        "epsilon_spent"
+    ]
+
+
+def test_a_plan_writes_nothing(cli, policy, project):
+    file = policy()
+    before = files(project)
+    text = cli("plan", file)
+    assert text.code == 0
+    assert "left now: ε 1, δ 0.000001" in text.out
+    document = cli("plan", file, "--format", "json").document
+    assert files(project) == before
+    assert document["ledger"] == {
+        "account": "people", "affordable": True, "epsilon_left": 1, "delta_left": 1e-6
+    }  # fmt: skip
+    assert (document["epsilon"], document["k"], document["unit"]) == (0.5, 20, "row")
+    assert document["delta"] == 2.6317834665e-11
+    assert document["sql"] in text.out
+
+
+def test_a_plan_beside_a_ledger_writes_nothing(cli, policy, project):
+    cli("release", policy("a"))
+    file = policy("b")
+    before = {path: path.stat().st_mtime_ns for path in files(project) if path.is_file()}
+    assert cli("plan", file).code == 0
+    after = {path: path.stat().st_mtime_ns for path in files(project) if path.is_file()}
+    assert after == before
+
+
+def test_a_plan_says_that_an_account_has_no_limit(cli, policy):
+    result = cli("plan", policy("a", ("budget: people", "budget: others")))
+    assert "the account has no limit: it only adds up" in result.out
+
+
+def test_a_release_prints_the_contracts_document(cli, policy):
+    result = cli("release", policy(), "--format", "json")
+    assert (result.code, result.err) == (0, "")
+    found = result.document
+    assert found.pop("groups") == 6
+    assert found.pop("rows") == 6
+    assert found == {
+        "release": "out/a.parquet",
+        "certificate": "out/a.certificate.json",
+        "epsilon": 0.5,
+        "delta": 2.6317834665e-11,
+        "k": 20,
+        "rate": 0.1,
+        "ledger": {
+            "account": "people",
+            "entry": 1,
+            "epsilon_left": 0.5,
+            "delta_left": 9.99973682165335e-07,
+        },
+    }
+    assert Path("out/a.parquet").exists()
+
+
+def test_a_release_says_what_it_did(cli, policy):
+    text = cli("release", policy()).out
+    assert "released a\n" in text
+    assert "certificate  out/a.certificate.json" in text
+    assert "entry 1 of account people; left: ε 0.5" in text
+
+
+def test_a_release_says_that_an_account_has_no_limit(cli, policy):
+    result = cli("release", policy("a", ("budget: people", "budget: others")))
+    assert "account others; the account has no limit: it only adds up" in result.out
+
+
+def test_a_release_that_exists_is_not_replaced_unasked(cli, policy):
+    file = policy()
+    cli("release", file)
+    before = Path("out/a.parquet").read_bytes()
+    refused = cli("release", file)
+    assert refused.code == 3
+    assert "exists; use --replace" in refused.err
+    assert Path("out/a.parquet").read_bytes() == before
+    assert spent(cli) == 0.5
+    assert cli("release", file, "--replace").code == 0
+    assert spent(cli) == 1
+
+
+def test_several_releases_are_one_document(cli, policy):
+    result = cli("release", policy("a"), policy("b"), "--format", "json")
+    assert [each["release"] for each in result.document["releases"]] == [
+        "out/a.parquet", "out/b.parquet"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_bad_second_file_stops_the_first(cli, policy, form):
+    broken = policy("b", ("version: 1", "version: 2"))
+    odd = policy("c", ("sex: keep", "sexx: keep"))
+    for second, told in ((broken, "b.yaml:1:10"), (odd, "c.yaml:6:3"), (Path("d"), "d: the")):
+        result = cli("release", policy("a"), second, "--format", form)
+        assert result.code == 1
+        assert told in result.err
+    assert not Path("out").exists()
+    assert not Path(".policy-engine").exists()
+
+
+def test_what_cannot_be_certified_names_its_file(cli, policy):
+    result = cli("release", policy("a"), policy("b", k="3"), "--format", "json")
+    assert result.code == 1
+    assert result.err.startswith("error: b.yaml: V29 ")
+    assert result.document["findings"][0]["code"] == "V29"
+    assert cli("plan", policy("b", k="3")).err.startswith("error: b.yaml: V29 ")
+    assert not Path("out").exists()
+
+
+def test_policies_must_not_write_to_one_place(cli, policy):
+    one = policy("a")
+    result = cli("release", one, one)
+    assert result.code == 1
+    assert "a.yaml:10:11: release.path must differ from that of a.yaml" in result.err
+    shared = policy("b", ("out/b.parquet", "out/x.parquet"))
+    other = policy("c", ("out/c.parquet", "./out/X.PARQUET"))
+    assert cli("release", shared, other).code == 1
+    assert not Path("out").exists()
+
+
+def test_a_second_target_in_the_way_stops_the_first(cli, policy):
+    second = policy("b")
+    cli("release", second)
+    result = cli("release", policy("a"), second)
+    assert result.code == 3
+    assert not Path("out/a.parquet").exists()
+    assert spent(cli) == 0.5
+
+
+def test_an_account_must_pay_for_all(cli, policy, project):
+    (project / "policy-engine.yaml").write_text(LITTLE)
+    result = cli("release", policy("a"), policy("b"), "--format", "json")
+    assert result.code == 1
+    assert "it asks for ε 0.5 where 0.2 of 0.7 is left" in result.document["error"]
+    assert "nothing was released" in result.document["error"]
+    assert not Path("out").exists()
+    assert not Path(".policy-engine").exists()
+
+
+def test_what_fails_while_running_leaves_what_was_done(cli, policy, monkeypatch):
+    real = releasing.release
+
+    def second_fails(policy, *, replace):
+        if policy.name == "b":
+            raise WarehouseError("the warehouse went away")
+        return real(policy, replace=replace)
+
+    monkeypatch.setattr(releasing, "release", second_fails)
+    words = ("release", policy("a"), policy("b"), policy("c"))
+    result = cli(*words, "--format", "json")
+    assert result.code == 3
+    assert "the warehouse went away" in result.err
+    document = result.document
+    assert [each["release"] for each in document["releases"]] == ["out/a.parquet"]
+    assert document["not_released"] == ["b.yaml", "c.yaml"]
+    assert document["error"] == "the warehouse went away"
+    text = cli(*words, "--replace")
+    assert text.code == 3
+    assert "released 1 of 3; not released: b.yaml, c.yaml" in text.out
+
+
+def test_over_budget_says_what_would_fit(cli, policy, project):
+    (project / "policy-engine.yaml").write_text(LITTLE)
+    cli("release", policy("a"))
+    file = policy("b")
+    for words in (("release", file), ("plan", file)):
+        result = cli(*words)
+        assert result.code == 1
+        said = result.out + result.err
+        assert "it can pay for  guarantee: {epsilon: 0.2, delta: 1e-9}  with k: " in said
+    assert "asks for ε 0.5 where 0.2 of 0.7 is left" in cli("release", file).err
+    assert spent(cli) == 0.5
+    assert not Path("out/b.parquet").exists()
+    document = cli("plan", file, "--format", "json").document
+    assert document["ledger"]["affordable"] is False
+    assert document["remedy"].startswith("it can pay for")
+
+
+def test_what_would_fit_does_fit(cli, policy, project):
+    (project / "policy-engine.yaml").write_text(LITTLE)
+    cli("release", policy("a"))
+    remedy = cli("plan", policy("b"), "--format", "json").document["remedy"]
+    k = remedy.partition("with k: ")[2].partition(" ")[0]
+    rate = remedy.partition("or rate: ")[2].partition(" ")[0]
+    for change in (("k: 20", f"k: {k}"), ("rate: 0.1", f"rate: {rate}")):
+        assert cli("plan", policy("b", change, epsilon="0.2")).code == 0
+
+
+def test_an_empty_account_has_no_remedy_but_says_so(cli, policy):
+    cli("release", policy("a"), policy("b"))
+    assert "nothing is left of account people" in cli("release", policy("c")).err
+
+
+def test_neighbours_that_do_not_add_up_have_no_such_remedy(cli, policy):
+    cli("release", policy("a"))
+    other = policy("b", ("1.0e-9}", "1.0e-9, neighbours: replace_one}"))
+    result = cli("release", other)
+    assert result.code == 1
+    assert "the two do not add up" in result.err
+    assert "it can pay for" not in result.err
+
+
+def test_no_remedy_where_nothing_fits(cli, policy, project):
+    tiny = "accounts: {people: {epsilon: 1.0e-7, delta: 1.0e-300}}\n"
+    (project / "policy-engine.yaml").write_text(tiny)
+    result = cli("release", policy("a"))
+    assert result.code == 1
+    assert "it can pay for" not in result.err
+
+
+def test_releases_into_tables(cli, policy, project):
+    import duckdb
+
+    with duckdb.connect(str(project / "w.duckdb")) as connection:
+        connection.execute("create table people as from 'people.parquet'")
+    (project / "policy-engine.yaml").write_text(
+        "warehouses: {w: {type: duckdb, database: w.duckdb}}\n"
+    )
+    source = ("path: people.parquet", "relation: people")
+    one = policy("a", source, ("path: out/a.parquet", "relation: released"))
+    two = policy("b", source, ("path: out/b.parquet", "relation: main.released"))
+    three = policy("c", source, ("path: out/c.parquet", "relation: others"))
+    assert "release.relation must differ" in cli("release", one, two).err
+    assert cli("validate", one, two).code == 1
+    assert cli("release", one, three).code == 0
+    again = cli("release", one, policy("d", source))
+    assert again.code == 3
+    assert "released exists" in again.err
+
+
+def test_a_broken_chain_is_charged_nothing(cli, policy, project):
+    cli("release", policy("a"))
+    with sqlite3.connect(project / ".policy-engine/ledger.sqlite") as connection:
+        connection.execute("drop trigger records_are_never_changed")
+        connection.execute("update records set payload = replace(payload, '0.5', '0.1')")
+    result = cli("release", policy("b"))
+    assert result.code == 3
+    assert "broken at record 1" in result.err
+    assert not Path("out/b.parquet").exists()

@@ -1,0 +1,102 @@
+"""Run a policy's compiled text with every unit drawn, so that its result is known exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from policy_engine.compile.catalog import Table
+from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.rendering import render
+from policy_engine.dialects.base import sample_relation
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.resolve import Policy
+from policy_engine.release import schema_of
+from policy_engine.verify.checks import compare
+from policy_engine.verify.proof import prove
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+POLICY = """\
+version: 1
+name: people
+source: {source}
+recode: {recode}
+sample: {sample}
+k: {k}
+guarantee: {{epsilon: 5, delta: 0.5}}
+release: {release}
+grouping: {grouping}
+"""
+
+
+def policy_of(folder: Path, recode: str, **changes: str) -> Policy:
+    """A policy whose parts are written in YAML."""
+    parts = {
+        "source": "{path: source.parquet, unit: row}",
+        "sample": "{rate: 0.5}",
+        "k": "2",
+        "release": "{path: out.parquet}",
+        "grouping": "auto",
+    }
+    text = POLICY.format(**{**parts, **changes}, recode=recode)
+    return load_policy_text(text, folder / "policy.yaml", folder)
+
+
+def make_table(path: Path, columns: dict[str, str], rows: Sequence[Sequence[str | None]]) -> None:
+    """A Parquet file, or a table ``people`` in a DuckDB file, of texts cast to their types."""
+    into = f"COPY source TO '{path}' (FORMAT parquet)"
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        names = ['"' + name.replace('"', '""') + '"' for name in columns]
+        target = "source"
+        if path.suffix == ".duckdb":
+            connection.execute(f"ATTACH '{path}' AS db")
+            target, into = "db.people", "CHECKPOINT db"
+        kinds = ", ".join(f"{n} {kind}" for n, kind in zip(names, columns.values(), strict=True))
+        connection.execute(f"CREATE TABLE {target} ({kinds})")
+        holes = ", ".join("?" for _ in names)
+        if rows:
+            connection.execute("BEGIN")
+            connection.executemany(f"INSERT INTO {target} VALUES ({holes})", rows)
+            connection.execute("COMMIT")
+        connection.execute(into)
+
+
+def warehouse_of(policy: Policy, folder: Path) -> DuckDBWarehouse:
+    """The warehouse ``db`` in the folder where the policy needs one, else one in memory."""
+    if policy.source.relation is None:
+        return DuckDBWarehouse("db")
+    return DuckDBWarehouse("db", folder / "db.duckdb")
+
+
+def text_of(policy: Policy, table: Table, warehouse: DuckDBWarehouse) -> str:
+    """The compiled text, which the kernel must read back as the policy."""
+    sql = render(compile_policy(policy, table, warehouse.dialect))
+    proof = prove(sql, "duckdb", schema_of(policy, table))
+    assert not proof.findings, proof.findings
+    assert proof.shape is not None
+    differences = compare(proof.shape, policy)
+    assert not differences, differences
+    return sql
+
+
+def release_to_everyone(policy: Policy, folder: Path) -> list[tuple[str | None, ...]]:
+    """What the compiled text makes of the whole source, every value as the engine writes it."""
+    warehouse = warehouse_of(policy, folder)
+    try:
+        table = warehouse.table(policy.source, policy.directory)
+        sql = text_of(policy, table, warehouse)
+        connection = warehouse._connection
+        units = pa.table({"unit": pa.array(range(100_000), pa.int64())})
+        if policy.source.key is not None:
+            source = f"db.main.{table.parts[-1]}" if policy.source.relation else "source.parquet"
+            units = connection.execute(
+                f'SELECT DISTINCT "{policy.source.key}" AS unit FROM {source}'
+            ).to_arrow_table()
+        connection.register(sample_relation(policy.rate), units)
+        return connection.sql(f"SELECT COLUMNS(*)::VARCHAR FROM ({sql})").fetchall()
+    finally:
+        warehouse.close()

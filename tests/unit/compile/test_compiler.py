@@ -1,0 +1,276 @@
+"""What the compiler refuses, before anything runs; and what it is given time for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sqlglot
+from everyone import policy_of, text_of, warehouse_of
+from sqlglot import exp
+
+from policy_engine.compile.catalog import Column, Kind, Table, fresh, kind_of
+from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.rendering import render
+from policy_engine.compile.stages import is_raw_first
+from policy_engine.dialects import dialect_named
+from policy_engine.errors import InternalError, PolicyError
+from policy_engine.policy.places import located
+
+DUCKDB = dialect_named("duckdb")
+PEOPLE = Table(
+    (
+        Column("id", "BIGINT"),
+        Column("Age", "INTEGER"),
+        Column("price", "DOUBLE"),
+        Column("name", "VARCHAR COLLATE NOCASE"),
+        Column("zip", "VARCHAR"),
+        Column("born", "DATE"),
+        Column("seen", "TIMESTAMP WITH TIME ZONE"),
+        Column("married", "BOOLEAN"),
+        Column("list", "INTEGER[]"),
+    ),
+    path="source.parquet",
+)
+
+
+def problems(folder: Path, recode: str, table: Table = PEOPLE, **changes: str) -> list[str]:
+    policy = policy_of(folder, recode, **changes)
+    with pytest.raises(PolicyError) as caught:
+        compile_policy(policy, table, DUCKDB)
+    return [str(problem).partition("policy.yaml: ")[2] for problem in caught.value.problems]
+
+
+REFUSED = ["BLOB", "BIT", "INTERVAL", "INTEGER[]", "INTEGER[3]", "STRUCT(a INTEGER)", "JSON",
+           "MAP(INTEGER, INTEGER)", "UNION(a INTEGER)", "TIME WITH TIME ZONE", "VARIANT",
+           "GEOMETRY", "ENUM('a')[]", "BIGNUM", "anything new"]  # fmt: skip
+RECODES = ["keep", "{bins: [1]}", "{bins: [2020-01-01]}", "{round: 1}", "{prefix: 1}",
+           "{truncate: day}", "{map: {a: b}, other: c}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+@pytest.mark.parametrize("recode", RECODES)
+def test_a_type_that_no_recoding_takes_is_refused_by_every_one(tmp_path, kind, recode):
+    [found] = problems(tmp_path, f"{{x: {recode}}}", Table((Column("x", kind),), path="p"))
+    assert "found a type that no recoding takes; " in found
+    compile_policy(policy_of(tmp_path, "{x: {constant: '*'}}"), PEOPLE, DUCKDB)
+
+
+@pytest.mark.parametrize("kind", REFUSED[:9])
+def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE t (x {kind})")
+        described = connection.execute("DESCRIBE t").fetchall()
+    assert kind_of(described[0][1]) is Kind.OTHER
+    policy = policy_of(
+        tmp_path, "{x: {prefix: 1}}", source="{path: p.parquet, unit: row, columns: {x: text}}"
+    )
+    sql = render(compile_policy(policy, Table((Column("x", kind),), path="p.parquet"), DUCKDB))
+    assert 'TRY_CAST("x" AS TEXT)' in sql
+
+
+@pytest.mark.parametrize(
+    ("recode", "message"),
+    [
+        ("{ages: keep}", "source.parquet has no column 'ages'; did you mean 'Age'?"),
+        ("{xyz: keep}", "source.parquet has no column 'xyz'; name a column of the source"),
+        ("{price: keep}", "column 'price': keep takes no floating-point number; use bins or round"),
+        (
+            "{age: {bins: [17.5]}}",
+            "column 'age': bins of a whole number need whole cut points; round them up",
+        ),
+        (
+            "{zip: {bins: [1]}}",
+            "column 'zip': bins of numbers take a number, found text;"
+            " read it as a number with source.columns",
+        ),
+        (
+            "{age: {bins: [2020-01-01]}}",
+            "column 'age': bins of dates take a date or time, found a whole number;"
+            " read it as a date with source.columns",
+        ),
+        (
+            "{age: {prefix: 1}}",
+            "column 'age': prefix takes text, found a whole number;"
+            " read it as text with source.columns",
+        ),
+        (
+            "{zip: {round: 1}}",
+            "column 'zip': round takes a number, found text;"
+            " read it as a number with source.columns",
+        ),
+        (
+            "{price: {round: 1.0e-19}}",
+            "column 'price': round takes a step of at most 18 decimal places; use a coarser one",
+        ),
+        (
+            "{born: {truncate: hour}}",
+            "column 'born': truncate: hour takes a time, found a date; use day or more",
+        ),
+        (
+            "{seen: {map: {a: b}, other: c}}",
+            "column 'seen': map and hierarchy take labels, found a time with zone;"
+            " use bins or round",
+        ),
+    ],
+)
+def test_a_recoding_that_does_not_fit_is_told_with_its_remedy(tmp_path, recode, message):
+    assert problems(tmp_path, recode) == [message]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"source": "{path: p, unit: {key: gone}}"}, "has no column 'gone'"),
+        ({"source": "{path: p, unit: {key: price}}"}, "unit.key must be a whole number, a text"),
+        ({"source": "{path: p, unit: {key: name}}"}, "unit.key must be compared letter by letter"),
+        (
+            {"source": "{path: p, unit: {key: id, keep: {order_by: [gone]}}}"},
+            "has no column 'gone'",
+        ),
+        (
+            {
+                "source": "{path: p, unit: {key: id, keep: {order_by: [zip desc]}},"
+                " columns: {zip: integer}}"
+            },
+            "order_by compares 'zip' as the text it is in the source",
+        ),
+        ({"source": "{path: p, unit: row, columns: {gone: text}}"}, "has no column 'gone'"),
+        (
+            {"source": "{path: p, unit: {key: id}}", "sample": "{rate: 0.5, method: native}"},
+            "method native samples rows, but the unit is a person",
+        ),
+        ({"sample": "{rate: 1.0e-30}"}, "a keyed sample needs a rate of at least 2^-60"),
+    ],
+)
+def test_a_source_that_does_not_fit_is_told(tmp_path, changes, message):
+    [found] = problems(tmp_path, "{age: keep}", **changes)
+    assert message in found
+
+
+@pytest.mark.parametrize("column", ["price", "name"])
+def test_grouping_raw_first_needs_columns_that_group_by_what_they_are(tmp_path, column):
+    recode = "{bins: [1]}" if column == "price" else "{map: {a: b}, other: c}"
+    [found] = problems(tmp_path, f"{{{column}: {recode}}}", grouping="raw_first")
+    assert f"raw_first needs columns that group by what they are, found '{column}'" in found
+    policy = policy_of(tmp_path, f"{{{column}: {recode}}}")
+    assert not is_raw_first(policy, PEOPLE)
+    sql = render(compile_policy(policy, PEOPLE, DUCKDB))
+    assert "policy_engine_count" not in sql
+
+
+def test_raw_first_is_a_rule_over_the_policy(tmp_path):
+    for recode, wanted in [
+        ("{age: {bins: [18, 60]}, married: keep, zip: {map: {a: b}, other: c}}", True),
+        ("{age: {bins: [0, 1000000]}}", False),
+        ("{zip: keep}", False),
+        ("{zip: {prefix: 1}}", False),
+    ]:
+        assert is_raw_first(policy_of(tmp_path, recode), PEOPLE) is wanted
+
+
+def test_a_column_that_hides_the_row_number_is_refused_where_it_is_needed(tmp_path):
+    columns = (Column("file_row_number", "BIGINT"), Column("rowid", "BIGINT"))
+    file, table = Table(columns, path="p.parquet"), Table(columns, parts=("db", "main", "p"))
+    for source, hidden in ((file, "file_row_number"), (table, "rowid")):
+        [found] = problems(tmp_path, "{rowid: keep}", source)
+        assert found.startswith(f"the source has a column '{hidden}', which hides")
+        native = policy_of(tmp_path, "{rowid: keep}", sample="{rate: 0.5, method: native}")
+        compile_policy(native, source, DUCKDB)
+
+
+def test_problems_are_located_in_the_policy_file(tmp_path):
+    policy = policy_of(tmp_path, "{ages: keep, price: keep}")
+    lines = ["version: 1", "recode:", "  ages: keep", "  price: keep"]
+    policy.file.write_text("\n".join(lines))
+    with pytest.raises(PolicyError) as caught:
+        compile_policy(policy, PEOPLE, DUCKDB)
+    found = located(caught.value.problems, policy.file)
+    assert [(problem.line, problem.column) for problem in found] == [(3, 3), (4, 3)]
+
+
+def test_columns_are_found_exactly_before_they_are_found_in_another_case():
+    table = Table((Column("É", "DATE"), Column("é", "BIGINT"), Column("Age", "DATE")))
+    for name, kind in [("É", "DATE"), ("é", "BIGINT"), ("AGE", "DATE")]:
+        found = table.find(name)
+        assert found is not None
+        assert found.type == kind
+    assert table.find("gone") is None
+
+
+def test_a_declared_type_is_found_in_any_case(tmp_path):
+    source = "{path: p.parquet, unit: row, columns: {ZIP: integer}}"
+    sql = render(compile_policy(policy_of(tmp_path, "{zip: keep}", source=source), PEOPLE, DUCKDB))
+    assert 'TRY_CAST("zip" AS BIGINT)' in sql
+
+
+def test_helper_columns_have_names_of_their_own(tmp_path):
+    columns = (Column("policy_engine_count", "BOOLEAN"), Column("policy_engine_rank", "BIGINT"))
+    recode = '{policy_engine_count: keep, policy_engine_count_2: {constant: "*"}}'
+    source = "{path: p.parquet, unit: {key: policy_engine_rank}}"
+    policy = policy_of(tmp_path, recode, source=source, grouping="raw_first")
+    sql = render(compile_policy(policy, Table(columns, path="p.parquet"), DUCKDB))
+    assert '"policy_engine_count_3"' in sql
+    assert '"policy_engine_rank_2"' in sql
+    assert fresh("n", ["N", "n_2"]) == "n_3"
+
+
+def test_a_template_can_place_nothing_but_nodes(tmp_path, monkeypatch):
+    from policy_engine.compile import rendering
+
+    (tmp_path / "select.sql.j2").write_text("{{ query.sql() }}")
+    monkeypatch.setattr(rendering, "_templates", lambda: tmp_path)
+    rendering._environment.cache_clear()
+    plan = compile_policy(policy_of(tmp_path, "{zip: keep}"), PEOPLE, DUCKDB)
+    with pytest.raises(InternalError, match="a template was given str, not a node"):
+        render(plan)
+    rendering._environment.cache_clear()
+
+
+@pytest.mark.parametrize("grouping", ["recoded", "raw_first"])
+@pytest.mark.parametrize("form", ["counts", "rows"])
+@pytest.mark.parametrize("unit", ["row", "{key: id}"])
+def test_every_step_is_read_once(tmp_path, grouping, form, unit):
+    policy = policy_of(
+        tmp_path,
+        "{age: {bins: [18]}, zip: {prefix: 2}}",
+        source=f"{{path: p.parquet, unit: {unit}}}",
+        release=f"{{path: out.parquet, as: {form}}}",
+        grouping=grouping,
+    )
+    statement = sqlglot.parse_one(render(compile_policy(policy, PEOPLE, DUCKDB)), dialect="duckdb")
+    steps = [cte.alias for cte in statement.find_all(exp.CTE)]
+    read = [table.name for table in statement.find_all(exp.Table)]
+    assert {name: read.count(name) for name in steps} == dict.fromkeys(steps, 1)
+    assert sum(name.startswith("policy_engine_sample_") for name in read) == 1
+
+
+def test_the_engine_reads_the_source_and_the_sample_once(tmp_path):
+    pq.write_table(pa.table({"age": [1, 2], "zip": ["a", "b"]}), tmp_path / "source.parquet")
+    policy = policy_of(tmp_path, "{age: {bins: [18]}, zip: {prefix: 2}}")
+    warehouse = warehouse_of(policy, tmp_path)
+    table = warehouse.table(policy.source, tmp_path)
+    sql = text_of(policy, table, warehouse)
+    with warehouse.sampled(policy, table, bytes(16)):
+        plan = warehouse._connection.execute(f"EXPLAIN {sql}").fetchall()[0][1]
+    warehouse.close()
+    assert plan.count("READ_PARQUET") == 1
+    assert plan.count("ARROW_SCAN") == 1
+    assert "CTE_SCAN" not in plan
+
+
+@pytest.mark.slow
+def test_five_thousand_columns_are_compiled_proved_and_run(tmp_path):
+    names = [f"column {number}" for number in range(5000)]
+    pq.write_table(pa.table(dict.fromkeys(names, [1, 20, 20])), tmp_path / "source.parquet")
+    recode = "{" + ", ".join(f"{name}: {{bins: [18, 65]}}" for name in names) + "}"
+    policy = policy_of(tmp_path, recode)
+    warehouse = warehouse_of(policy, tmp_path)
+    table = warehouse.table(policy.source, tmp_path)
+    sql = text_of(policy, table, warehouse)
+    with warehouse.sampled(policy, table, bytes(16)):
+        assert warehouse.rows(sql).num_columns == 5001
+    warehouse.close()

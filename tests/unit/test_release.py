@@ -1,0 +1,709 @@
+"""A release is whole, certified and charged, or nothing stands and nothing was lost."""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import os
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine import publish
+from policy_engine import release as releasing
+from policy_engine.errors import (
+    BudgetExceeded,
+    FileError,
+    NotCertifiable,
+    PolicyError,
+    WarehouseError,
+)
+from policy_engine.ledger.store import Ledger
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.project import Project, load_project_text
+from policy_engine.policy.resolve import Policy
+from policy_engine.release import METADATA_KEY, Released, release
+from policy_engine.verify import certificate as certifying
+from policy_engine.verify.keys import TrustedKeys, load_public_key
+from policy_engine.verify.release_check import verify_release
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+POLICY = """\
+version: 1
+name: people
+source: {source}
+recode: {recode}
+sample: {{rate: {rate}, method: {method}}}
+k: {k}
+guarantee: {{epsilon: 1, delta: 0.99}}
+release: {release}
+budget: people
+"""
+PROJECT = """\
+warehouses: {db: {type: duckdb, database: db.duckdb}}
+accounts: {people: {epsilon: 3, delta: 0.99}}
+"""
+OUT = "{path: out/people.parquet}"
+SECRET = bytes(range(100, 116))
+
+
+@dataclass
+class Lab:
+    """A project in a folder, with 60 people in two groups, and what stands in it."""
+
+    folder: Path
+    project: Project
+
+    def policy(self, **changes: str) -> Policy:
+        parts = {
+            "source": "{path: source.parquet, unit: row}",
+            "recode": "{age: {bins: [18]}, zip: {prefix: 2}}",
+            "rate": "0.5",
+            "method": "keyed",
+            "k": "2",
+            "release": OUT,
+        }
+        text = POLICY.format(**{**parts, **changes})
+        (self.folder / "policy.yaml").write_text(text)
+        return load_policy_text(text, self.folder / "policy.yaml", self.folder)
+
+    def release(self, *, replace: bool = False, **changes: str) -> Released:
+        return release(self.policy(**changes), self.project, replace=replace)
+
+    @property
+    def entries(self) -> list[str]:
+        if not self.project.ledger.exists():
+            return []
+        with Ledger.open(self.project.ledger) as ledger:
+            return [entry.state for entry in ledger.entries("people")]
+
+    @property
+    def standing(self) -> dict[str, bytes]:
+        """Every file that a release could have touched, hidden ones among them."""
+        files = [*(self.folder / "out").glob("*"), *self.folder.glob("*certificate*")]
+        files += [file for file in self.folder.glob(".*") if file.is_file()]
+        return {str(file.relative_to(self.folder)): file.read_bytes() for file in files}
+
+    def verify(self, certificate: Path, found: Path | None = None) -> None:
+        trusted = TrustedKeys.of(load_public_key(self.project.signing_key))
+        verify_release(certificate.read_text(), trusted, found)
+
+    def table(self, sql: str) -> list[tuple]:
+        with duckdb.connect() as connection:
+            connection.execute(f"ATTACH '{self.folder / 'db.duckdb'}' AS db (READ_ONLY)")
+            return connection.execute(sql).fetchall()
+
+
+ROWS = [(str(i), "34" if i % 2 else "7", f"{'12' if i % 2 else '99'}{i:03}") for i in range(60)]
+
+
+def write_source(path: Path, rows: list[tuple[str, str, str]]) -> None:
+    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    person, age, code = (list(column) for column in columns)
+    ages = pa.array([int(a) for a in age], pa.int64())
+    table = {
+        "person": pa.array(person, pa.string()),
+        "age": ages,
+        "zip": pa.array(code, pa.string()),
+    }
+    pq.write_table(pa.table(table), path)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    write_source(tmp_path / "source.parquet", ROWS)
+    project = load_project_text(PROJECT, tmp_path / "policy-engine.yaml", tmp_path)
+    with duckdb.connect(str(tmp_path / "db.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE people AS FROM '{tmp_path / 'source.parquet'}'")
+        connection.execute("CREATE VIEW everyone AS SELECT * FROM people")
+    return Lab(tmp_path, project)
+
+
+# What a release is.
+
+
+@pytest.mark.parametrize("form", ["counts", "rows"])
+@pytest.mark.parametrize("method", ["keyed", "native"])
+@pytest.mark.parametrize("source", ["path: source.parquet", "relation: people"])
+def test_a_release_verifies_from_its_files_alone(lab, form, method, source):
+    done = lab.release(
+        source=f"{{{source}, unit: row}}",
+        method=method,
+        release=f"{{path: out/people.parquet, as: {form}}}",
+    )
+    lab.verify(done.certificate, Path(done.release))
+    assert sorted(lab.standing) == ["out/people.certificate.json", "out/people.parquet"]
+    assert lab.entries == ["committed"]
+    rows = pq.read_table(done.release)
+    assert rows.num_rows == done.rows
+    assert done.groups == 2
+
+
+def test_the_file_carries_the_facts_of_its_certificate(lab):
+    done = lab.release()
+    statement = json.loads(done.certificate.read_text())
+    facts = json.loads(pq.read_schema(done.release).metadata[METADATA_KEY.encode()])
+    import base64
+
+    assert json.loads(base64.b64decode(statement["payload"]))["predicate"] == facts
+
+
+def test_a_release_into_a_table_carries_and_has_its_certificate(lab):
+    done = lab.release(source="{relation: people, unit: row}", release="{relation: out}")
+    lab.verify(done.certificate)
+    [comment] = lab.table("SELECT comment FROM duckdb_tables() WHERE table_name = 'out'")
+    assert json.loads(comment[0])["k"] == 2
+    assert len(lab.table("FROM db.main.out")) == done.groups == 2
+    assert done.certificate == lab.folder / "people.certificate.json"
+
+
+def test_a_table_is_replaced_only_when_asked(lab):
+    table = {"source": "{relation: people, unit: row}", "release": "{relation: out}"}
+    first = lab.release(**table).certificate.read_bytes()
+    with pytest.raises(FileError, match=r"db.main.out exists; use --replace"):
+        lab.release(**table)
+    assert lab.entries == ["committed"]
+    done = lab.release(**table, replace=True)
+    assert done.certificate.read_bytes() != first
+    lab.verify(done.certificate)
+
+
+def test_a_file_is_replaced_only_when_asked(lab):
+    before = Path(lab.release().release).read_bytes()
+    with pytest.raises(FileError, match=r"exists; use --replace to release anew"):
+        lab.release()
+    assert lab.entries == ["committed"]
+    done = lab.release(replace=True)
+    lab.verify(done.certificate, Path(done.release))
+    assert Path(done.release).read_bytes() != before
+    assert len(lab.standing) == 2
+
+
+# What a release never holds.
+
+
+@pytest.mark.parametrize("target", [OUT, "{relation: out}"])
+def test_the_secret_is_in_nothing_that_is_written_or_logged(lab, monkeypatch, caplog, target):
+    monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
+    with caplog.at_level(logging.DEBUG):
+        lab.release(source="{relation: people, unit: {key: person}}", release=target)
+    files = [file for file in lab.folder.rglob("*") if file.is_file()]
+    assert len(files) > 4
+    texts = [SECRET, SECRET.hex().encode(), str(int.from_bytes(SECRET, "big")).encode()]
+    for content in [*(file.read_bytes() for file in files), caplog.text.encode()]:
+        assert not any(text in content for text in texts)
+
+
+def test_certificates_of_neighbouring_sources_are_the_same(lab, monkeypatch):
+    monkeypatch.setattr(certifying, "datetime", FrozenClock)
+    one = lab.release()
+    write_source(lab.folder / "source.parquet", ROWS[:-1])
+    two = lab.release(release="{path: out/other.parquet}")
+    facts = [
+        json.loads(pq.read_schema(done.release).metadata[METADATA_KEY.encode()])
+        for done in (one, two)
+    ]
+    for found in facts:
+        found["policy"].pop("digest")
+        found.pop("sql"), found.pop("sql_digest")
+    assert facts[0] == facts[1]
+
+
+class FrozenClock:
+    @staticmethod
+    def now(zone):
+        from datetime import datetime
+
+        return datetime(2026, 11, 21, tzinfo=zone)
+
+
+def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkeypatch):
+    monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
+    monkeypatch.setattr(certifying, "datetime", FrozenClock)
+    by_key = "{path: source.parquet, unit: {key: person}}"
+    first = Path(lab.release(source=by_key).release).read_bytes()
+    for order in (ROWS[::-1], ROWS[31:] + ROWS[:31]):
+        write_source(lab.folder / "source.parquet", order)
+        assert Path(lab.release(source=by_key, replace=True).release).read_bytes() == first
+
+
+# What a person's rows become, whatever the table's size.
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+@pytest.mark.parametrize("unit", ["row", "{key: person}"])
+@pytest.mark.parametrize("source", ["path: source.parquet", "relation: few", "path: source.csv"])
+def test_a_table_below_k_releases_nothing_and_succeeds(lab, size, unit, source):
+    rows = ROWS[:size]
+    write_source(lab.folder / "source.parquet", rows)
+    lines = ["person,age,zip", *(",".join(row) for row in rows)]
+    (lab.folder / "source.csv").write_text("\n".join(lines) + "\n")
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE few AS SELECT * FROM people LIMIT {size}")
+    done = lab.release(
+        source=f"{{{source}, unit: {unit}}}", recode="{zip: {prefix: 1}}", rate="0.9", k="3"
+    )
+    assert (done.groups, done.rows) == (0, 0)
+    lab.verify(done.certificate, Path(done.release))
+    assert lab.entries == ["committed"]
+
+
+@pytest.mark.parametrize("form", ["counts", "rows"])
+def test_one_group_may_hold_everybody(lab, form):
+    done = lab.release(
+        recode='{all: {constant: "*"}}', release=f"{{path: out/people.parquet, as: {form}}}"
+    )
+    assert done.groups == 1
+    lab.verify(done.certificate, Path(done.release))
+
+
+# What is charged, and what stands, when a step fails.
+
+DISK_FULL = OSError(errno.ENOSPC, "No space left on device")
+READ_ONLY = OSError(errno.EROFS, "Read-only file system")
+
+
+def nth_call(function, number, error):
+    """``function``, raising at its nth call."""
+    calls = []
+
+    def failing(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == number:
+            raise error
+        return function(*arguments, **options)
+
+    return failing
+
+
+def fail(monkeypatch, owner, name, error, number=1):
+    monkeypatch.setattr(owner, name, nth_call(getattr(owner, name), number, error))
+
+
+# owner, name, which call, whether the account was charged by then
+FILE_STEPS = [
+    (DuckDBWarehouse, "table", 1, False),
+    (releasing, "render", 1, False),
+    (releasing, "certify", 1, False),
+    (releasing, "check_target", 1, False),
+    (releasing, "load_private_key", 1, False),
+    (Ledger, "reserve", 1, False),
+    (releasing, "new_secret", 1, True),
+    (DuckDBWarehouse, "_draw", 1, True),
+    (DuckDBWarehouse, "rows", 1, True),
+    (DuckDBWarehouse, "_state", 2, True),
+    (pq, "write_table", 1, True),
+    (publish, "file_digest", 1, True),
+    (releasing, "sign", 1, True),
+    (publish, "_sync", 1, True),
+    (os, "link", 1, True),
+    (os, "link", 2, True),
+]
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), DISK_FULL], ids=["interrupt", "full"])
+@pytest.mark.parametrize(("owner", "name", "number", "charged"), FILE_STEPS)
+def test_a_step_that_fails_leaves_all_as_it_was_and_charged_if_drawn(
+    lab, monkeypatch, owner, name, number, charged, error, replace
+):
+    first = lab.release(release=OUT if replace else "{path: elsewhere.parquet}")
+    before = lab.standing
+    fail(monkeypatch, owner, name, error, number)
+    policy = lab.policy()
+    with pytest.raises((type(error), FileError, WarehouseError)) as caught:
+        release(policy, lab.project, replace=replace)
+    if isinstance(error, OSError) and owner in {pq, publish, os}:
+        assert "the disk is full; nothing was published" in str(caught.value)
+    monkeypatch.undo()
+    assert lab.standing == before
+    assert lab.entries == (["committed", "reserved"] if charged else ["committed"])
+    if replace:
+        lab.verify(first.certificate, Path(first.release))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), DISK_FULL])
+def test_a_release_whose_commit_in_the_ledger_fails_stands_certified_and_charged(
+    lab, monkeypatch, error
+):
+    fail(monkeypatch, Ledger, "commit", error)
+    with pytest.raises(type(error)):
+        lab.release()
+    assert lab.entries == ["reserved"]
+    lab.verify(lab.folder / "out/people.certificate.json", lab.folder / "out/people.parquet")
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_replacing_restores_the_old_release_when_it_cannot_be_moved(lab, monkeypatch, step):
+    lab.release()
+    before = lab.standing
+    fail(monkeypatch, Path, "rename", READ_ONLY, step)
+    with pytest.raises(FileError, match="the file system is read-only; nothing was published"):
+        lab.release(replace=True)
+    monkeypatch.undo()
+    assert lab.standing == before
+
+
+class Failing:
+    """A connection that fails at one statement, as DuckDB does."""
+
+    def __init__(self, connection, start, error):
+        self._connection, self._start, self._error = connection, start, error
+
+    def execute(self, sql, *arguments):
+        if sql.startswith(self._start):
+            raise self._error
+        return self._connection.execute(sql, *arguments)
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+
+TABLE = {"source": "{relation: people, unit: row}", "release": "{relation: out}"}
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("statement", ["BEGIN", "-- policy", "COMMENT", "COMMIT"])
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (duckdb.IOException("disk full at '34'"), "could not read or write a file"),
+        (duckdb.ConversionException("could not convert 'abc'"), "its message is withheld"),
+        (duckdb.OutOfMemoryException("row 17"), "ran out of memory"),
+        (KeyboardInterrupt(), ""),
+    ],
+)
+def test_a_table_that_cannot_be_written_is_as_it_was(
+    lab, monkeypatch, replace, statement, error, told
+):
+    if replace:
+        lab.release(**TABLE)
+    charged = lab.entries
+    before = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
+    real = DuckDBWarehouse.publish
+
+    def publishing(self, *arguments):
+        self._connection = Failing(self._connection, statement, error)
+        real(self, *arguments)
+
+    monkeypatch.setattr(DuckDBWarehouse, "publish", publishing)
+    with pytest.raises((WarehouseError, KeyboardInterrupt)) as caught:
+        lab.release(**TABLE, replace=replace)
+    assert told in str(caught.value)
+    assert "abc" not in str(caught.value)
+    assert "34" not in str(caught.value)
+    after = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
+    assert after == before
+    assert lab.entries == [*charged, "reserved"]
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("error", [DISK_FULL, KeyboardInterrupt()])
+@pytest.mark.parametrize(("owner", "name"), [(releasing, "sign"), (os, "link")])
+def test_no_table_stands_without_its_certificate(lab, monkeypatch, owner, name, error, replace):
+    lab.release(release="{path: elsewhere.parquet}")  # makes the ledger, which links too
+    if replace:
+        lab.release(**TABLE)
+    before = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
+    fail(monkeypatch, owner, name, error)
+    with pytest.raises((FileError, OSError, KeyboardInterrupt)):
+        lab.release(**TABLE, replace=replace)
+    monkeypatch.undo()
+    after = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
+    assert after == before
+    assert lab.entries[-1] == "reserved"
+
+
+def test_a_target_that_appears_meanwhile_is_left_alone(lab, monkeypatch):
+    real = publish._put_in_place
+
+    def late(moves, *, replace):
+        (lab.folder / "out/people.parquet").write_bytes(b"another's")
+        real(moves, replace=replace)
+
+    monkeypatch.setattr(publish, "_put_in_place", late)
+    with pytest.raises(FileError, match="it exists; use --replace"):
+        lab.release()
+    assert lab.standing == {"out/people.parquet": b"another's"}
+    assert lab.entries == ["reserved"]
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_of_two_releases_at_once_exactly_one_stands(lab, monkeypatch, replace):
+    lab.release(release=OUT if replace else "{path: elsewhere.parquet}")
+    ready = threading.Barrier(2)
+    real = publish._put_in_place
+
+    def together(moves, *, replace):
+        ready.wait(60)
+        real(moves, replace=replace)
+
+    monkeypatch.setattr(publish, "_put_in_place", together)
+    policy = lab.policy()
+    outcomes: list[str] = []
+
+    def run() -> None:
+        try:
+            release(policy, lab.project, replace=replace)
+            outcomes.append("done")
+        except FileError as error:
+            outcomes.append(str(error).partition(": ")[2])
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if replace:
+        assert outcomes == ["done", "done"]
+    else:
+        assert sorted(outcomes)[0] == "done"
+        assert "it exists; use --replace" in sorted(outcomes)[1]
+    lab.verify(lab.folder / "out/people.certificate.json", lab.folder / "out/people.parquet")
+    elsewhere = {"elsewhere.certificate.json"}
+    assert set(lab.standing) - elsewhere == {"out/people.certificate.json", "out/people.parquet"}
+    assert lab.entries.count("committed") == (3 if replace else 2)
+    assert len(lab.entries) == 3
+
+
+@pytest.mark.parametrize("how", ["replaced", "touched", "deleted"])
+def test_a_source_that_changes_meanwhile_is_not_published(lab, monkeypatch, how):
+    real = DuckDBWarehouse.rows
+
+    def rows(self, sql):
+        found = real(self, sql)
+        source = lab.folder / "source.parquet"
+        if how == "deleted":
+            source.unlink()
+        elif how == "touched":
+            os.utime(source, ns=(1, 1))
+        else:
+            source.unlink()
+            write_source(source, ROWS)
+        return found
+
+    monkeypatch.setattr(DuckDBWarehouse, "rows", rows)
+    with pytest.raises(WarehouseError, match=r"source.parquet changed while it was read"):
+        lab.release()
+    assert lab.standing == {}
+    assert lab.entries == ["reserved"]
+
+
+# What is refused before anything is charged.
+
+
+def refused(lab: Lab, error: type[Exception], match: str, **changes: str) -> None:
+    with pytest.raises(error, match=match):
+        lab.release(**changes)
+    assert lab.entries == []
+    assert lab.standing == {}
+
+
+def test_over_budget_nothing_is_drawn(lab, monkeypatch):
+    for number in range(3):
+        lab.release(release=f"{{path: out/{number}.parquet}}")
+    before = lab.standing
+    fail(monkeypatch, DuckDBWarehouse, "_draw", AssertionError("drawn"))
+    fail(monkeypatch, releasing, "new_secret", AssertionError("drawn"))
+    with pytest.raises(BudgetExceeded, match="account 'people' cannot pay"):
+        lab.release()
+    assert lab.standing == before
+    assert lab.entries == ["committed"] * 3
+
+
+def test_a_release_that_does_not_meet_its_guarantee_is_refused(lab):
+    text = POLICY.replace("delta: 0.99", "delta: 1.0e-9")
+    parts = {"source": "{path: source.parquet, unit: row}", "recode": "{age: keep}", "rate": "0.5"}
+    policy = load_policy_text(
+        text.format(**parts, method="keyed", k="2", release=OUT), "p.yaml", lab.folder
+    )
+    with pytest.raises(NotCertifiable, match="V29"):
+        release(policy, lab.project)
+    assert lab.entries == []
+
+
+@pytest.mark.parametrize(
+    ("made", "path", "message"),
+    [
+        (None, "gone.parquet", "the source gone.parquet is not there"),
+        (None, "*.parquet", r"the source \*.parquet is not there"),
+        ("folder", "folder.parquet", "is a directory; name one Parquet or CSV file in it"),
+        (b"", "empty.parquet", "the source empty.parquet is empty"),
+        (b"PAR1 nonsense PAR1", "bad.parquet", "is not a Parquet file that can be read"),
+        (b"{}", "people.json", r"must be a .parquet, .csv or .tsv file"),
+        (b"a,A\n1,2\n", "twice.csv", "must name every column once"),
+        (b"age,\n1,2\n", "nameless.csv", "must name every column once"),
+        (b"age,zip\n1\n2,3\n", "short.csv", "every row must have as many fields"),
+        (b"age,zip\n1,2,3\n2,3\n", "long.csv", "every row must have as many fields"),
+        (b"age,zip\n1,\"2\n", "open.csv", "is not a CSV file that can be read"),
+        (b"age,zip\n1,\xff\xfe\n", "latin.csv", "is not CSV in UTF-8"),
+        (b"\xff\xfe\n1,2\n", "header.csv", "is not CSV in UTF-8"),
+    ],
+)  # fmt: skip
+def test_a_source_that_cannot_be_read_is_told(lab, made, path, message):
+    if made == "folder":
+        (lab.folder / path).mkdir()
+    elif made is not None:
+        (lab.folder / path).write_bytes(made)
+    refused(lab, FileError, message, source=f"{{path: '{path}', unit: row}}")
+
+
+@pytest.mark.parametrize(
+    ("relation", "message"),
+    [("gone", "no table or view db.main.gone"), ("other.main.people", "not in the warehouse db")],
+)
+def test_a_relation_that_is_not_there_is_told(lab, relation, message):
+    refused(lab, WarehouseError, message, source=f"{{relation: {relation}, unit: row}}")
+
+
+@pytest.mark.parametrize("unit", ["row", "{key: person}"])
+@pytest.mark.parametrize("method", ["keyed", "native"])
+def test_a_view_is_refused_with_the_remedy(lab, unit, method):
+    if method == "native" and unit != "row":
+        pytest.skip("refused for another reason")
+    refused(
+        lab,
+        PolicyError,
+        r"policy.yaml:3:\d+: db.main.everyone must be a table, found a view; name the table",
+        source=f"{{relation: everyone, unit: {unit}}}",
+        method=method,
+    )
+
+
+def test_a_file_of_the_same_name_in_the_working_directory_is_not_read(lab, monkeypatch, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    write_source(elsewhere / "source.parquet", [("x", "1", "00000")] * 500)
+    monkeypatch.chdir(elsewhere)
+    refused(lab, FileError, "another file of that name is in the working directory")
+    monkeypatch.chdir(lab.folder)
+    assert lab.release().groups == 2
+
+
+def test_a_folder_with_a_comma_is_read_or_refused(lab, monkeypatch):
+    folder = lab.folder / "a,b"
+    folder.mkdir()
+    write_source(folder / "source.parquet", ROWS)
+    inside = Lab(folder, lab.project)
+    with pytest.raises(FileError, match="has a comma in its name"):
+        inside.release()
+    monkeypatch.chdir(folder)
+    assert inside.release().groups == 2
+
+
+@pytest.mark.parametrize("path", ["../source.parquet", "deep/../../source.parquet"])
+def test_a_source_above_the_policy_is_found(lab, path):
+    folder = lab.folder / "policies"
+    (folder / "deep").mkdir(parents=True)
+    done = Lab(folder, lab.project).release(source=f"{{path: {path}, unit: row}}")
+    assert done.groups == 2
+
+
+def test_a_target_that_cannot_be_written_is_refused_before_the_charge(lab, monkeypatch):
+    fail(monkeypatch, Path, "touch", READ_ONLY)
+    refused(lab, FileError, "the file system is read-only; nothing was published")
+    (lab.folder / "file").write_text("")
+    refused(lab, FileError, "a part of its path is a file", release="{path: file/p.parquet}")
+    refused(lab, FileError, r"must end in .parquet", release="{path: out/p.csv}")
+
+
+def test_a_directory_in_the_way_is_refused(lab):
+    (lab.folder / "out/people.parquet").mkdir(parents=True)
+    with pytest.raises(FileError, match="is a directory; name a file"):
+        lab.release()
+    assert lab.entries == []
+
+
+# CSV, as the world writes it.
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "groups"),
+    [
+        (b"\xef\xbb\xbfage,zip\r\n34,12000\r\n34,12001\r\n", "bom.csv", {"12": 2}),
+        (b'age,zip\n34,"12,\n""x"""\n34,"12\r\n"\n', "quotes.csv", {"12": 2}),
+        (b"age\tzip\n34\t12,0\n34\t12,1\n", "tabs.tsv", {"12": 2}),
+        (b"age,zip\n", "header.csv", {}),
+        (b"age,zip", "unended.csv", {}),
+        (b"age,zip\n34,\n34,\"\"\n", "nothing.csv", {None: 2}),
+        (b"age,zip\n34,\xd7\xa9\xd7\x9cx\n34,\xd7\xa9\xd7\x9cy\n", "hebrew.csv", {"של": 2}),
+        (b'age,"zip"\n#34,12\n34,12\n', "hash.csv", {"12": 2}),
+    ],
+)  # fmt: skip
+def test_a_csv_file_is_read_as_text(lab, monkeypatch, content, name, groups):
+    (lab.folder / name).write_bytes(content)
+    monkeypatch.setattr(releasing, "new_secret", secret_that_keeps(2))
+    done = lab.release(
+        source=f"{{path: {name}, unit: row}}", recode="{zip: {prefix: 2}}", rate="0.9"
+    )
+    found = pq.read_table(done.release).to_pydict()
+    assert dict(zip(found["zip"], found["n"], strict=True)) == groups
+    lab.verify(done.certificate, Path(done.release))
+
+
+def secret_that_keeps(rows: int):
+    """A maker of secrets under which the first rows are all sampled at 0.9."""
+    from policy_engine.dialects.base import threshold
+    from policy_engine.warehouse.drawing import row_in_sample
+
+    bound = threshold(Decimal("0.9"))
+    secret = next(
+        candidate
+        for number in range(10_000)
+        if all(
+            row_in_sample(candidate := number.to_bytes(16, "big"), row, bound)
+            for row in range(rows)
+        )
+    )
+    return lambda: secret
+
+
+def test_a_bad_cast_in_one_row_aborts_nothing_and_is_told_nowhere(lab, caplog, capfd):
+    rows = "".join(f"{age}\n" for age in [34] * 40 + ["VERY-SECRET"])
+    (lab.folder / "source.csv").write_text("age\n" + rows)
+    with caplog.at_level(logging.DEBUG):
+        done = lab.release(
+            source="{path: source.csv, unit: row, columns: {age: integer}}",
+            recode="{age: {bins: [18]}}",
+        )
+    assert done.groups == 1
+    out, err = capfd.readouterr()
+    written = b"".join(lab.standing.values()) + (caplog.text + out + err).encode()
+    assert b"VERY-SECRET" not in written
+
+
+# The first row of each person, whatever stands around it.
+
+
+@pytest.mark.parametrize(("way", "kept"), [("asc", "0"), ("desc", "4")])
+@pytest.mark.parametrize("source", ["path: visits.parquet", "relation: visits"])
+def test_one_row_a_person_is_kept_by_its_order(lab, way, kept, source):
+    rows = [(person, visit) for visit in (2, 4, 0, 3, 1) for person in range(200)]
+    visits = pa.table({"person": [p for p, _ in rows], "visit": [v for _, v in rows]})
+    pq.write_table(visits, lab.folder / "visits.parquet")
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.register("given", visits)
+        connection.execute("CREATE TABLE visits AS FROM given")
+    order = f"{{key: person, keep: {{order_by: [visit {way}]}}}}"
+    done = lab.release(source=f"{{{source}, unit: {order}}}", recode="{visit: keep}")
+    found = pq.read_table(done.release).to_pydict()
+    assert [str(visit) for visit in found["visit"]] == [kept]
+    assert 40 < found["n"][0] < 160  # 200 people at 0.5: outside with probability 1e-17
+
+
+def test_rows_are_each_group_as_often_as_it_was_counted(lab, monkeypatch):
+    monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
+    counts = pq.read_table(lab.release().release).to_pylist()
+    rows = pq.read_table(lab.release(release="{path: out/r.parquet, as: rows}").release).to_pylist()
+    assert Counter((row["age"], row["zip"]) for row in rows) == {
+        (group["age"], group["zip"]): group["n"] for group in counts
+    }
+    assert sum(group["n"] for group in counts) > 10

@@ -1,0 +1,141 @@
+"""The DuckDB connection: what it opens, what it says, and what it never says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from policy_engine.errors import WarehouseError
+from policy_engine.policy.resolve import Source
+from policy_engine.warehouse.duckdb import DuckDBWarehouse, known_collations
+from policy_engine.warehouse.failures import WITHHELD, withheld
+from policy_engine.warehouse.quoting import quoted
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "db.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER, name VARCHAR COLLATE nocase)")
+        connection.execute("CREATE SCHEMA other")
+        connection.execute('CREATE TABLE other."People 2" (id INTEGER)')
+    return path
+
+
+def warehouse(database: Path, **options: bool) -> DuckDBWarehouse:
+    return DuckDBWarehouse("db", database, **options)
+
+
+def test_closing_removes_what_was_spilled(database):
+    opened = warehouse(database)
+    spill = Path(opened._spill)
+    assert spill.is_dir()
+    opened.close()
+    assert not spill.exists()
+
+
+def test_a_database_that_cannot_be_opened_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "text.duckdb").write_text("no database")
+    for name, message in (("gone", "there is no database file"), ("text", "cannot be opened")):
+        with pytest.raises(WarehouseError, match=message):
+            warehouse(tmp_path / f"{name}.duckdb")
+    assert [file.name for file in tmp_path.iterdir()] == ["text.duckdb"]
+
+
+def test_a_database_is_read_only_unless_it_is_written_to(database):
+    opened = warehouse(database)
+    with pytest.raises(WarehouseError):
+        opened.publish("CREATE TABLE db.main.t AS SELECT 1 AS a", ("db", "main", "t"), "", bool)
+    assert not opened.exists(("db", "main", "t"))
+    opened.close()
+    opened = warehouse(database, writable=True)
+    opened.publish("CREATE TABLE db.main.t AS SELECT 1 AS a", ("db", "main", "t"), "it's", bool)
+    assert opened.exists(("DB", "main", "T"))
+    assert list(opened.release_lines(("db", "main", "t"))) == [("1",)]
+    opened.close()
+
+
+@pytest.mark.parametrize("relation", ["people", "PEOPLE", "main.people", "db.main.People"])
+def test_a_relation_is_found_in_any_case_and_with_its_collations(database, relation):
+    opened = warehouse(database)
+    table = opened.table(Source(None, relation), database.parent)
+    assert [(c.name, c.is_collated) for c in table.columns] == [("id", False), ("name", True)]
+    assert table.view is None
+    opened.close()
+
+
+def test_a_relation_of_another_schema_is_found(database):
+    opened = warehouse(database)
+    table = opened.table(Source(None, "other.People 2"), database.parent)
+    assert table.parts == ("db", "other", "People 2")
+    opened.close()
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kathmandu"])
+def test_the_session_is_in_utc(monkeypatch, zone):
+    monkeypatch.setitem(os.environ, "TZ", zone)
+    opened = DuckDBWarehouse()
+    found = opened.rows("SELECT '2020-01-01 00:00:00+00'::TIMESTAMPTZ::VARCHAR AS moment")
+    assert found.to_pylist() == [{"moment": "2020-01-01 00:00:00+00"}]
+    opened.close()
+
+
+def test_a_relation_without_a_database_says_what_to_write():
+    opened = DuckDBWarehouse()
+    with pytest.raises(WarehouseError, match="name one under 'warehouses:'"):
+        opened.table(Source(None, "people"), Path())
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (duckdb.ConversionException("'VERY-SECRET'"), WITHHELD),
+        (duckdb.InvalidInputException("'VERY-SECRET'"), WITHHELD),
+        (duckdb.OutOfRangeException("'VERY-SECRET'"), WITHHELD),
+        (duckdb.OutOfMemoryException("'VERY-SECRET'"), "the warehouse ran out of memory"),
+        (duckdb.IOException("'VERY-SECRET'"), "the warehouse could not read or write a file"),
+        (duckdb.PermissionException("'VERY-SECRET'"), "the warehouse refused access"),
+    ],
+)
+def test_an_engines_message_is_never_passed_on(error, told):
+    with pytest.raises(WarehouseError) as caught, withheld():
+        raise error
+    assert str(caught.value).startswith(told)
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_an_interrupt_stays_one():
+    with pytest.raises(KeyboardInterrupt), withheld():
+        raise duckdb.InterruptException("interrupted")
+
+
+@pytest.mark.parametrize(
+    ("ddl", "found"),
+    [
+        ("CREATE TABLE t(a VARCHAR COLLATE nocase NOT NULL, b INT)", {"a": " COLLATE nocase"}),
+        ('CREATE TABLE t("A b" VARCHAR COLLATE de)', {"a b": " COLLATE de"}),
+        ("CREATE TABLE t(s STRUCT(a INT), CHECK((s.a > 1)), u UNION(a INT, b VARCHAR))", {}),
+        ("CREATE TABLE t(a VARCHAR DEFAULT('COLLATE nocase'))", {}),
+    ],
+)
+def test_collations_are_read_from_the_definition(ddl, found):
+    assert known_collations(ddl) == found
+
+
+def test_a_definition_that_cannot_be_read_is_refused():
+    with pytest.raises(WarehouseError, match="make a plain table of it"):
+        known_collations("CREATE TABLE ((")
+
+
+def test_quoted_names_are_one_identifier():
+    for name in ('"; drop table x; --', "a.b", 'a"b""c', "select"):
+        with duckdb.connect() as connection:
+            connection.execute(f"CREATE TABLE {quoted('memory', 'main', name)} (a INTEGER)")
+            assert connection.execute("SHOW TABLES").fetchall() == [(name,)]

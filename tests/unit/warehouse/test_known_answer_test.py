@@ -1,0 +1,137 @@
+"""The known-answer test refuses a sampler that is broken in any one way."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pytest
+
+from policy_engine.errors import WarehouseError
+from policy_engine.warehouse import drawing, duckdb_sample, known_answers
+from policy_engine.warehouse.drawing import key_in_sample, row_in_sample, text_block
+from policy_engine.warehouse.duckdb_sample import DrawnSample
+
+REAL_ROWS, REAL_KEYS = duckdb_sample.draw_rows, duckdb_sample.draw_keys
+
+
+@pytest.fixture
+def sample():
+    with duckdb.connect() as connection:
+        yield DrawnSample(connection)
+
+
+def check(sample: DrawnSample) -> None:
+    sample.check_known_rows()
+    sample.check_known_keys()
+
+
+def test_a_sound_sampler_passes_and_leaves_nothing_behind(sample):
+    check(sample)
+    assert sample._connection.execute("SHOW TABLES").fetchall() == []
+
+
+def test_the_known_answers_are_the_definition():
+    units = range(known_answers.UNITS)
+    secret, bound = known_answers.SECRET, known_answers.THRESHOLD
+    by_row = {unit for unit in units if row_in_sample(secret, unit, bound)}
+    by_number = {unit for unit in units if key_in_sample(secret, unit, bound)}
+    by_text = {unit for unit in units if key_in_sample(secret, text_block(str(unit)), bound)}
+    assert known_answers.expected(known_answers.ROWS) == by_row
+    assert known_answers.expected(known_answers.NUMBERS) == by_number
+    assert known_answers.expected(known_answers.TEXTS) == by_text
+    assert len(by_row) > 250
+    assert len({frozenset(by_row), frozenset(by_number), frozenset(by_text)}) == 3
+
+
+def refused(sample: DrawnSample) -> None:
+    with pytest.raises(WarehouseError, match="known-answer test of the sampler failed"):
+        check(sample)
+
+
+def little_endian(cipher: bytes) -> np.ndarray:
+    return np.frombuffer(cipher, dtype="<u8")[::2].astype(np.uint64)
+
+
+def second_half(cipher: bytes) -> np.ndarray:
+    return np.frombuffer(cipher, dtype=">u8")[1::2].astype(np.uint64)
+
+
+@pytest.mark.parametrize("words", [little_endian, second_half])
+def test_other_bytes_of_the_cipher_are_noticed(sample, monkeypatch, words):
+    monkeypatch.setattr(drawing, "_words", words)
+    refused(sample)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda s, n, b: (rows + 1 for rows in REAL_ROWS(s, n, b)),
+        lambda s, n, b: (rows - 1 for rows in REAL_ROWS(s, n, b)),
+        lambda s, n, b: (rows[:-1] for rows in REAL_ROWS(s, n, b)),
+        lambda s, n, b: REAL_ROWS(s, n - 16, b),
+        lambda s, n, b: REAL_ROWS(s, n, b - (b >> 6)),
+        lambda s, n, b: REAL_ROWS(bytes(16), n, b),
+        lambda s, n, b: iter([np.arange(n)]),
+        lambda s, n, b: iter([]),
+    ],
+    ids=["later", "earlier", "one less", "short", "rate", "secret", "everybody", "nobody"],
+)
+def test_other_rows_are_noticed(sample, monkeypatch, draw):
+    monkeypatch.setattr(duckdb_sample, "draw_rows", draw)
+    refused(sample)
+
+
+@pytest.mark.parametrize("kept", [np.zeros, np.ones], ids=["all in", "all out"])
+def test_ties_that_are_not_settled_are_noticed(sample, monkeypatch, kept):
+    def rest(secret, rows):
+        return kept(len(rows), np.uint64) * np.uint64((1 << 52) - 1)
+
+    monkeypatch.setattr(drawing, "_rest_of_rows", rest)
+    refused(sample)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda s, h, lo, b: REAL_KEYS(s, lo, h, b),
+        lambda s, h, lo, b: REAL_KEYS(s, h, lo, b) - 1,
+        lambda s, h, lo, b: REAL_KEYS(s, h, lo.byteswap(), b),
+        lambda s, h, lo, b: REAL_KEYS(s, np.zeros_like(h), lo, b),
+        lambda s, h, lo, b: np.arange(len(lo)),
+    ],
+    ids=["halves", "places", "byte order", "half a text", "everybody"],
+)
+def test_other_keys_are_noticed(sample, monkeypatch, draw):
+    monkeypatch.setattr(duckdb_sample, "draw_keys", draw)
+    refused(sample)
+
+
+class Rewriting:
+    """A connection whose engine does something else than the statement says."""
+
+    def __init__(self, connection, old: str, new: str) -> None:
+        self._connection, self._old, self._new, self.hits = connection, old, new, 0
+
+    def execute(self, sql, *arguments):
+        self.hits += self._old in sql
+        return self._connection.execute(sql.replace(self._old, self._new), *arguments)
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("range IN (SELECT unit FROM policy_engine_known)", "true"),
+        ("WHERE rowid IN (SELECT place FROM policy_engine_kept)", ""),
+        ("ORDER BY rowid", "ORDER BY rowid DESC"),
+        ("substr(sha256(unit::VARCHAR), 1, 16)", "substr(md5(unit::VARCHAR), 1, 16)"),
+        ("17, 16", "18, 16"),
+        ("0::UBIGINT AS high", "1::UBIGINT AS high"),
+    ],
+)
+def test_an_engine_that_answers_otherwise_is_noticed(sample, old, new):
+    sample._connection = Rewriting(sample._connection, old, new)
+    refused(sample)
+    assert sample._connection.hits
