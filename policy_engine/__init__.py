@@ -2,11 +2,18 @@
 
 The names below are the whole public face; each is loaded when it is first used, so that
 importing the package costs nothing.
+
+>>> from policy_engine import release
+>>> import policy_engine.release
+>>> policy_engine.release is release
+True
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,17 +25,27 @@ if TYPE_CHECKING:
 
 __all__ = ["certify", "compile_policy", "load_policy", "release", "verify"]
 
-_HOMES = {
-    "certify": ("policy_engine.verify.certificate", "certify"),
-    "compile_policy": ("policy_engine.compile.compiler", "compile_policy"),
-    "load_policy": ("policy_engine.policy.loading", "load_policy"),
-    "release": ("policy_engine.release", "release"),
-    "verify": ("policy_engine.verify.release_check", "verify_release"),
-}
+
+def _public(module: str, attribute: str) -> property:
+    def loaded(package: ModuleType) -> Any:
+        return getattr(import_module(module), attribute)
+
+    def kept(package: ModuleType, value: object) -> None:
+        # The import system puts a room into the package when it loads it. Two rooms are called
+        # as the function is; ``from policy_engine.release import …`` finds them all the same.
+        del package, value
+
+    return property(loaded, kept)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'policy_engine' has no attribute {name!r}")
-    module, attribute = _HOMES[name]
-    return getattr(import_module(module), attribute)
+class _Package(ModuleType):
+    """The package with its public names, whatever was imported before."""
+
+    certify = _public("policy_engine.verify.certificate", "certify")
+    compile_policy = _public("policy_engine.compile.compiler", "compile_policy")
+    load_policy = _public("policy_engine.policy.loading", "load_policy")
+    release = _public("policy_engine.release", "release")
+    verify = _public("policy_engine.verify.release_check", "verify_release")
+
+
+sys.modules[__name__].__class__ = _Package

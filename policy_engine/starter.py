@@ -86,7 +86,9 @@ def _write_new(files: dict[Path, str]) -> None:
         except OSError as error:
             for done in written:
                 done.unlink(missing_ok=True)
-            raise FileError(f"{path} could not be written: {error.strerror}") from None
+            is_file = path.parent.exists() and not path.parent.is_dir()
+            reason = "a part of its path is a file" if is_file else error.strerror
+            raise FileError(f"{path} could not be written: {reason}") from None
 
 
 def _policy(source: str | None, folder: Path, project: Project) -> str:

@@ -156,8 +156,8 @@ def _places(policy: Policy) -> tuple[str, ...]:
     if path is not None:
         return tuple(str(p.resolve()).casefold() for p in (path, certificate_path(path)))
     certificate = policy.directory / f"{policy.name}.certificate.json"
-    relation = str(policy.release.relation).casefold().split(".")
-    return ("relation:" + ".".join(relation[-2:]), str(certificate.resolve()).casefold())
+    relation = ["main", *str(policy.release.relation).casefold().split(".")][-2:]
+    return ("relation:" + ".".join(relation), str(certificate.resolve()).casefold())
 
 
 def make_ready(paths: Sequence[Path], *, replace: bool) -> tuple[Policy, ...]:

@@ -49,9 +49,8 @@ def set_up(*, as_json: bool) -> None:
     """Make stdout and stderr take every character: JSON is UTF-8, text what the terminal has."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    if as_json and isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
+            encoding = "utf-8" if as_json and stream is sys.stdout else None
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def emit(document: Mapping[str, Any], text: str, form: Format) -> None:

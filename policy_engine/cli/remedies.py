@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from policy_engine.ledger.account import Balance
     from policy_engine.policy.resolve import Policy
 
+_LEAST_RATE = Decimal("1e-6")  # a smaller sample is of no use
 _FEW_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)
 
 
@@ -64,8 +65,9 @@ def _ways(policy: Policy, epsilon: Decimal, delta: Decimal) -> str:
     except DomainError:
         pass  # no k is large enough at this rate
     try:
-        rate = _few(greatest_rate(epsilon, delta, policy.k, notion) / sampled_at)
-        ways.append(f"rate: {shown(min(rate, policy.rate))} at k = {policy.k}")
+        rate = min(policy.rate, greatest_rate(epsilon, delta, policy.k, notion) / sampled_at)
+        if rate >= _LEAST_RATE:
+            ways.append(f"rate: {shown(_few(rate))} at k = {policy.k}")
     except DomainError:
         pass  # no rate is small enough at this k
     return ", or ".join(ways)

@@ -73,16 +73,6 @@ class Column:
         return kind_of(self.type)
 
     @property
-    def precision(self) -> tuple[int, int]:
-        """The width and scale of a decimal: how many digits, and how many of them decimals.
-
-        >>> Column("price", "DECIMAL(10,2)").precision
-        (10, 2)
-        """
-        width, _, scale = self.type.partition("(")[2].rstrip(")").partition(",")
-        return int(width), int(scale)
-
-    @property
     def is_collated(self) -> bool:
         """Whether the column compares text by a collation of its own."""
         return self.kind is Kind.TEXT and " COLLATE " in self.type.upper()

@@ -13,7 +13,7 @@ from sqlglot import exp
 from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.recodes import type_problem
-from policy_engine.compile.stages import STAGES, Draft, is_raw_first, read_columns
+from policy_engine.compile.stages import STAGES, Draft, read_columns
 from policy_engine.dialects.base import Dialect, threshold
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.policy.recodings import Constant
@@ -85,8 +85,9 @@ def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Probl
 
 
 def _near(name: str, table: Table) -> str:
-    close = get_close_matches(name, [column.name for column in table.columns], 1, 0.6)
-    return f"did you mean {close[0]!r}?" if close else "name a column of the source"
+    names = {column.name.lower(): column.name for column in table.columns}
+    close = get_close_matches(name.lower(), names, 1, 0.6)
+    return f"did you mean {names[close[0]]!r}?" if close else "name a column of the source"
 
 
 def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
@@ -125,7 +126,7 @@ def _order_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
 
 
 def _grouping_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
-    if not is_raw_first(policy, table):
+    if policy.grouping != "raw_first":
         return []
     raw = read_columns(policy, table).values()
     return [

@@ -35,9 +35,10 @@ _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
 _FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 _HOURS = ("hour",)
-_MOST_DIGITS = 18
-_MOST_DECIMAL_DIGITS = 38
-_INT128 = 1 << 127
+_MOST_DECIMALS = 18
+# A longer literal is no exact number of the engine, and the kernel does not read it.
+_MOST_DIGITS = 38
+_MOST_CHARACTERS = 999_999_999
 _WHOLE = Context(prec=MAX_PREC)
 
 
@@ -62,8 +63,11 @@ def type_problem(recoding: Recoding, kind: Kind) -> str | None:
         case Prefix():
             remedy = "read it as text with source.columns"
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
-        case Round(step) if _digits(step) > _MOST_DIGITS:
-            return f"round takes a step of at most {_MOST_DIGITS} decimal places; use a coarser one"
+        case Prefix(length) if length > _MOST_CHARACTERS:
+            return f"prefix takes at most {_MOST_CHARACTERS} characters; use keep"
+        case Round(step) if _digits(step) > _MOST_DECIMALS or _is_long(step):
+            law = f"at most {_MOST_DECIMALS} decimal places and {_MOST_DIGITS} digits"
+            return f"round takes a step of {law}; use a plainer one"
         case Round():
             remedy = "read it as a number with source.columns"
             numbers = NUMBERS - {Kind.WIDE_INTEGER}
@@ -81,6 +85,8 @@ def _unless(holds: bool, law: str, kind: Kind, remedy: str) -> str | None:
 
 
 def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
+    if any(isinstance(cut, Decimal) and _is_long(cut) for cut in cuts):
+        return f"bins take cuts of at most {_MOST_DIGITS} digits; use plainer ones"
     if isinstance(cuts[0], Decimal):
         remedy = "read it as a number with source.columns"
         if kind not in NUMBERS:
@@ -91,6 +97,8 @@ def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
         return None
     remedy = "read it as a date with source.columns"
     times = TIMES | {Kind.DATE}
+    if kind is Kind.DATE and isinstance(cuts[0], datetime):
+        return "bins of a date need dates, found timestamps; leave out the time of day"
     return _unless(kind in times, "bins of dates take a date or time", kind, remedy)
 
 
@@ -155,22 +163,17 @@ def _bins(
 def _below(cut: object, value: exp.Expr, column: Column) -> exp.Expr:
     # A comparison converts both sides to one type, and a value that does not fit it is an
     # error: where there is no common type for every value, both are compared as DOUBLE.
-    if not isinstance(cut, Decimal) or column.kind is Kind.FLOAT:
-        return exp.LT(this=value.copy(), expression=_cut(cut))
-    if _has_common_type(cut, column):
-        return exp.LT(this=value.copy(), expression=_exact(cut))
-    return exp.LT(this=_cast(value.copy(), "DOUBLE"), expression=_cut(cut))
+    compared = value.copy()
+    if isinstance(cut, Decimal) and not _has_common_type(cut, column):
+        compared = _cast(compared, "DOUBLE")
+    return exp.LT(this=compared, expression=_cut(cut))
 
 
 def _has_common_type(cut: Decimal, column: Column) -> bool:
-    """Whether the engine compares every value of the column with ``cut`` exactly."""
+    """Whether every value of the column and ``cut`` convert to one type."""
     if column.kind is Kind.DECIMAL:
-        width, scale = column.precision
-        whole = max(width - scale, cut.adjusted() + 1)
-        return whole + max(scale, _digits(cut)) <= _MOST_DECIMAL_DIGITS
-    if column.type.upper() == "UHUGEINT":
-        return 0 <= cut < 2 * _INT128
-    return -_INT128 < cut < _INT128
+        return False
+    return cut >= 0 or column.type.upper() != "UHUGEINT"
 
 
 def _digits(number: Decimal) -> int:
@@ -186,20 +189,17 @@ def _cut(cut: object) -> exp.Expr:
     return _cast(exp.Literal.string(text), kind)
 
 
+def _is_long(number: Decimal) -> bool:
+    return len(_plain(number).replace(".", "")) > _MOST_DIGITS
+
+
+def _plain(number: Decimal) -> str:
+    """The digits of a number: no sign, no exponent, no trailing zeros that widen its type."""
+    return f"{number.copy_abs().normalize(_WHOLE):f}"
+
+
 def _number(number: Decimal) -> exp.Expr:
-    """A literal to calculate with: whole numbers past 128 bits are written as DOUBLE."""
-    text = f"{number.copy_abs():f}"
-    past = "." not in text and int(text) >= _INT128
-    return _signed(number, f"{text}.0" if past else text)
-
-
-def _exact(number: Decimal) -> exp.Expr:
-    """A literal to compare with: without trailing zeros, which would widen its type."""
-    return _signed(number, f"{number.copy_abs().normalize(_WHOLE):f}")
-
-
-def _signed(number: Decimal, text: str) -> exp.Expr:
-    literal = exp.Literal.number(text)
+    literal = exp.Literal.number(_plain(number))
     return exp.Neg(this=literal) if number < 0 else literal
 
 

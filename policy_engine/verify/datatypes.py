@@ -55,14 +55,17 @@ def is_floating(kind: str) -> bool:
 
 _TEXTS = (
     exp.Left, exp.Right, exp.Lower, exp.Upper, exp.Trim, exp.MD5, exp.SHA2, exp.Concat,
-    exp.Collate, exp.TimeToStr, exp.Replace,
+    exp.ConcatWs, exp.Collate, exp.TimeToStr, exp.Replace, exp.RegexpExtract, exp.RegexpReplace,
 )  # fmt: skip
 _PREDICATES = (
     exp.Predicate, exp.Not, exp.And, exp.Or, exp.Between, exp.In, exp.IsNan, exp.Boolean,
-    exp.StartsWith, exp.Contains, exp.RegexpLike,
+    exp.StartsWith, exp.EndsWith, exp.Contains, exp.RegexpLike, exp.IsInf,
 )  # fmt: skip
-_PARTS = (exp.Length, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day)
-_SAME = (exp.Floor, exp.Ceil, exp.Round, exp.Abs, exp.Neg, exp.Paren)
+_PARTS = (
+    exp.Length, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.WeekOfYear, exp.Day,
+    exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Sign,
+)  # fmt: skip
+_SAME = (exp.Floor, exp.Ceil, exp.Round, exp.Abs, exp.Neg, exp.Paren, exp.Try)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod)
 
 

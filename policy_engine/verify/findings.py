@@ -48,16 +48,20 @@ LAWS: dict[str, str] = {
 
 
 class Findings:
-    """Collects every reason of one reading, in the order of the text."""
+    """Collects every reason of one reading, one a law and place, in the order of the text."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, int, int], Finding] = {}
+        self._found: dict[tuple[str, int, int], Finding] = {}
 
     def add(self, code: str, found: str, position: Position = (0, 0)) -> None:
         """Note that the law ``code`` is broken by ``found`` at ``position``."""
         line, column = position
         message = f"{LAWS[code]}; found {found}"
-        self._found[(code, message, line, column)] = Finding(code, message, line, column)
+        self._found.setdefault((code, line, column), Finding(code, message, line, column))
+
+    def has(self, code: str) -> bool:
+        """Whether the law ``code`` was found to be broken."""
+        return any(finding.code == code for finding in self._found.values())
 
     def __bool__(self) -> bool:
         return bool(self._found)

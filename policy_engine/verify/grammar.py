@@ -7,8 +7,6 @@ the kernel was not told about cannot slip through by not being looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
@@ -96,6 +94,7 @@ ROW_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.Replace: _parts("this", "expression", "replacement"),
     exp.Length: _UNARY,
     exp.Concat: _parts("expressions", "safe", "coalesce"),
+    exp.ConcatWs: _parts("expressions", "safe", "coalesce"),
     exp.DPipe: _parts("this", "expression", "safe"),
     exp.MD5: _UNARY,
     exp.SHA2: _parts("this", "length"),
@@ -127,7 +126,7 @@ _RELATION_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.From: _UNARY,
     exp.Table: _parts("this", "db", "catalog", "alias", "sample"),
     exp.ReadParquet: _parts("expressions"),
-    exp.TableAlias: _UNARY,
+    exp.TableAlias: _parts("this", "columns"),
     exp.Alias: _parts("this", "alias"),
     exp.Star: _parts(),
     exp.Where: _UNARY,
@@ -175,8 +174,15 @@ _NODE_CODES: dict[type[exp.Expr], str] = {
     exp.Join: "V13",
     exp.Lateral: "V13",
     exp.SetOperation: "V13",
+    exp.Pivot: "V13",
+    exp.Unnest: "V13",
+    exp.Values: "V16",
+    exp.ReadCSV: "V16",
+    exp.Exists: "V11",
+    exp.Uuid: "V06",
     exp.Anonymous: "V14",
     exp.AggFunc: "V08",
+    exp.Filter: "V08",
     exp.Func: "V14",
     exp.Command: "V01",
 }
@@ -195,7 +201,10 @@ def dialect_named(name: str) -> Dialect:
 
 
 def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expr | None:
-    """The one statement of ``text``, every node of it allowed; else None and findings."""
+    """The one statement of ``text``, with a finding for every node that is not allowed.
+
+    None, and findings, where there is no such statement.
+    """
     reader = dialect_named(dialect)
     lexical_findings(text, reader.tokenizer(), findings)
     if findings:
@@ -209,23 +218,36 @@ def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expr | No
         found = f"{len(statements)} statements"
         findings.add("V15" if statements else "V01", found, (1, 1))
         return None
-    _check_nodes(statements[0].walk(), text, findings)
-    return None if findings else statements[0]
+    for node in statements[0].walk():
+        _check_node(node, text, findings)
+    return statements[0]
 
 
-def _check_nodes(nodes: Iterable[exp.Expr], text: str, findings: Findings) -> None:
-    for node in nodes:
-        allowed = _ALLOWED.get(type(node))
-        if allowed is None:
-            findings.add(_node_code(node), _name(node), position(node, text))
-            continue
-        for part, value in node.args.items():
-            if part not in allowed and value not in (None, False, [], ""):
-                code = _PART_CODES.get(part, "V02")
-                findings.add(code, f"{_name(node)} with {part}", position(node, text))
+def _check_node(node: exp.Expr, text: str, findings: Findings) -> None:
+    allowed = _ALLOWED.get(type(node))
+    if allowed is None:
+        findings.add(code_of(node), _name(node), position(node, text))
+        return
+    for part, value in node.args.items():
+        if part not in allowed and value not in (None, False, [], "") and not _speaks(value):
+            code = _PART_CODES.get(part, "V02")
+            findings.add(code, f"{_name(node)} with {part}", position(node, text))
 
 
-def _node_code(node: exp.Expr) -> str:
+def _speaks(value: object) -> bool:
+    """Whether a part is found by itself, as nodes that are not allowed."""
+    nodes = value if isinstance(value, list) else [value]
+    return all(isinstance(node, exp.Expr) and type(node) not in _ALLOWED for node in nodes)
+
+
+def code_of(node: exp.Expr) -> str:
+    """The law by which a node is refused where it stands."""
+    if isinstance(node.parent, exp.Table) and isinstance(node, exp.Func):
+        return "V16"
+    if isinstance(node.parent, exp.Window) and isinstance(node, exp.Func):
+        return "V10"
+    if isinstance(node, exp.Distinct) and isinstance(node.parent, exp.AggFunc):
+        return "V08"
     return next((code for kind, code in _NODE_CODES.items() if isinstance(node, kind)), "V02")
 
 

@@ -19,6 +19,7 @@ from policy_engine.verify.rows import (
     UNKNOWN,
     bare,
     canonical,
+    check_not_a_row,
     evaluate,
     is_qualifier,
     lookup,
@@ -81,6 +82,8 @@ class Grouping:
         relation, name = self._relation, fold(node.name)
         if name in relation.columns or (relation.open and _reads(alias, name)):
             return node
+        if isinstance(node, exp.Column):
+            check_not_a_row(node, relation, self._notes)
         if relation.open and self._is_of_keys(alias):
             self._notes.assume(f"{relation.source} has no column of its own called {name}")
         return bare(alias)
@@ -96,12 +99,20 @@ class Grouping:
 
     def _add_key(self, node: exp.Expr) -> None:
         name = canonical(node)
+        self._check_aliases(node)
         value = evaluate(node, resolver(self._relation, self._notes), self._notes)
         if value.kind not in {Kind.VALUE, Kind.POSITION, Kind.RANK}:
             self._notes.find("V09", f"groups by {shown(node)}, a count", node)
         check_key(value, node, self._notes)
         self._nodes.add(type(node))
         self.keys[name] = _keyed(value, name)
+
+    def _check_aliases(self, node: exp.Expr) -> None:
+        """Inside a key, an alias of a source whose columns are not known could be a column."""
+        for column in node.find_all(exp.Column) if self._relation.open else ():
+            name, alias = fold(column.name), self._alias(column)
+            if alias is not None and column is not node and not _reads(alias, name):
+                self._notes.find("V30", f"{name}, an alias or a column", column)
 
     def is_count(self, node: exp.Expr) -> bool:
         """Whether ``node`` is the count of the sampled rows of its group."""

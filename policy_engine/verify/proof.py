@@ -63,11 +63,11 @@ def prove(text: str, dialect: str, schema: Schema | None = None) -> Proof:
     """
     known = schema or Schema()
     notes = Notes(text, strict=known.known)
+    shape = None
     try:
         shape = _prove(text, dialect, known, notes)
     except RecursionError:
         notes.find("V02", "an expression that is nested too deeply")
-        shape = None
     if shape is None or notes.findings:
         return Proof(None, (), notes.findings.sorted())
     return Proof(shape, tuple(sorted(notes.assumed)), ())
@@ -83,8 +83,7 @@ def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShap
         table = statement.this
         if statement.kind != "TABLE" or not isinstance(table, exp.Table) or table.alias:
             notes.find("V31", f"CREATE {statement.kind}")
-            return None
-        target = dotted(table.parts)
+        target = dotted(table.parts) if isinstance(table, exp.Table) else None
         replaces = bool(statement.args.get("replace"))
         query = statement.expression or statement
     relation = Reader(Sources(schema, dialect), notes).read(query, {})
@@ -103,8 +102,9 @@ def _check_stage(relation: Relation, notes: Notes) -> None:
         return
     if not relation.sampling and relation.stage is not Stage.COUNTED:
         notes.find("V03", f"all rows of {relation.source}")
-    found = "groups of any size" if relation.stage is Stage.COUNTED else "single rows"
-    notes.find("V09", found)
+    if not notes.findings.has("V09"):
+        found = "groups of any size" if relation.stage is Stage.COUNTED else "single rows"
+        notes.find("V09", found)
 
 
 def _shape(relation: Relation, target: str | None, replaces: bool) -> ReleaseShape:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from policy_engine.verify.findings import Notes, shown
+from policy_engine.verify.grammar import code_of
 from policy_engine.verify.groups import Grouping, conjuncts, lower_bound
 from policy_engine.verify.literals import ordinal
 from policy_engine.verify.names import fold
@@ -45,7 +46,7 @@ class Reader:
         if isinstance(query, exp.Subquery):
             return self.read(query.this, scope)
         if not isinstance(query, exp.Select):
-            self._notes.find("V02", type(query).__name__.upper(), query)
+            self._notes.find(code_of(query), type(query).__name__.upper(), query)
             return None
         scope = self._with(query, scope)
         relation = self._from(query, scope)
@@ -64,7 +65,7 @@ class Reader:
             if name.startswith(RESERVED):
                 self._notes.find("V02", f"a query called {name}, as a drawn sample is", cte)
                 continue
-            relation = self.read(cte.this, scope)
+            relation = self._renamed(self.read(cte.this, scope), cte)
             if relation is not None:
                 scope = {**scope, name: relation}
         return scope
@@ -76,17 +77,33 @@ class Reader:
             return None
         node = clause.this
         if isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table):
-            return named(self.read(node.this, scope), node.alias)
+            inner = named(self.read(node.this, scope), node.alias)
+            if inner is not None and node.args.get("sample"):
+                inner = inner.but(sampling=True)
+            return self._renamed(inner, node)
         if not isinstance(node, exp.Table):
-            self._notes.find("V02", shown(node), node)
+            self._notes.find(code_of(node), shown(node), node)
             return None
         name = fold(node.name)
         if not node.db and name in scope and isinstance(node.this, exp.Identifier):
-            if node.args.get("sample"):
+            relation = named(scope[name], node.alias or name)
+            if relation is not None and node.args.get("sample"):
                 found = f"a sample of the query {name}, not of a base table"
                 self._notes.find("V04", found, node)
-            return named(scope[name], node.alias or name)
-        return self._base(node)
+                relation = relation.but(sampling=True)
+            return self._renamed(relation, node)
+        return self._renamed(self._base(node), node)
+
+    def _renamed(self, relation: Relation | None, node: exp.Expr) -> Relation | None:
+        """The relation under the column names of ``AS x(a, b)`` or ``WITH x(a, b) AS``."""
+        names = _column_names(node)
+        if relation is None or not names:
+            return relation
+        if len(names) != len(relation.columns) or len(set(names)) != len(names) or relation.open:
+            found = f"{len(names)} names for {len(relation.columns)} columns"
+            self._notes.find("V30", found, node)
+            return None
+        return relation.but(columns=dict(zip(names, relation.columns.values(), strict=True)))
 
     def _base(self, node: exp.Table) -> Relation | None:
         view = self._sources.view(node)
@@ -132,10 +149,17 @@ class Reader:
                 relation = relation.but(filtered=True)
         return relation.but(stage=Stage.ROWS) if relation.stage is Stage.SOURCE else relation
 
-    def _evaluate(self, node: exp.Expr, relation: Relation, *, condition: bool = False) -> Value:
+    def _evaluate(
+        self,
+        node: exp.Expr,
+        relation: Relation,
+        *,
+        condition: bool = False,
+        aliases: Mapping[str, Value] | None = None,
+    ) -> Value:
         """A row expression; what reads released groups only may fail as it likes."""
         total = relation.stage is not Stage.RELEASED
-        resolve = resolver(relation, self._notes)
+        resolve = resolver(relation, self._notes, aliases)
         return evaluate(node, resolve, self._notes, total=total, condition=condition)
 
     def _passing(self, conditions: list[exp.Expr], relation: Relation) -> Relation:
@@ -161,11 +185,11 @@ class Reader:
     def _draw(
         self, predicate: exp.Expr, source: Relation, relation: Relation, scope: Scope
     ) -> Relation:
-        if relation.stage not in {Stage.SOURCE, Stage.ROWS}:
+        sample = read_predicate(predicate, source, scope, self._notes)
+        if relation.stage is Stage.RELEASED:
             self._notes.find("V04", "a sample of groups", predicate)
         elif relation.sampling:
             self._notes.find("V04", "a second sample of the same rows", predicate)
-        sample = read_predicate(predicate, source, scope, self._notes)
         return relation.but(sample=relation.sample or sample, sampling=True)
 
     def _project(self, query: exp.Select, relation: Relation) -> Relation:
@@ -187,7 +211,7 @@ class Reader:
                 changes |= read_repeat(node, relation, self._notes)
                 self._add(columns, _output_name(item), Value(Kind.DERIVED), item)
             else:
-                self._add(columns, _output_name(item), self._item(node, relation), item)
+                self._add(columns, _output_name(item), self._item(node, relation, columns), item)
         if is_open:
             self._check_hidden(query, columns, relation)
         stage = Stage.ROWS if relation.stage is Stage.SOURCE else relation.stage
@@ -208,11 +232,11 @@ class Reader:
             else:
                 self._notes.assume(f"{relation.source} has no column of its own called {name}")
 
-    def _item(self, node: exp.Expr, relation: Relation) -> Value:
+    def _item(self, node: exp.Expr, relation: Relation, before: Mapping[str, Value]) -> Value:
         value = lookup(node, relation)
         if value is not None and value.kind is not Kind.VALUE:
             return value
-        found = self._evaluate(node, relation)
+        found = self._evaluate(node, relation, aliases=before)
         if found.kind is not Kind.VALUE and relation.stage is not Stage.RELEASED:
             self._notes.find("V09", f"{shown(node)}, of a count without a threshold", node)
         return found
@@ -288,6 +312,11 @@ class Reader:
             return by_key[:1]
         evaluate(node, resolve, self._notes, total=False)
         return [""]
+
+
+def _column_names(node: exp.Expr) -> list[str]:
+    alias = node.args.get("alias")
+    return [fold(column.name) for column in alias.args.get("columns") or []] if alias else []
 
 
 def _aggregates(item: exp.Expr) -> bool:

@@ -7,13 +7,13 @@ is the grammar's ``ROW_NODES``; everything else is a finding with a law of its o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
 from policy_engine.verify.datatypes import Leaves, collation_of, type_of
 from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.grammar import ROW_NODES
+from policy_engine.verify.grammar import ROW_NODES, code_of
 from policy_engine.verify.names import fold
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
 from policy_engine.verify.totality import check_condition, check_total
@@ -25,15 +25,16 @@ ROW_NUMBERS = frozenset({"rowid", "file_row_number", "file_index"})
 # chain of CTEs cannot double its text at every step.
 _CARRIED_NODES = 16
 
-_CODES: tuple[tuple[type[exp.Expr], str], ...] = (
-    (exp.Rand, "V06"),
-    (exp.Window, "V10"),
-    (exp.AggFunc, "V08"),
-    (exp.Select, "V11"),
-    (exp.Subquery, "V11"),
-    (exp.Placeholder, "V19"),
-    (exp.Func, "V14"),
-)
+# What is allowed around row expressions, but not inside.
+_CODES: dict[type[exp.Expr], str] = {
+    exp.Rand: "V06",
+    exp.Window: "V10",
+    exp.Count: "V08",
+    exp.Sum: "V08",
+    exp.Select: "V11",
+    exp.Subquery: "V11",
+    exp.Placeholder: "V19",
+}
 
 Resolver = Callable[[exp.Expr], Value | None]
 """The value of a node that stands for a column, None for any other node."""
@@ -115,20 +116,21 @@ def _leaves(node: exp.Expr, resolve: Resolver, notes: Notes) -> dict[int, Value]
         elif current.args.get("query"):
             notes.find("V11", shown(current), current)
         elif type(current) not in ROW_NODES:
-            code = next((c for kind, c in _CODES if isinstance(current, kind)), "V02")
-            notes.find(code, shown(current), current)
+            notes.find(_CODES.get(type(current)) or code_of(current), shown(current), current)
         else:
             stack.extend(reversed(list(current.iter_expressions())))
     return leaves
 
 
-def resolver(relation: Relation, notes: Notes) -> Resolver:
-    """Resolves the columns of ``relation``."""
+def resolver(
+    relation: Relation, notes: Notes, aliases: Mapping[str, Value] | None = None
+) -> Resolver:
+    """Resolves the columns of ``relation``, and ``aliases`` given before in the same select."""
 
     def resolve(node: exp.Expr) -> Value | None:
         if not isinstance(node, exp.Column):
             return None
-        value = lookup(node, relation)
+        value = _alias(node, relation, notes, aliases or {}) or lookup(node, relation)
         if value is None:
             notes.find("V30", shown(node), node)
             return UNKNOWN
@@ -141,6 +143,27 @@ def resolver(relation: Relation, notes: Notes) -> Resolver:
         return value
 
     return resolve
+
+
+def _alias(
+    node: exp.Column, relation: Relation, notes: Notes, aliases: Mapping[str, Value]
+) -> Value | None:
+    """The value of an alias: the engine looks for a column of that name first."""
+    name = fold(node.name)
+    value = None if node.table or name in relation.columns else aliases.get(name)
+    if value is not None:
+        check_not_a_row(node, relation, notes)
+    if value is not None and relation.open:
+        if name in value.inputs:
+            return None
+        notes.assume(f"{relation.source} has no column of its own called {name}")
+    return value
+
+
+def check_not_a_row(node: exp.Column, relation: Relation, notes: Notes) -> None:
+    """Before an alias, the engine takes the name of the relation, which is a whole row."""
+    if fold(node.name) in relation.names:
+        notes.find("V30", f"{shown(node)}, an alias or a row of {relation.source}", node)
 
 
 def canonical(node: exp.Expr) -> str:

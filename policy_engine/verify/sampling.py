@@ -52,8 +52,9 @@ def read_tablesample(node: exp.TableSample, notes: Notes) -> Sample | None:
 
 def is_sampling(predicate: exp.Expr) -> bool:
     """Whether a predicate claims to draw the sample."""
-    if isinstance(predicate, exp.In) and predicate.args.get("query") is not None:
-        return True
+    query = predicate.args.get("query") if isinstance(predicate, exp.In) else None
+    if query is not None:
+        return any(fold(table.name).startswith(RESERVED) for table in query.find_all(exp.Table))
     return predicate.find(exp.Rand) is not None or _hash_side(predicate)
 
 

@@ -24,7 +24,7 @@ def named(relation: Relation | None, name: str) -> Relation | None:
     """The relation, its columns to be qualified with ``name`` and nothing else."""
     if relation is None:
         return None
-    return relation.but(names=frozenset({fold(name)} if name else ()))
+    return relation.but(names=frozenset({fold(name or "unnamed_subquery")}))
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from sqlglot import exp
 from policy_engine.policy.recodings import Truncate
 from policy_engine.verify.datatypes import (
     FLOATS,
-    INTEGERS,
-    NARROW,
     NUMBERS,
     QUOTIENT,
     TEXT,
@@ -28,6 +26,7 @@ from policy_engine.verify.datatypes import (
 )
 from policy_engine.verify.findings import Notes, shown
 from policy_engine.verify.recodes import read_recoding
+from policy_engine.verify.shape import Kind
 
 MIXED = "values are compared and combined with values of their own type only"
 _WIDE = frozenset({"HUGEINT", "UHUGEINT", "DECIMAL"})
@@ -44,16 +43,18 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         if id(part) in leaves:
             continue
         rule = _RULES.get(type(part))
-        if rule is not None and not (guarded and isinstance(part, exp.TimestampTrunc)):
+        branch = isinstance(part, exp.If) and isinstance(part.parent, exp.Case)
+        if rule is not None and not branch and not (guarded and type(part) is exp.TimestampTrunc):
             rule(part, leaves, notes)
-        stack.extend(part.iter_expressions())
+        if not isinstance(part, exp.Try):
+            stack.extend(part.iter_expressions())
 
 
 def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A condition must be a truth value or a number: a text would be converted to one."""
+    """A condition must be a truth value or a number: anything else would be converted."""
     kind = type_of(node, leaves)
-    if kind == TEXT:
-        notes.find("V17", f"{shown(node)}, a text, as a condition", node)
+    if kind is not None and _family(kind) != "NUMBER":
+        notes.find("V17", f"{shown(node)} of type {kind} as a condition", node)
     elif kind is None and not isinstance(node, exp.Null):
         notes.assume(MIXED)
 
@@ -74,33 +75,41 @@ def _cast(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     assert isinstance(node, exp.Cast)
     target = plain(node.to.sql("duckdb"))
     inner = _bare(node.this)
-    if target == TEXT or isinstance(inner, exp.Null):
+    if isinstance(node, exp.TryCast) or isinstance(inner, exp.Null):
         return
     if isinstance(inner, exp.Literal):
-        total: bool | None = _converts(inner, target)
+        total = _converts(inner, target)
     elif isinstance(inner, exp.TimestampTrunc) and target == "DATE":
         total = True
     else:
         total = _widens(type_of(node.this, leaves), target)
-    if total is None:
-        _undecided(node, notes)
-    elif not total:
-        notes.find("V17", shown(node), node)
+    if total or target == TEXT:
+        return
+    # Of a count the type is known, with a schema or without.
+    counted = any(value.kind is Kind.COUNT for value in leaves.values())
+    if notes.strict or counted or isinstance(inner, exp.Literal):
+        notes.find("V17", f"{shown(node)}; TRY_CAST gives NULL instead", node)
+    else:
+        _doubt(node, notes)
 
 
-def _widens(kind: str | None, target: str) -> bool | None:
-    """Whether every value of ``kind`` converts to ``target``; None where it is not known."""
-    if kind is None:
-        return None
-    if kind == target:
-        return kind != "DECIMAL"
+# The bits of the least and the greatest number of a type.
+_BITS = {
+    "BOOLEAN": (0, 1), "UTINYINT": (0, 8), "USMALLINT": (0, 16), "UINTEGER": (0, 32),
+    "UBIGINT": (0, 64), "UHUGEINT": (0, 128), "TINYINT": (7, 7), "SMALLINT": (15, 15),
+    "INTEGER": (31, 31), "BIGINT": (63, 63), "HUGEINT": (127, 127),
+}  # fmt: skip
+
+
+def _widens(kind: str | None, target: str) -> bool:
+    """Whether every value of ``kind`` is known to convert to ``target``."""
+    if kind in _BITS and target in _BITS and target != "BOOLEAN":
+        return all(a <= b for a, b in zip(_BITS[kind], _BITS[target], strict=True))
     if target == "DOUBLE":
         return kind in NUMBERS
-    if target == "HUGEINT":
-        return kind in INTEGERS - {"UHUGEINT"}
-    if target == "BIGINT":
-        return kind in NARROW
-    return target == "DATE" and kind in _TIMES
+    if target == "DATE":
+        return kind in _TIMES | {"DATE"}
+    return kind == target != "DECIMAL"
 
 
 _DAY = r"\d{4}-\d\d-\d\d"
@@ -188,8 +197,28 @@ def _small(node: exp.Expr) -> bool:
 
 def _zone(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     zone = node.args["zone"]
-    if not (zone.is_string and zone.name == "UTC"):
+    if not (zone.is_string and zone.name == "UTC") or type_of(node.this, leaves) == "DATE":
         _undecided(node, notes)
+
+
+def _element(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """``x[1]`` and ``x[1:3]`` by small numbers; a struct's field by its name."""
+    kind = type_of(node.this, leaves)
+    named = kind is not None and kind.startswith(("STRUCT", "MAP"))
+    ends = []
+    for index in node.expressions:
+        ends += [index.this, index.expression] if isinstance(index, exp.Slice) else [index]
+    if not named and not all(_small(_unsigned(end)) for end in ends if end is not None):
+        _undecided(node, notes)
+
+
+def _pattern(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A pattern or format is read when the query is bound; one out of a row, row by row."""
+    given = node.args.get("format") or node.args.get("expression")
+    if not (given is not None and given.is_string):
+        _undecided(node, notes)
+    elif isinstance(node, exp.TimeToStr) and type_of(node.this, leaves) not in _TIMES:
+        _doubt(node, notes)
 
 
 def _condition(*parts: str) -> Rule:
@@ -255,10 +284,19 @@ def _check_mix(
         wrong = [text for text in texts if not _converts(text, kind) and kind[:4] != "ENUM"]
         if wrong:
             notes.find("V17", f"{shown(wrong[0])} beside a {kind}", node)
-    if converts_text and TEXT in kinds and kinds - {None, TEXT}:
-        notes.find("V17", f"{shown(node)}, which converts a text", node)
+    if len({_family(kind) for kind in kinds if kind}) > 1:
+        notes.find("V17", f"{shown(node)}, which mixes types", node)
     if _can_overflow(others, {kind for kind in kinds if kind}, leaves):
         _undecided(node, notes)
+
+
+def _family(kind: str) -> str:
+    """The types between which DuckDB converts without a value that fails."""
+    if kind in NUMBERS | {"BOOLEAN"}:
+        return "NUMBER"
+    if kind in _TIMES | {"DATE"}:
+        return "TIME"
+    return TEXT if kind.startswith("ENUM") else kind
 
 
 def _can_overflow(parts: Sequence[exp.Expr], kinds: set[str], leaves: Leaves) -> bool:
@@ -282,6 +320,10 @@ _RULES: dict[type[exp.Expr], Rule] = {
     exp.Round: _rounding,
     **dict.fromkeys((exp.Left, exp.Right, exp.Substring), _cutting),
     exp.AtTimeZone: _zone,
+    exp.Bracket: _element,
+    **dict.fromkeys(
+        (exp.RegexpLike, exp.RegexpExtract, exp.RegexpReplace, exp.TimeToStr), _pattern
+    ),
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif), _equality),
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between), _order),
     exp.In: _membership,

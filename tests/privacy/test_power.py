@@ -86,7 +86,6 @@ SAMPLERS = {
     "more": lambda s, n, b: draw_rows(s, n, b + b // 4),
     "fewer": lambda s, n, b: draw_rows(s, n, b - b // 4),
     "one secret": lambda s, n, b: draw_rows(bytes(16), n, b),
-    "secrets of one byte": lambda s, n, b: draw_rows(s[:1] + bytes(15), n, b),
     "blocks": in_blocks,
     "everybody": lambda s, n, b: iter([np.arange(n)]),
     "never row 5": lambda s, n, b: (rows[rows % 16 != 5] for rows in draw_rows(s, n, b + b // 14)),

@@ -62,7 +62,7 @@ def test_a_source_that_is_not_there_is_noted(cli, policy, project):
 
 def test_a_file_that_cannot_be_read_is_a_problem(cli, project):
     assert cli("validate", project).code == 1
-    assert cli("validate", "x\0y").code == 1
+    assert cli("validate", "x\0y").code == 2
 
 
 def test_compile_prints_the_sql(cli, policy):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from policy_engine import release as releasing
 from policy_engine.errors import WarehouseError
 
+MUCH = "accounts: {people: {epsilon: 9, delta: 1.0e-6}}\n"
 LITTLE = "accounts: {people: {epsilon: 0.7, delta: 1.0e-6}}\n"
 
 
@@ -140,7 +141,8 @@ def test_policies_must_not_write_to_one_place(cli, policy):
     assert not Path("out").exists()
 
 
-def test_a_second_target_in_the_way_stops_the_first(cli, policy):
+def test_a_second_target_in_the_way_stops_the_first(cli, policy, project):
+    (project / "policy-engine.yaml").write_text(MUCH)
     second = policy("b")
     cli("release", second)
     result = cli("release", policy("a"), second)
@@ -159,7 +161,9 @@ def test_an_account_must_pay_for_all(cli, policy, project):
     assert not Path(".policy-engine").exists()
 
 
-def test_what_fails_while_running_leaves_what_was_done(cli, policy, monkeypatch):
+def test_what_fails_while_running_leaves_what_was_done(cli, policy, project, monkeypatch):
+    (project / "policy-engine.yaml").write_text(MUCH)
+    releasing = import_module("policy_engine.release")
     real = releasing.release
 
     def second_fails(policy, *, replace):
@@ -223,9 +227,9 @@ def test_neighbours_that_do_not_add_up_have_no_such_remedy(cli, policy):
 
 
 def test_no_remedy_where_nothing_fits(cli, policy, project):
-    tiny = "accounts: {people: {epsilon: 1.0e-7, delta: 1.0e-300}}\n"
+    tiny = "accounts: {people: {epsilon: 1.0e-7, delta: 1.0e-308}}\n"
     (project / "policy-engine.yaml").write_text(tiny)
-    result = cli("release", policy("a"))
+    result = cli("release", policy("a", k="auto", epsilon="5", delta="0.1"))
     assert result.code == 1
     assert "it can pay for" not in result.err
 

@@ -71,6 +71,8 @@ def _binned(cuts: tuple, labels: tuple[str, ...], kind: str, text: str) -> str |
         if math.isnan(value):
             return None
         return labels[bisect_right([_as_float(cut, kind) for cut in cuts], value)]
+    if kind_of(kind) is Kind.DECIMAL:  # compared as DOUBLE
+        return labels[bisect_right([float(cut) for cut in cuts], float(text))]
     return labels[bisect_right(cuts, Decimal(text))]
 
 

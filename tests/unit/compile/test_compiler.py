@@ -93,6 +93,10 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
             " read it as a date with source.columns",
         ),
         (
+            "{born: {bins: ['2020-01-01 12:00']}}",
+            "column 'born': bins of a date need dates, found timestamps; leave out the time of day",
+        ),
+        (
             "{age: {prefix: 1}}",
             "column 'age': prefix takes text, found a whole number;"
             " read it as text with source.columns",
@@ -104,7 +108,16 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
         ),
         (
             "{price: {round: 1.0e-19}}",
-            "column 'price': round takes a step of at most 18 decimal places; use a coarser one",
+            "column 'price': round takes a step of at most 18 decimal places and 38 digits;"
+            " use a plainer one",
+        ),
+        (
+            "{price: {bins: [0, 1.0e+38]}}",
+            "column 'price': bins take cuts of at most 38 digits; use plainer ones",
+        ),
+        (
+            "{zip: {prefix: 1000000000}}",
+            "column 'zip': prefix takes at most 999999999 characters; use keep",
         ),
         (
             "{born: {truncate: hour}}",
@@ -265,7 +278,7 @@ def test_the_engine_reads_the_source_and_the_sample_once(tmp_path):
 @pytest.mark.slow
 def test_five_thousand_columns_are_compiled_proved_and_run(tmp_path):
     names = [f"column {number}" for number in range(5000)]
-    pq.write_table(pa.table(dict.fromkeys(names, [1, 20, 20])), tmp_path / "source.parquet")
+    pq.write_table(pa.table({name: [1, 20, 20] for name in names}), tmp_path / "source.parquet")
     recode = "{" + ", ".join(f"{name}: {{bins: [18, 65]}}" for name in names) + "}"
     policy = policy_of(tmp_path, recode)
     warehouse = warehouse_of(policy, tmp_path)

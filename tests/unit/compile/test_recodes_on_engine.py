@@ -69,11 +69,15 @@ CASES = [
     *[(kind, "keep") for kind in NO_FLOATS],
     *[(kind, "{bins: [0, 18]}") for kind in (*INTEGER_TYPES, *DECIMALS, *FLOATS)],
     *[(kind, "{bins: [-5, 18.000000000000000000000000]}") for kind in INTEGER_TYPES],
-    *[(kind, "{bins: [-1.0e+300, 17.95, 1.0e+39, 1.0e+300]}") for kind in (*DECIMALS, *FLOATS)],
-    *[(kind, "{bins: [-1.0e+300, 18, 1.0e+39, 1.0e+300]}") for kind in INTEGER_TYPES],
+    *[(kind, "{bins: [-1.0e+37, 17.95, 1.0e+30, 9.9e+37]}") for kind in (*DECIMALS, *FLOATS)],
+    *[(kind, "{bins: [-1.0e+37, 18, 1.0e+30, 9.9e+37]}") for kind in INTEGER_TYPES],
     *[(kind, f"{{bins: [{2**53 + 1}, {2**63}, {2**64}]}}") for kind in INTEGER_TYPES],
     *[(kind, "{bins: [1970-01-01, 2020-02-29]}") for kind in MOMENTS],
-    *[(kind, "{bins: ['1970-01-01 00:00:00', '2020-02-29 12:34:56.789']}") for kind in MOMENTS],
+    *[
+        (kind, "{bins: ['1970-01-01 00:00:00', '2020-02-29 12:34:56.789']}")
+        for kind in MOMENTS
+        if kind != "DATE"
+    ],
     *[(kind, "{round: 10}") for kind in (*NARROW, *DECIMALS, *FLOATS)],
     *[(kind, "{round: 0.25}") for kind in (*NARROW, *DECIMALS, *FLOATS)],
     *[
@@ -81,7 +85,7 @@ CASES = [
         for kind in LOOKED_UP
     ],
     *[(kind, "{map: {a: null, \"it's\": \"it's 20%\"}, other: null}") for kind in LOOKED_UP],
-    *[("VARCHAR", f"{{prefix: {length}}}") for length in (1, 2, 3, 1_000_000_000)],
+    *[("VARCHAR", f"{{prefix: {length}}}") for length in (1, 2, 3, 999_999_999)],
     ("ENUM('a', 'it''s', '', 'A')", "{prefix: 2}"),
     *[
         (kind, f"{{truncate: {unit}}}")

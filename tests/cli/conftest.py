@@ -1,0 +1,115 @@
+"""The command line as its users have it: real processes in a project of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+POLICY = """\
+version: 1
+name: {name}
+source: {{path: people.parquet, unit: row}}
+recode:
+  age: {{bins: [30, 60]}}
+  sex: keep
+sample: {{rate: 0.1}}
+k: 20
+guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
+release: {{path: out/{name}.parquet}}
+budget: people
+"""
+COMMAND = (sys.executable, "-m", "policy_engine")
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project's folder, and the program run in it."""
+
+    root: Path
+
+    def policy(self, name: str = "a") -> str:
+        (self.root / f"{name}.yaml").write_text(POLICY.format(name=name))
+        return f"{name}.yaml"
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[str]:
+        given = {"stdin": subprocess.DEVNULL, "cwd": self.root, "encoding": "utf-8",
+                 "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}  # fmt: skip
+        return subprocess.Popen([*COMMAND, *words], **{**given, **options})
+
+    def run(self, *words: str, **options: Any) -> Done:
+        process = self.start(*words, **options)
+        out, err = process.communicate(timeout=60)
+        assert "Traceback" not in (err or "")
+        return Done(process.returncode, out or "", err or "")
+
+    def shell(self, script: str) -> Done:
+        """A bash script in which ``pe`` is the program."""
+        pe = " ".join(COMMAND)
+        done = subprocess.run(
+            ["bash", "-c", f'pe() {{ {pe} "$@"; }}\n{script}'],
+            cwd=self.root, capture_output=True, encoding="utf-8", timeout=60, check=False,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def released(self) -> list[str]:
+        return sorted(path.name for path in self.root.glob("out/*"))
+
+    def leftovers(self) -> list[str]:
+        return [str(path) for path in self.root.rglob(".*") if path.name != ".policy-engine"]
+
+    def account(self) -> dict[str, Any]:
+        shown = self.run("ledger", "show", "people", "--format", "json")
+        account: dict[str, Any] = shown.document["accounts"][0]
+        return account
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    for name in ("POLICY_ENGINE_SIGNING_KEY", "POLICY_ENGINE_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    ages = [20 + i % 60 for i in range(4000)]
+    sexes = ["female" if i % 7 < 4 else "male" for i in range(4000)]
+    pq.write_table(pa.table({"age": ages, "sex": sexes}), tmp_path / "people.parquet")
+    (tmp_path / "policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}\n"
+    )
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def as_anyone() -> Callable[..., tuple[str, ...]]:
+    """What to put before a command so that file modes bind it, even for root."""
+
+    def prefix() -> tuple[str, ...]:
+        if os.geteuid() != 0:
+            return ()
+        try:
+            words = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+            subprocess.run([*words, "true"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("root without setpriv: file modes bind nobody here")
+        return words
+
+    return prefix

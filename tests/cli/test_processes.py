@@ -1,0 +1,255 @@
+"""Streams, signals, other directories and two at once: what only a real process shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("duckdb", "sqlglot", "pydantic", "numpy", "pyarrow", "jinja2", "cryptography", "rich")
+CERTIFY = "certify --k 20 --rate 0.1 --epsilon 0.5"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["release", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(words):
+    code = (
+        "import sys\n"
+        "from policy_engine.cli.main import run\n"
+        f"code = run({words!r})\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)\n"
+        "sys.exit(code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_numbers_need_no_warehouse():
+    code = (
+        "import sys\n"
+        "from policy_engine.cli.main import run\n"
+        f"run({CERTIFY.split()!r})\n"
+        "print([n for n in ('duckdb', 'sqlglot', 'pyarrow') if n in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "told"),
+    [
+        (f"pe {CERTIFY} >&-", 0, ""),
+        (f"pe {CERTIFY} > /dev/full", 3, "error: the output failed: No space left on device\n"),
+        (f"pe {CERTIFY} | true; exit ${{PIPESTATUS[0]}}", 3, ""),
+        ("pe schema | head -1 > /dev/null; exit ${PIPESTATUS[1]}", 0, ""),
+        (f"pe {CERTIFY} 2>&-", 0, ""),
+        ("pe nope 2>&-", 2, ""),
+        ("pe check - <&-", 1, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full(project, script, code, told):
+    if "/dev/full" in script and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    done = project.shell(script)
+    # A reader that leaves may do so before or after everything is written.
+    assert done.code in {code, 0} if "| true" in script else done.code == code
+    assert done.err == told
+
+
+def test_json_is_alone_on_stdout_and_errors_come_once(project):
+    done = project.shell("pe release nope.yaml --format json 2> err; cat err >&2")
+    assert json.loads(done.out)["problems"][0]["file"] == "nope.yaml"
+    assert done.err == "error: nope.yaml: the policy file does not exist\n"
+
+
+def test_json_is_utf_8_whatever_the_terminal(project):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    text = project.run(*CERTIFY.split(), env=environment)
+    assert (text.code, "\\u03b5 = 0.5" in text.out) == (0, True)
+    name = "données 😀.yaml"
+    (project.root / name).write_text("k: 1\n")
+    done = project.run("validate", name, "--format", "json", env=environment)
+    assert done.document["files"] == [name]
+
+
+def test_without_home_and_without_colour(project):
+    environment = {key: value for key, value in os.environ.items() if key != "HOME"}
+    environment |= {"NO_COLOR": "1", "TERM": "dumb"}
+    done = project.run("release", project.policy(), env=environment)
+    assert done.code == 0
+    assert "\x1b" not in done.out + done.err
+
+
+def test_a_terminal_gets_progress_on_stderr_only(project):
+    pty = pytest.importorskip("pty")
+    policy = project.policy()
+    main, other = pty.openpty()
+    process = project.start("release", policy, "--format", "json", stderr=other)
+    os.close(other)
+    out, _ = process.communicate(timeout=60)
+    seen = b""
+    try:
+        while chunk := os.read(main, 65536):
+            seen += chunk
+    except OSError:
+        pass  # Linux ends a terminal so
+    os.close(main)
+    assert json.loads(out)["groups"] == 6
+    assert b"releasing a" in seen
+
+
+def test_any_directory_will_do(project, tmp_path_factory):
+    project.policy()
+    elsewhere = tmp_path_factory.mktemp("else where é")
+    policy = os.path.relpath(project.root / "a.yaml", elsewhere)
+    done = project.run("release", policy, cwd=elsewhere)
+    assert done.code == 0
+    assert project.released() == ["a.certificate.json", "a.parquet"]
+    assert list(elsewhere.iterdir()) == []
+    certificate = str(project.root / "out" / "a.certificate.json")
+    assert project.run("verify", certificate, cwd=elsewhere).code == 0
+    assert project.account()["entries"] == 1
+
+
+def test_odd_paths(project, tmp_path):
+    odd = tmp_path / "a b" / "día %20 #1"
+    odd.mkdir(parents=True)
+    (odd / "pö licy.yaml").write_text(
+        (project.root / project.policy()).read_text().replace("people.p", "../../people.p")
+    )
+    policy = "a b/día %20 #1/pö licy.yaml"
+    done = project.run("release", policy, "--format", "json")
+    assert done.code == 0
+    release, certificate = done.document["release"], done.document["certificate"]
+    assert project.run("verify", certificate, "--release", release).code == 0
+    found = project.run("validate", policy, "missing #.yaml", "--format", "sarif").document
+    place = found["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "missing%20%23.yaml"
+
+
+def test_a_plan_creates_nothing_in_the_project(project):
+    policy = project.policy()
+    before = sorted(project.root.rglob("*"))
+    assert project.run("plan", policy).code == 0
+    assert sorted(project.root.rglob("*")) == before
+
+
+def test_a_folder_that_cannot_be_written(project, as_anyone):
+    project.policy()
+    (project.root / "out").mkdir()
+    (project.root / "out").chmod(0o555)
+    command = [*as_anyone(), sys.executable, "-m", "policy_engine", "release", "a.yaml"]
+    done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "could not be written: permission is denied; nothing was published" in done.stderr
+    assert not (project.root / ".policy-engine" / "ledger.sqlite").exists()
+
+
+#: Where a process sends itself a real SIGINT: before the charge, and at each step after it.
+MOMENTS = {
+    "policy_engine.release:compile_policy": 0,
+    "policy_engine.release:signing_key": 0,
+    "policy_engine.release:new_secret": 1,
+    "policy_engine.release:publish_file": 1,
+    "policy_engine.release:sign": 1,
+    "policy_engine.publish:_sync": 1,
+    "policy_engine.publish:_put_in_place": 1,
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("moment", "charged"), MOMENTS.items())
+def test_an_interrupt_at_any_step_leaves_nothing_but_the_charge(project, moment, charged, number):
+    module, _, name = moment.partition(":")
+    policy = project.policy()
+    code = f"""
+import importlib, os, sys
+module = importlib.import_module({module!r})
+real = getattr(module, {name!r})
+def interrupted(*words, **named):
+    os.kill(os.getpid(), {int(number)})
+    return real(*words, **named)
+setattr(module, {name!r}, interrupted)
+sys.argv = ["policy-engine", "release", {policy!r}, "--format", "json"]
+from policy_engine.cli.main import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project.root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: interrupted;")
+    assert json.loads(done.stdout)["error"].startswith("interrupted;")
+    assert project.released() == []
+    assert project.leftovers() == []
+    account = project.account()
+    assert (account["entries"], account["reserved"]) == (charged, charged)
+    assert project.run("release", policy).code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9])
+def test_ctrl_c_at_any_time(project, delay):
+    process = project.start("release", project.policy())
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in {0, 130}
+    assert "Traceback" not in err
+    assert project.leftovers() == []
+    account = project.account()
+    if project.released():
+        assert project.released() == ["a.certificate.json", "a.parquet"]
+        assert account["entries"] == 1
+    else:
+        assert process.returncode == 130
+        assert account["entries"] == account["reserved"]
+
+
+def test_two_releases_of_one_policy_at_once(project):
+    policy = project.policy()
+    both = [project.start("release", policy, "--format", "json") for _ in range(2)]
+    outs = [process.communicate(timeout=60) for process in both]
+    codes = sorted(process.returncode for process in both)
+    assert codes == [0, 3]
+    [failed] = [json.loads(out) for (out, _), p in zip(outs, both, strict=True) if p.returncode]
+    assert "exists; use --replace" in failed["error"]
+    assert project.released() == ["a.certificate.json", "a.parquet"]
+    assert project.leftovers() == []
+    verified = project.run("verify", "out/a.certificate.json", "--release", "out/a.parquet")
+    assert verified.code == 0
+
+
+def test_two_releases_that_together_cost_too_much(project):
+    (project.root / "policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 0.7, delta: 1.0e-6}}\n"
+    )
+    both = [project.start("release", project.policy(name)) for name in ("a", "b")]
+    outs = [process.communicate(timeout=60) for process in both]
+    assert sorted(process.returncode for process in both) == [0, 1]
+    [told] = [err for (_, err), p in zip(outs, both, strict=True) if p.returncode]
+    assert "cannot pay for policy" in told
+    assert len(project.released()) == 2
+    assert project.account()["epsilon_spent"] == 0.5
+
+
+def test_a_ledger_that_another_holds_is_waited_for(project):
+    policy = project.policy()
+    project.run("release", policy)
+    import sqlite3
+
+    holder = sqlite3.connect(project.root / ".policy-engine/ledger.sqlite", isolation_level=None)
+    holder.execute("begin immediate")
+    process = project.start("release", project.policy("b"))
+    time.sleep(1.2)
+    assert process.poll() is None
+    holder.execute("rollback")
+    holder.close()
+    process.communicate(timeout=60)
+    assert process.returncode == 0

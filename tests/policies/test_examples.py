@@ -1,0 +1,115 @@
+"""Each example policy, as its README says: validated, planned, released, verified; its numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine.policy.loading import load_policy
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(path.parent.name for path in ROOT.glob("policies/*/policy.yaml"))
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    """The examples in a folder of their own; nothing is released into the repository."""
+    folder = tmp_path_factory.mktemp("examples")
+    ignored = shutil.ignore_patterns("out", ".policy-engine")
+    shutil.copytree(ROOT / "policies", folder / "policies", ignore=ignored)
+    shutil.copy(ROOT / "policy-engine.yaml", folder)
+    return folder
+
+
+def run(folder: Path, *words: str) -> dict[str, object]:
+    command = [sys.executable, "-m", "policy_engine", *words, "--format", "json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    document: dict[str, object] = json.loads(done.stdout)
+    return document
+
+
+@pytest.fixture(scope="module")
+def released(copy) -> dict[str, dict[str, object]]:
+    """Every example released, in one go, as a reviewer would."""
+    files = [f"policies/{name}/policy.yaml" for name in EXAMPLES]
+    assert run(copy, "validate", *files)["valid"] is True
+    documents = run(copy, "release", *files)["releases"]
+    return dict(zip(EXAMPLES, documents, strict=True))
+
+
+def readme(name: str) -> str:
+    text = (ROOT / "policies" / name / "README.md").read_text("utf-8")
+    return re.sub(r"\s+", " ", text).translate(SUPERSCRIPTS)
+
+
+def test_the_table_of_examples_is_complete():
+    text = (ROOT / "policies" / "README.md").read_text("utf-8").translate(SUPERSCRIPTS)
+    rows = re.findall(r"\| \[(\w+)\]\(\w+/README.md\) \| .* \| ([\d.]+), (\d+) \| ε ([\d.]+), "
+                      r"δ 10(-\d+) \|", text)  # fmt: skip
+    assert sorted(row[0] for row in rows) == EXAMPLES
+    for name, rate, k, epsilon, exponent in rows:
+        policy = load_policy(ROOT / "policies" / name / "policy.yaml")
+        assert (policy.rate, policy.k) == (Decimal(rate), int(k))
+        guarantee = policy.guarantee
+        assert (guarantee.epsilon, guarantee.delta) == (
+            Decimal(epsilon), Decimal(10) ** int(exponent)
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_release_and_certificate_hold(copy, released, name):
+    done = released[name]
+    policy = load_policy(ROOT / "policies" / name / "policy.yaml")
+    assert (done["k"], Decimal(str(done["epsilon"]))) == (policy.k, policy.guarantee.epsilon)
+    assert Decimal(str(done["delta"])) <= policy.guarantee.delta
+    verified = run(copy, "verify", str(done["certificate"]), "--release", str(done["release"]))
+    assert verified["verified"] is True
+    table = pq.read_table(copy / str(done["release"]))
+    counted = [*policy.columns, *(["n"] if policy.release.form == "counts" else [])]
+    assert table.column_names == counted
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_readmes_commands_are_about_this_example(released, name):
+    done, text = released[name], readme(name)
+    command = f"policy-engine verify {done['certificate']} --release {done['release']}"
+    assert command in text
+    assert f"policy-engine release policies/{name}/policy.yaml" in text
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_readmes_groups_are_about_right(copy, released, name):
+    """ "some 51 groups": a release is a sample, so that it is off by a fifth at the most."""
+    done, text = released[name], readme(name)
+    found = re.search(r"some ([\d,]+) (?:released )?(?:groups|buckets)", text)
+    found = found or re.search(r"one of the some ([\d,]+) released", text)
+    assert found, "a README says how many groups there are"
+    stated = int(found[1].replace(",", ""))
+    assert done["groups"] == pytest.approx(stated, rel=0.2)
+
+
+def test_the_numbers_that_readmes_quote(released):
+    assert released["adult_auto"]["k"] == 24
+    assert released["adult_auto"]["delta"] == pytest.approx(6.3e-9, rel=0.01)
+    assert released["adult"]["delta"] == pytest.approx(2.63e-11, rel=0.01)
+    assert released["hospital_visits"]["delta"] == pytest.approx(3.1e-7, rel=0.01)
+    assert released["password_prefix"]["delta"] == pytest.approx(2.4e-5, rel=0.01)
+    assert released["adult_rows"]["rows"] == pytest.approx(4430, rel=0.05)
+
+
+def test_the_accounts_can_pay_for_every_example(copy, released):
+    shown = run(copy, "ledger", "show")
+    assert {each["account"] for each in shown["accounts"]} == {"census", "hospital", "passwords"}
+    assert all(each["reserved"] == 0 and each["epsilon_left"] > 0 for each in shown["accounts"])
+    verified = run(copy, "ledger", "verify")
+    assert (verified["intact"], verified["records"]) == (True, 2 * len(EXAMPLES))

@@ -1,0 +1,144 @@
+"""What is found about policy files before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine import validation
+from policy_engine.errors import Finding, NotCertifiable, Problem
+from policy_engine.validation import about, check_policies, check_policy, make_ready
+
+POLICY = """\
+version: 1
+name: a
+source: {path: people.parquet, unit: row}
+recode:
+  age: {bins: [30, 60]}
+sample: {rate: 0.1}
+k: 20
+guarantee: {epsilon: 0.5, delta: 1.0e-9}
+release: {path: out/a.parquet}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"age": [1, 2, 3]}), "people.parquet")
+
+    def write(name="a.yaml", **changes):
+        text = POLICY
+        for old, new in changes.values():
+            assert old in text
+            text = text.replace(old, new)
+        Path(name).write_text(text)
+        return Path(name)
+
+    return write
+
+
+def test_a_good_policy(write):
+    checked = check_policy(write())
+    assert (checked.problems, checked.unchecked) == ((), "")
+    assert checked.policy is not None
+
+
+def test_the_guarantee_is_checked_without_the_source(write):
+    file = write(k=("k: 20", "k: 3"), source=("people.parquet", "nope.parquet"))
+    checked = check_policy(file)
+    assert "nope.parquet is not there" in checked.unchecked
+    [problem] = checked.problems
+    assert (problem.line, problem.column, problem.path) == (8, 27, "guarantee.delta")
+    assert "k = 3 and rate = 0.1 reach at ε = 0.5, found 1.0E-9" in problem.message
+    assert problem.remedy == "k: 17 gives it at this rate"
+
+
+def test_a_guarantee_that_no_k_gives(write):
+    [problem] = check_policy(write(e=("epsilon: 0.5", "epsilon: 1.0e-6"))).problems
+    assert problem.remedy.startswith("no k gives it at this rate")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("folder", None, "is a directory"),
+        ("empty.parquet", b"", "is empty"),
+        ("junk.parquet", b"junk", "is not a Parquet file"),
+        ("notes.txt", b"notes", "must be a .parquet, .csv or .tsv file"),
+    ],
+)
+def test_a_source_that_is_no_table_is_a_problem(write, name, content, told):
+    if content is None:
+        Path(name).mkdir()
+    else:
+        Path(name).write_bytes(content)
+    checked = check_policy(write(source=("people.parquet", name)))
+    [problem] = checked.problems
+    assert told in problem.message
+    assert (problem.line, problem.path) == (3, "source.path")
+    assert checked.unchecked == ""
+
+
+def test_a_warehouse_that_is_not_there_is_no_problem_of_the_policy(write):
+    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: no.db}}\n")
+    checked = check_policy(write(source=("path: people.parquet", "relation: people")))
+    assert checked.problems == ()
+    assert checked.unchecked
+
+
+def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatch):
+    def refuse(*_, **__):
+        raise NotCertifiable(
+            (Finding("V24", "k"), Finding("V29", "told already"), Finding("V02", "x"))
+        )
+
+    monkeypatch.setattr(validation, "prepare", refuse)
+    problems = check_policy(write()).problems
+    assert [(p.line, p.path, p.message) for p in problems] == [
+        (0, "", "V02 x"), (7, "k", "V24 k")
+    ]  # fmt: skip
+
+
+def test_problems_of_other_files_come_last(write):
+    Path("policy-engine.yaml").write_text("acounts: {}\n")
+    problems = check_policy(write(k=("k: 20", "k: 3"))).problems
+    assert [Path(problem.file).name for problem in problems] == ["a.yaml", "policy-engine.yaml"]
+
+
+def test_clashes_are_found_among_the_files_that_load(write):
+    one, broken = write("one.yaml"), write("broken.yaml", v=("version: 1", "version: 2"))
+    two = write("two.yaml", out=("out/a.parquet", "out/../out/A.parquet"))
+    found = check_policies([one, broken, two])
+    assert [len(each.problems) for each in found] == [0, 1, 1]
+    [clash] = found[2].problems
+    assert (clash.line, clash.path) == (9, "release.path")
+    assert "must differ from that of one.yaml" in clash.message
+
+
+def test_one_certificate_for_two_releases_is_a_clash(write):
+    one = write("one.yaml")
+    two = write("two.yaml", out=("out/a.parquet", "out/a.PARQUET"))
+    assert check_policies([one, two])[1].problems
+
+
+def test_one_file_is_ready_when_it_loads(write):
+    [policy] = make_ready([write(source=("people.parquet", "nope.parquet"))], replace=False)
+    assert policy.name == "a"
+
+
+def test_about_names_the_file_and_keeps_the_findings():
+    finding = Finding("V29", "δ is too large")
+    with (
+        pytest.raises(NotCertifiable, match=r"^a.yaml: V29 δ is too large$") as raised,
+        about(Path("a.yaml")),
+    ):
+        raise NotCertifiable((finding,))
+    assert raised.value.findings == (finding,)
+
+
+def test_a_problem_reads_as_a_compilers():
+    assert str(Problem("a.yaml", 1, 2, "k", "wrong", "right")) == "a.yaml:1:2: wrong; right"
