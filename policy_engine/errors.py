@@ -91,7 +91,7 @@ class Finding:
 class NotCertifiable(PolicyEngineError):
     """The kernel could not prove the SQL text; the reasons are in ``findings``.
 
-    ``file`` is the policy whose SQL it is, where that is known.
+    ``file`` is the policy whose SQL it is, where that is known; lines are those of the SQL.
 
     >>> print(NotCertifiable((Finding("V29", "δ = 0.1, promised 0.01"),), "policy.yaml"))
     policy.yaml: V29 δ = 0.1, promised 0.01
@@ -99,7 +99,8 @@ class NotCertifiable(PolicyEngineError):
 
     def __init__(self, findings: tuple[Finding, ...], file: str = "") -> None:
         where = f"{file}: " if file else ""
-        super().__init__("\n".join(f"{where}{finding}" for finding in findings))
+        sql = "its SQL " if file else ""
+        super().__init__("\n".join(f"{where}{sql if f.line else ''}{f}" for f in findings))
         self.findings = findings
         self.file = file
 

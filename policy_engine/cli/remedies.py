@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -59,17 +59,14 @@ def _ways(policy: Policy, epsilon: Decimal, delta: Decimal) -> str:
 
     notion, sampled_at = policy.guarantee.neighbours, policy.source.sampled_at
     ways = []
-    try:
+    # Where no k is large enough, or no rate is small enough, there is no such way.
+    with suppress(DomainError):
         k = least_k(epsilon, delta, certified_rate(policy), notion)
         ways.append(f"k: {k} at rate {shown(policy.rate)}")
-    except DomainError:
-        pass  # no k is large enough at this rate
-    try:
+    with suppress(DomainError):
         rate = min(policy.rate, greatest_rate(epsilon, delta, policy.k, notion) / sampled_at)
         if rate >= _LEAST_RATE:
             ways.append(f"rate: {shown(_few(rate))} at k = {policy.k}")
-    except DomainError:
-        pass  # no rate is small enough at this k
     return ", or ".join(ways)
 
 

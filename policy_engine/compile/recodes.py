@@ -60,11 +60,11 @@ def type_problem(recoding: Recoding, kind: Kind) -> str | None:
         case Lookup():
             remedy = "use bins or round"
             return _unless(kind in _LOOKED_UP, "map and hierarchy take labels", kind, remedy)
+        case Prefix(length) if length > _MOST_CHARACTERS:
+            return f"prefix takes at most {_MOST_CHARACTERS} characters; use keep"
         case Prefix():
             remedy = "read it as text with source.columns"
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
-        case Prefix(length) if length > _MOST_CHARACTERS:
-            return f"prefix takes at most {_MOST_CHARACTERS} characters; use keep"
         case Round(step) if _digits(step) > _MOST_DECIMALS or _is_long(step):
             law = f"at most {_MOST_DECIMALS} decimal places and {_MOST_DIGITS} digits"
             return f"round takes a step of {law}; use a plainer one"

@@ -60,11 +60,15 @@ class Reader:
 
     def _with(self, query: exp.Select, scope: Scope) -> Scope:
         clause = query.args.get("with_")
+        seen: set[str] = set()
         for cte in clause.expressions if clause else ():
             name = fold(cte.alias)
             if name.startswith(RESERVED):
                 self._notes.find("V02", f"a query called {name}, as a drawn sample is", cte)
                 continue
+            if name in seen:
+                self._notes.find("V30", f"two queries called {name}", cte)
+            seen.add(name)
             relation = self._renamed(self.read(cte.this, scope), cte)
             if relation is not None:
                 scope = {**scope, name: relation}

@@ -54,7 +54,7 @@ def test_errors_of_many_reasons_have_a_line_each():
     assert str(PolicyError(problems)) == "a: one\na:2:3: two; do"
     findings = (Finding("V01", "one"), Finding("V02", "two", 3, 4))
     assert str(NotCertifiable(findings)) == "V01 one\n3:4: V02 two"
-    assert str(NotCertifiable(findings, "p")) == "p: V01 one\np: 3:4: V02 two"
+    assert str(NotCertifiable(findings, "p")) == "p: V01 one\np: its SQL 3:4: V02 two"
     assert str(VerificationFailed(("one", "two"))) == "one\ntwo"
 
 

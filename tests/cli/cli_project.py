@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
 
 POLICY = """\
 version: 1
@@ -83,33 +77,3 @@ class Project:
         shown = self.run("ledger", "show", "people", "--format", "json")
         account: dict[str, Any] = shown.document["accounts"][0]
         return account
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    for name in ("POLICY_ENGINE_SIGNING_KEY", "POLICY_ENGINE_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
-    ages = [20 + i % 60 for i in range(4000)]
-    sexes = ["female" if i % 7 < 4 else "male" for i in range(4000)]
-    pq.write_table(pa.table({"age": ages, "sex": sexes}), tmp_path / "people.parquet")
-    (tmp_path / "policy-engine.yaml").write_text(
-        "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}\n"
-    )
-    return Project(tmp_path)
-
-
-@pytest.fixture
-def as_anyone() -> Callable[..., tuple[str, ...]]:
-    """What to put before a command so that file modes bind it, even for root."""
-
-    def prefix() -> tuple[str, ...]:
-        if os.geteuid() != 0:
-            return ()
-        try:
-            words = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
-            subprocess.run([*words, "true"], check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError):
-            pytest.skip("root without setpriv: file modes bind nobody here")
-        return words
-
-    return prefix

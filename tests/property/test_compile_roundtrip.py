@@ -1,0 +1,97 @@
+"""Whatever a policy says, the kernel reads the compiled text back as exactly that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.rendering import render
+from policy_engine.dialects import dialect_named
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.release import schema_of
+from policy_engine.verify.checks import compare
+from policy_engine.verify.proof import prove
+
+POLICY = """\
+version: 1
+name: any
+source: {{path: p.parquet, unit: {unit}}}
+recode: {{{recode}}}
+sample: {{rate: {rate}, method: {method}}}
+k: {k}
+guarantee: {{epsilon: 1, delta: 0.5}}
+release: {{path: out.parquet, as: {form}, count_as: the count}}
+"""
+LETTERS = st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"])
+TEXTS = st.text(LETTERS, max_size=6)
+NAMES = st.text(LETTERS, min_size=1, max_size=8).filter(str.strip)
+
+
+def yaml(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def bins(cuts: list[int], places: int) -> str:
+    return f"{{bins: [{', '.join(f'{cut / 10**places:.{places}f}' for cut in sorted(set(cuts)))}]}}"
+
+
+CUTS = st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=4)
+
+
+def lookup(table: dict[str, str], other: str) -> str:
+    pairs = ", ".join(f"{yaml(key)}: {yaml(label)}" for key, label in table.items())
+    return f"{{map: {{{pairs}}}, other: {yaml(other)}}}"
+
+
+LOOKUPS = st.builds(lookup, st.dictionaries(TEXTS, TEXTS, min_size=1, max_size=3), TEXTS)
+RECODES: dict[str, st.SearchStrategy[str]] = {
+    "BIGINT": st.one_of(st.just("keep"), st.builds(bins, CUTS, st.just(0)), LOOKUPS),
+    "DOUBLE": st.one_of(
+        st.builds(bins, CUTS, st.integers(0, 4)),
+        st.integers(1, 999).map(lambda step: f"{{round: {step / 100:.2f}}}"),
+    ),
+    "DECIMAL(12,3)": st.one_of(st.just("keep"), st.builds(bins, CUTS, st.integers(0, 4)), LOOKUPS),
+    "VARCHAR": st.one_of(st.just("keep"), LOOKUPS, st.integers(1, 99).map("{{prefix: {}}}".format)),
+    "DATE": st.sampled_from(["keep", "{truncate: month}", "{bins: [1970-01-01, 2000-02-29]}"]),
+    "TIMESTAMP": st.sampled_from(["keep", "{truncate: hour}", "{bins: [1970-01-01]}"]),
+    "ANYTHING": TEXTS.map(lambda text: f"{{constant: {yaml(text)}}}"),
+}
+COLUMNS = st.dictionaries(
+    NAMES,
+    st.sampled_from(sorted(RECODES)).flatmap(lambda kind: st.tuples(st.just(kind), RECODES[kind])),
+    min_size=1,
+    max_size=4,
+).filter(lambda found: len({name.casefold() for name in found} - {"the count"}) == len(found))
+
+
+@given(
+    COLUMNS,
+    st.sampled_from(["row", "{key: the key}"]),
+    st.integers(1, 10**12 - 1),
+    st.integers(2, 1000),
+    st.sampled_from(["counts", "rows"]),
+    st.booleans(),
+)
+@settings(max_examples=80, deadline=None)
+def test_the_kernel_reads_back_the_policy(columns, unit, rate, k, form, native):
+    text = POLICY.format(
+        unit=unit,
+        recode=", ".join(f"{yaml(name)}: {recode}" for name, (_, recode) in columns.items()),
+        rate=f"{rate / 10**12:.12f}",
+        k=k,
+        form=form,
+        method="native" if native and unit == "row" else "keyed",
+    )
+    policy = load_policy_text(text, Path("p.yaml"), Path())
+    kinds = [Column(name, kind) for name, (kind, _) in columns.items()]
+    table = Table((*kinds, Column("the key", "BIGINT")), path="p.parquet")
+    sql = render(compile_policy(policy, table, dialect_named("duckdb")))
+    proof = prove(sql, "duckdb", schema_of(policy, table))
+    assert proof.findings == ()
+    assert proof.shape is not None
+    assert compare(proof.shape, policy) == ()

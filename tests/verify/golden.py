@@ -1,0 +1,53 @@
+"""The engine's own compiled texts, with what is needed to certify them again."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from policy_engine.compile.catalog import Table
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.resolve import Policy
+from policy_engine.release import open_warehouse, prepare, project_of, schema_of
+from policy_engine.verify.certificate import certify
+from policy_engine.verify.schema import Schema
+
+POLICIES = Path(__file__).parents[2] / "policies"
+
+CASES = {
+    "adult": ("adult", {}),
+    "adult native": ("adult", {"method": "native"}),
+    "adult recode first": ("adult", {"grouping": "recode_first"}),
+    "adult raw first": ("adult", {"grouping": "raw_first"}),
+    "rows": ("adult_rows", {}),
+    "round": ("adult_auto", {}),
+    "visits": ("hospital_visits", {}),
+    "visits raw first": ("hospital_visits", {"grouping": "raw_first"}),
+    "prefix": ("password_prefix", {}),
+}
+
+
+@dataclass(frozen=True)
+class Golden:
+    """A policy, the text it compiles to, and the schema it was certified with."""
+
+    policy: Policy
+    sql: str
+    schema: Schema
+    table: Table
+
+    def certify(self, sql: str) -> object:
+        """Certify another text as this policy's release."""
+        return certify(self.policy, sql, "duckdb", schema=self.schema)
+
+
+@cache
+def golden(case: str) -> Golden:
+    """The golden text of one of ``CASES``."""
+    name, changes = CASES[case]
+    policy = replace(load_policy(POLICIES / name / "policy.yaml"), **changes)
+    with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
+        certificate, table = prepare(policy, project_of(policy), warehouse)
+    return Golden(policy, certificate.sql, schema_of(policy, table), table)
