@@ -41,6 +41,7 @@ from policy_engine.publish import (
 from policy_engine.verify.attestation import sign, statement
 from policy_engine.verify.certificate import Certificate, certify
 from policy_engine.verify.keys import SIGNING_KEY_VARIABLE, generate_key, load_private_key
+from policy_engine.verify.names import dotted
 from policy_engine.verify.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret
@@ -100,7 +101,7 @@ def schema_of(policy: Policy, table: Table) -> Schema:
     columns = {column.name: column.type for column in table.columns}
     if table.view is not None:
         return Schema(views={table.name: ""}, known=True)
-    return Schema({table.name: columns}, known=True)
+    return Schema({dotted(table.parts) or table.name: columns}, known=True)
 
 
 def prepare(

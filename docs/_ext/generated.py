@@ -176,7 +176,10 @@ PREDICATE = {
     "suppress groups below k",
     "policy": "name and digest of the policy; the digest covers its hierarchy files",
     "k": "the least count of a released group, in sampled units",
-    "rate": "an upper bound on the probability that a unit is sampled, as a decimal text",
+    "rate": "an upper bound on the probability that a unit of the population is sampled, as a "
+    "decimal text",
+    "sampled_at": "the known rate of an earlier sample, of which the source is one; it is a factor "
+    "of the rate",
     "epsilon": "ε as a decimal text, the policy's",
     "delta": "δ at that ε as a decimal text, rounded up",
     "bound": "which bound δ is: `exact`",

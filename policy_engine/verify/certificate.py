@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from policy_engine.accounting.curve import delta_exact
-from policy_engine.accounting.domain import claimed, decimal
+from policy_engine.accounting.domain import claimed, decimal, sampling_rate
 from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.auto import NATIVE_GRAIN
 from policy_engine.policy.fields import Neighbours
@@ -160,15 +160,17 @@ def population_rate(rate: Fraction, method: str, sampled_at: Decimal) -> Fractio
     only. A known earlier sample multiplies ([AMP]).
 
     Raises:
-        DomainError: ``sampled_at`` is no probability.
+        DomainError: ``sampled_at`` is neither 1 nor a rate.
 
     >>> population_rate(Fraction(1, 10), "drawn", Decimal("0.01"))
     Fraction(1, 1000)
     """
-    if not 0 < sampled_at <= 1:
-        raise DomainError("sampled_at", "a probability above 0", f"{sampled_at:g}")
+    try:
+        earlier = Fraction(1 if sampled_at == 1 else sampling_rate(sampled_at))
+    except DomainError:
+        raise DomainError("sampled_at", "1 or a rate below it", f"{sampled_at:.12g}") from None
     grain = Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
-    return (rate + grain) * Fraction(sampled_at)
+    return (rate + grain) * earlier
 
 
 def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]:

@@ -23,16 +23,20 @@ INTEGERS = NARROW | {"UBIGINT", "HUGEINT", "UHUGEINT"}
 FLOATS = frozenset({"FLOAT", "DOUBLE"})
 QUOTIENT = "QUOTIENT"
 """What ``/`` makes of numbers that are exact: a DOUBLE, but one that shows a function of them."""
-NUMBERS = INTEGERS | FLOATS | {"DECIMAL", QUOTIENT}
+WIDE_DECIMAL = "DECIMAL of more than 18 digits"
+"""Beside a number with other digits behind the point, such a number may not fit."""
+NUMBERS = INTEGERS | FLOATS | {"DECIMAL", WIDE_DECIMAL, QUOTIENT}
 
 _SYNONYMS = {
     "INT1": "TINYINT", "INT2": "SMALLINT", "SHORT": "SMALLINT", "INT": "INTEGER",
     "INT4": "INTEGER", "SIGNED": "INTEGER", "INT8": "BIGINT", "LONG": "BIGINT",
     "INT128": "HUGEINT", "UINT128": "UHUGEINT", "FLOAT4": "FLOAT", "REAL": "FLOAT",
-    "FLOAT8": "DOUBLE", "NUMERIC": "DECIMAL", "TEXT": TEXT, "CHAR": TEXT, "BPCHAR": TEXT,
-    "STRING": TEXT, "BOOL": "BOOLEAN", "LOGICAL": "BOOLEAN", "DATETIME": "TIMESTAMP",
-    "TIMESTAMP_US": "TIMESTAMP", "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
+    "FLOAT8": "DOUBLE", "NUMERIC": "DECIMAL", "DEC": "DECIMAL", "TEXT": TEXT, "CHAR": TEXT,
+    "BPCHAR": TEXT, "STRING": TEXT, "BOOL": "BOOLEAN", "LOGICAL": "BOOLEAN",
+    "DATETIME": "TIMESTAMP", "TIMESTAMP_US": "TIMESTAMP",
+    "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
 }  # fmt: skip
+_DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC|DEC) *\( *(\d+)")
 _FLOATING = re.compile(r"\b(FLOAT|FLOAT4|FLOAT8|DOUBLE|REAL)\b")
 
 
@@ -45,7 +49,11 @@ def plain(kind: str) -> str:
     name = kind.upper().split(" COLLATE")[0].strip()
     if name.endswith("]"):
         return name
-    return _SYNONYMS.get(name.split("(")[0].strip(), name.split("(")[0].strip())
+    digits = _DECIMAL.match(name)
+    if digits is not None and digits[1].zfill(9) > "18".zfill(9):
+        return WIDE_DECIMAL
+    name = name.split("(")[0].strip()
+    return _SYNONYMS.get(name, name)
 
 
 def is_floating(kind: str) -> bool:
@@ -87,7 +95,8 @@ def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
     if isinstance(node, _SAME):
         return type_of(node.this, leaves)
     if isinstance(node, _ARITHMETIC):
-        return _joined({type_of(part, leaves) for part in (node.this, node.expression)})
+        kinds = {type_of(part, leaves) for part in (node.this, node.expression)}
+        return _joined(kinds) if kinds <= NUMBERS else None
     if isinstance(node, exp.Div):
         kinds = {type_of(part, leaves) for part in (node.this, node.expression)}
         return _joined(kinds | {QUOTIENT}) if kinds <= NUMBERS else None
@@ -126,8 +135,8 @@ def _joined(kinds: set[str | None]) -> str | None:
         return "DOUBLE"
     if QUOTIENT in kinds:
         return QUOTIENT
-    if "DECIMAL" in kinds:
-        return "DECIMAL"
+    if kinds & {"DECIMAL", WIDE_DECIMAL}:
+        return WIDE_DECIMAL
     return "BIGINT" if kinds <= NARROW else "HUGEINT"
 
 

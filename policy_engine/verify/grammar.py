@@ -7,6 +7,8 @@ the kernel was not told about cannot slip through by not being looked at.
 
 from __future__ import annotations
 
+import logging
+
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
@@ -14,6 +16,9 @@ from policy_engine.errors import UsageError
 from policy_engine.verify.findings import Findings
 from policy_engine.verify.lexing import lexical_findings
 from policy_engine.verify.positions import position
+
+# What the parser would warn of is a finding here, or is not parsed.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 DIALECTS = ("duckdb",)
 """The dialects whose sampling the kernel has rules for."""
@@ -165,6 +170,7 @@ _PART_CODES = {
     "laterals": "V13",
     "pivots": "V13",
     "sample": "V04",
+    "spec": "V10",
 }
 _NODE_CODES: dict[type[exp.Expr], str] = {
     exp.Limit: "V12",
@@ -210,10 +216,12 @@ def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expr | No
     if findings:
         return None
     try:
-        statements = [s for s in reader.parse(text) if s is not None]
+        parsed = reader.parse(text)
     except Exception:  # the parser raises more than errors of its own where a text is odd
         findings.add("V01", "text that does not parse", (1, 1))
         return None
+    # A comment behind the last semicolon is an empty statement.
+    statements = [s for s in parsed if s is not None and not isinstance(s, exp.Semicolon)]
     if len(statements) != 1:
         found = f"{len(statements)} statements"
         findings.add("V15" if statements else "V01", found, (1, 1))
@@ -228,6 +236,10 @@ def _check_node(node: exp.Expr, text: str, findings: Findings) -> None:
     if allowed is None:
         findings.add(code_of(node), _name(node), position(node, text))
         return
+    if isinstance(node, exp.If) and not (
+        node.args.get("false") or isinstance(node.parent, exp.Case)
+    ):
+        findings.add("V02", "IF without an else", position(node, text))
     for part, value in node.args.items():
         if part not in allowed and value not in (None, False, [], "") and not _speaks(value):
             code = _PART_CODES.get(part, "V02")

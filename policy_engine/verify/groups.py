@@ -13,11 +13,10 @@ from sqlglot import exp
 
 from policy_engine.verify.datatypes import QUOTIENT, TEXT, is_floating
 from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import number, ordinal
+from policy_engine.verify.literals import bare, number, ordinal
 from policy_engine.verify.names import fold
 from policy_engine.verify.rows import (
     UNKNOWN,
-    bare,
     canonical,
     check_not_a_row,
     evaluate,
@@ -52,13 +51,18 @@ class Grouping:
             fold(item.alias): item.this for item in query.expressions if isinstance(item, exp.Alias)
         }
         self._open_aliases: set[str] = set()
-        self._known: dict[str, Value] = {}
+        self._known: dict[tuple[str, bool], Value] = {}
         self._nodes: set[type[exp.Expr]] = set()
         self.keys: dict[str, Value] = {}
-        for node in self._key_nodes(query):
+        self._hiding: list[tuple[str, exp.Expr]] = []
+        nodes = self._key_nodes(query)
+        for node in nodes:
             self._add_key(node)
-        self._residue: list[exp.Expr] = []
+        self._check_hiding(nodes)
+        self.residue: list[exp.Expr] = []
         self.k = self._threshold(query.args.get("having"))
+        # Outputs are computed of the groups that passed, if any threshold stands here.
+        self._total = self.k is None
 
     def _key_nodes(self, query: exp.Select) -> list[exp.Expr]:
         group = query.args.get("group")
@@ -76,16 +80,14 @@ class Grouping:
                 return items[place - 1]
             self._notes.find("V30", f"GROUP BY {shown(node)}", node)
         alias = self._alias(node)
-        if alias is None:
+        if alias is None or not isinstance(node, exp.Column):
             return node
         # An engine prefers a column of the source to an alias of that name (sampling.md).
         relation, name = self._relation, fold(node.name)
         if name in relation.columns or (relation.open and _reads(alias, name)):
             return node
-        if isinstance(node, exp.Column):
-            check_not_a_row(node, relation, self._notes)
-        if relation.open and self._is_of_keys(alias):
-            self._notes.assume(f"{relation.source} has no column of its own called {name}")
+        check_not_a_row(node, relation, self._notes)
+        self._hiding.append((name, alias))
         return bare(alias)
 
     def _alias(self, node: exp.Expr) -> exp.Expr | None:
@@ -93,9 +95,17 @@ class Grouping:
         plain = isinstance(node, exp.Column) and not node.table
         return self._aliases.get(fold(node.name)) if plain else None
 
-    def _is_of_keys(self, alias: exp.Expr) -> bool:
-        """Whether the engine would bind ``alias`` even if it were not the grouped one."""
-        return all(canonical(column) in self.keys for column in alias.find_all(exp.Column))
+    def _check_hiding(self, nodes: list[exp.Expr]) -> None:
+        """A source whose columns are not known could have one of a grouped alias's name.
+
+        The engine would group by it, and refuse the alias, unless other keys determine that.
+        """
+        for name, alias in self._hiding if self._relation.open else ():
+            read = {fold(column.name) for column in _columns(alias)}
+            others = [column for n in nodes if n is not bare(alias) for column in _columns(n)]
+            if read <= {fold(column.name) for column in others}:
+                source = self._relation.source
+                self._notes.assume(f"{source} has no column of its own called {name}")
 
     def _add_key(self, node: exp.Expr) -> None:
         name = canonical(node)
@@ -135,7 +145,7 @@ class Grouping:
             if bound is not None and self._counts(bound[0]):
                 bounds.append(bound[1])
             if bound is None or not self._counts(bound[0]) or isinstance(condition, exp.Between):
-                self._residue.append(condition)
+                self.residue.append(condition)
         if bounds and max(bounds) < 2:
             self._notes.find("V09", f"a threshold of {max(bounds)}", clause)
         return max(bounds, default=None)
@@ -146,16 +156,16 @@ class Grouping:
 
     def check_residue(self) -> None:
         """The conditions of HAVING beside the threshold: of released groups only."""
-        for condition in self._residue:
+        for condition in self.residue:
             if self.k is None:
                 self._notes.find("V09", shown(condition), condition)
             # The engine may ask them of groups that do not pass: so they must not fail.
+            self._total = True
             evaluate(condition, self.resolve, self._notes, condition=True)
 
     def output(self, node: exp.Expr) -> Value:
         """The value of an output column; findings where it must not be released."""
-        before = self.k is None or bool(self._residue)
-        return evaluate(bare(node), self.resolve, self._notes, total=before)
+        return evaluate(bare(node), self.resolve, self._notes, total=self._total)
 
     def resolve(self, node: exp.Expr) -> Value | None:
         """Resolves the count, the keys, and other outputs by their alias."""
@@ -176,11 +186,12 @@ class Grouping:
         return self._named(fold(node.name), alias)
 
     def _named(self, name: str, alias: exp.Expr) -> Value:
-        if name not in self._known:
+        place = (name, self._total)
+        if place not in self._known:
             self._open_aliases.add(name)
-            self._known[name] = self.output(alias)
+            self._known[place] = self.output(alias)
             self._open_aliases.discard(name)
-        return self._known[name]
+        return self._known[place]
 
     def _check_name(self, node: exp.Expr) -> None:
         for column in node.find_all(exp.Column):
@@ -192,8 +203,12 @@ def _keyed(value: Value, name: str) -> Value:
     return Value(value.kind, value.inputs, value.expression, value.type, value.collated, key=name)
 
 
+def _columns(node: exp.Expr) -> list[exp.Column]:
+    return list(node.find_all(exp.Column))
+
+
 def _reads(node: exp.Expr, name: str) -> bool:
-    return any(fold(column.name) == name for column in node.find_all(exp.Column))
+    return any(fold(column.name) == name for column in _columns(node))
 
 
 def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:

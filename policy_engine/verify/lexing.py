@@ -23,11 +23,16 @@ _TOKEN = re.compile(
   | (?P<line>--[^\r\n]*(?:\r?\n|$))
   | (?P<block>/\*.*?\*/)
   | (?P<word>[^\W\d]\w*)
-  | (?P<number>[0-9][A-Za-z0-9_.]*)
+  | (?P<number>[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?(?![\w.]))
   | (?P<space>(?:[ \t\n]|\r\n)+)
-  | (?P<sign>(?!<=>|/\*)[-!%()*+,./:;<=>?@|~\[\]]|\$(?=[A-Za-z0-9_]+(?!\w|\$)))
+  | (?P<sign>[(),.:;?\[\]]|\$(?=[A-Za-z0-9_]+(?!\w|\$)))
+  | (?P<operator>(?:(?!--|/\*)[-+*/%<>=!|~@&^\#])+)
     """,
     re.VERBOSE | re.DOTALL,
+)
+# A minus may follow directly, as in x=-1; a longer operator is one that parsers disagree on.
+_OPERATORS = frozenset(
+    {"+", "-", "*", "/", "//", "%", "<", ">", "=", "==", "<>", "!=", "<=", ">=", "||"}
 )
 # A quote that follows one of these directly opens an escape, bit, hex or national string.
 _STRING_PREFIXES = frozenset({"e", "b", "x", "n", "u"})
@@ -38,9 +43,9 @@ def _place(text: str, offset: int) -> Position:
 
 
 def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings) -> None:
-    """Add a V02 finding for every place where readers of ``text`` could disagree."""
+    """Add a V02 finding for the first place where readers of ``text`` could disagree."""
     spoken: list[str] = []
-    offset, previous = 0, ""
+    offset, touching, before = 0, "", ""
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
@@ -48,22 +53,28 @@ def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings)
             findings.add("V02", found, _place(text, offset))
             return
         kind, token = match.lastgroup or "", match.group()
-        odd = _oddity(kind, token, previous)
+        odd = _oddity(kind, token, touching, before)
         if odd:
             findings.add("V02", odd, _place(text, offset))
             return
+        offset, touching = match.end(), token
         if kind not in {"line", "block", "space"}:
             spoken.append(token)
-        offset, previous = match.end(), token if kind in {"word", "number"} else ""
+            before = token
     if "".join(spoken) != _as_tokenized(text, tokenizer):
         findings.add("V02", "text that two parsers cut differently", (1, 1))
 
 
-def _oddity(kind: str, token: str, previous: str) -> str | None:
+def _oddity(kind: str, token: str, touching: str, before: str) -> str | None:
+    """What is odd about a token, given the text it touches and the token before."""
     if kind == "block" and ("/*" in token[2:] or token.startswith("/*+")):
         return "a nested comment or a hint"
-    if kind == "string" and previous.lower() in _STRING_PREFIXES:
+    if kind == "string" and touching.lower() in _STRING_PREFIXES:
         return "a string with a prefix"
+    if kind == "string" and (before == "." or before.startswith("'")):
+        return "a string that stands for a name, or behind another"
+    if kind == "operator" and not {token, token.removesuffix("-")} & _OPERATORS:
+        return f"the operator {token}"
     return "a NUL character" if "\x00" in token else None
 
 

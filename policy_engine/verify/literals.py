@@ -12,6 +12,13 @@ from sqlglot import exp
 _NUMBER = re.compile(r"(?=.{1,40}\Z)(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?\Z", re.ASCII)
 
 
+def bare(node: exp.Expr) -> exp.Expr:
+    """``node`` without its alias and parentheses."""
+    while isinstance(node, exp.Alias | exp.Paren):
+        node = node.this
+    return node
+
+
 def number(node: exp.Expr) -> Fraction | None:
     """The value of a literal number; None for anything else.
 

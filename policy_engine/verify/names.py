@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from string import ascii_lowercase, ascii_uppercase
-
-from sqlglot import exp
 
 _FOLDING = str.maketrans(ascii_uppercase, ascii_lowercase)
 
@@ -20,13 +19,13 @@ def fold(name: str) -> str:
     return name.translate(_FOLDING)
 
 
-def dotted(parts: list[exp.Expr]) -> str:
+def dotted(parts: Iterable[str]) -> str:
     """The name of a relation; a part that holds a dot or quote is quoted.
 
-    >>> dotted([exp.to_identifier("main"), exp.to_identifier("a.b")])
+    >>> dotted(["main", "a.b"])
     'main."a.b"'
     """
-    return ".".join(_shown(part.name) for part in parts)
+    return ".".join(_shown(part) for part in parts)
 
 
 def _shown(name: str) -> str:

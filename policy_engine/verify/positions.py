@@ -8,7 +8,7 @@ Position = tuple[int, int]
 
 
 def position(node: exp.Expr, text: str) -> Position:
-    """Line and column, from 1, of the first token of ``node`` that has one; else (0, 0).
+    """Line and column, from 1, of the first token of ``node`` that has one; else (1, 1).
 
     >>> import sqlglot
     >>> sql = "select a,\\n  b from t"
@@ -16,9 +16,7 @@ def position(node: exp.Expr, text: str) -> Position:
     (2, 3)
     """
     offsets = [n.meta["start"] for n in node.walk() if "start" in n.meta]
-    if not offsets and node.parent is not None:
-        return position(node.parent, text)
     if not offsets:
-        return (0, 0)
+        return (1, 1) if node.parent is None else position(node.parent, text)
     start = min(offsets)
     return (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))

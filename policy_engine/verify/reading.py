@@ -15,11 +15,10 @@ from sqlglot import exp
 from policy_engine.verify.findings import Notes, shown
 from policy_engine.verify.grammar import code_of
 from policy_engine.verify.groups import Grouping, conjuncts, lower_bound
-from policy_engine.verify.literals import ordinal
+from policy_engine.verify.literals import bare
 from policy_engine.verify.names import fold
+from policy_engine.verify.ordering import read_order
 from policy_engine.verify.rows import (
-    Resolver,
-    bare,
     canonical,
     evaluate,
     is_qualifier,
@@ -27,7 +26,7 @@ from policy_engine.verify.rows import (
     resolver,
 )
 from policy_engine.verify.sampling import RESERVED, is_sampling, read_predicate, read_tablesample
-from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Stage, Term, Value
+from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Stage, Value
 from policy_engine.verify.sources import Sources, named
 from policy_engine.verify.windows import is_first_row, read_rank, read_repeat
 
@@ -209,10 +208,10 @@ class Reader:
                     self._add(columns, name, value, item)
                 is_open = is_open or relation.open
             elif isinstance(node, exp.Window):
-                changes |= read_rank(node, relation, self._notes)
+                changes |= read_rank(node, relation.but(**changes), self._notes)
                 self._add(columns, _output_name(item), Value(Kind.RANK), item)
             elif isinstance(node, exp.Explode):
-                changes |= read_repeat(node, relation, self._notes)
+                changes |= read_repeat(node, relation.but(**changes), self._notes)
                 self._add(columns, _output_name(item), Value(Kind.DERIVED), item)
             else:
                 self._add(columns, _output_name(item), self._item(node, relation, columns), item)
@@ -220,7 +219,7 @@ class Reader:
             self._check_hidden(query, columns, relation)
         stage = Stage.ROWS if relation.stage is Stage.SOURCE else relation.stage
         out = relation.but(stage=stage, columns=columns, open=is_open, names=frozenset(), **changes)
-        return out.but(order=self._order(query, out, resolver(relation, self._notes)))
+        return out.but(order=read_order(query, out, resolver(relation, self._notes), self._notes))
 
     def _check_hidden(
         self, query: exp.Select, columns: Mapping[str, Value], relation: Relation
@@ -268,10 +267,11 @@ class Reader:
             columns=columns,
             open=False,
             names=frozenset(),
+            filtered=relation.filtered or bool(grouping.residue),
             keys=tuple(grouping.keys),
             k=grouping.k,
         )
-        return out.but(order=self._order(query, out, grouping.resolve))
+        return out.but(order=read_order(query, out, grouping.resolve, self._notes))
 
     def _check_sample(self, relation: Relation, query: exp.Select) -> None:
         if relation.stage is Stage.COUNTED:
@@ -287,35 +287,6 @@ class Reader:
             unit = f"each {ROW_UNIT}" if sample.unit == ROW_UNIT else f"each {sample.unit}"
             found = f"one row a {relation.rank_unit} from a sample of {unit}"
             self._notes.find("V10", found, query)
-
-    def _order(self, query: exp.Select, out: Relation, resolve: Resolver) -> tuple[Term, ...]:
-        clause = query.args.get("order")
-        found: list[Term] = []
-        for term in clause.expressions if clause else ():
-            ways = bool(term.args.get("desc")), bool(term.args.get("nulls_first"))
-            names = self._ordered_by(bare(term.this), out, resolve)
-            found.extend(Term(name, *ways) for name in names)
-        return tuple(found)
-
-    def _ordered_by(self, node: exp.Expr, out: Relation, resolve: Resolver) -> list[str]:
-        """The output columns that one term of ORDER BY names."""
-        names = list(out.columns)
-        if isinstance(node, exp.Var) and node.name.upper() == "ALL":
-            return names
-        if isinstance(node, exp.Literal):
-            place = ordinal(node)
-            if place is not None and 1 <= place <= len(names):
-                return [names[place - 1]]
-            self._notes.find("V28", shown(node), node)
-            return []
-        if isinstance(node, exp.Column) and fold(node.name) in out.columns:
-            return [fold(node.name)]
-        same = canonical(node)
-        by_key = [name for name, value in out.columns.items() if value.key == same]
-        if by_key:
-            return by_key[:1]
-        evaluate(node, resolve, self._notes, total=False)
-        return [""]
 
 
 def _column_names(node: exp.Expr) -> list[str]:

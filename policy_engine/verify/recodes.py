@@ -30,7 +30,7 @@ from policy_engine.policy.recodings import (
     Truncate,
     TruncateUnit,
 )
-from policy_engine.verify.literals import number, ordinal
+from policy_engine.verify.literals import bare, number, ordinal
 from policy_engine.verify.names import fold
 
 _FIRST_DAY, _LAST_DAY = "0001-01-01", "9999-12-31"
@@ -50,7 +50,7 @@ class Reading:
 
 def read_recoding(node: exp.Expr) -> tuple[Recoding, str | None, str | None] | None:
     """The recoding, its source column and the type that column is read as; else None."""
-    node = _unwrapped(node)
+    node = bare(node)
     if isinstance(node, exp.Literal) and node.is_string:
         return Constant(node.name), None, None
     for reader in _READERS:
@@ -66,7 +66,7 @@ def reading(node: exp.Expr, *kept: str) -> Reading | None:
 
     A CAST to one of the types ``kept`` is such a conversion; TRY_CAST declares a type.
     """
-    node = _unwrapped(node)
+    node = bare(node)
     if isinstance(node, exp.Column):
         return Reading(node.name, None)
     if isinstance(node, exp.TryCast):
@@ -90,12 +90,6 @@ def _type_name(to: exp.DataType) -> str:
     return str(to.sql("duckdb")).upper()
 
 
-def _unwrapped(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
-
-
 _Found = tuple[Recoding, Reading] | None
 
 
@@ -114,10 +108,10 @@ def _read_prefix(node: exp.Expr) -> _Found:
 def _read_round(node: exp.Expr) -> _Found:
     if not isinstance(node, exp.TryCast):
         return None
-    product = _unwrapped(node.this)
+    product = bare(node.this)
     if not isinstance(product, exp.Mul) or not isinstance(product.this, exp.Round):
         return None
-    quotient = _unwrapped(product.this.this)
+    quotient = bare(product.this.this)
     if product.this.args.get("decimals") or not isinstance(quotient, exp.Div):
         return None
     step, again = _decimal(quotient.expression), _decimal(product.expression)
@@ -131,22 +125,22 @@ def _exact_type(to: exp.DataType, step: Decimal) -> bool:
     """Whether multiples of ``step`` fit ``to`` without a second rounding."""
     if to.is_type("bigint"):
         return step == step.to_integral_value()
-    scale = ordinal(to.expressions[1].this) if len(to.expressions) == 2 else 0
-    exponent = step.normalize().as_tuple().exponent
-    return to.this == exp.DType.DECIMAL and scale is not None and int(exponent) >= -scale
+    size = [ordinal(part.this) for part in to.expressions]
+    digits = -int(step.normalize().as_tuple().exponent)
+    return to.this == exp.DType.DECIMAL and size == [18, max(0, digits)]
 
 
 def _read_truncate(node: exp.Expr) -> _Found:
     if not isinstance(node, exp.Case) or node.this or len(node.args["ifs"]) != 1:
         return None
     branch = node.args["ifs"][0]
-    guard, value = branch.this, _unwrapped(branch.args["true"])
+    guard, value = branch.this, bare(branch.args["true"])
     if node.args.get("default") or not isinstance(guard, exp.Between):
         return None
     as_date = isinstance(value, exp.Cast) and value.to.is_type("date")
     if as_date:
-        value = _unwrapped(value.this)
-    if not isinstance(value, exp.TimestampTrunc):
+        value = bare(value.this)
+    if not isinstance(value, exp.DateTrunc | exp.TimestampTrunc):
         return None
     unit = value.args["unit"].name.lower()
     if as_date and unit == "hour":
@@ -249,7 +243,7 @@ def _cut(node: exp.Expr) -> Cut | None:
     try:
         if node.to.is_type("date") and _DATE.match(text):
             return date.fromisoformat(text)
-        if node.to.is_type("timestamp") and _TIME.match(text):
+        if node.to.is_type("timestamp", "timestampntz") and _TIME.match(text):
             return datetime.fromisoformat(text)
     except ValueError:
         pass

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.accounting.curve import delta_exact
-from policy_engine.accounting.domain import decimal
+from policy_engine.accounting.domain import decimal, sampling_rate
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.verify.attestation import Statement, open_envelope
 from policy_engine.verify.certificate import MECHANISM, PREDICATE_VERSION, population_rate
@@ -142,11 +142,12 @@ def _check_sql(facts: dict[str, Any]) -> _Result:
     if proved != stated:
         return "", f"the SQL is another release: k = {shape.k}, columns {', '.join(columns)}"
     try:
-        sampled_at = decimal("sampled_at", "a probability", facts["sampled_at"])
+        stated_rate = Fraction(sampling_rate(facts["rate"]))
+        sampled_at = decimal("sampled_at", "1 or a rate below it", facts["sampled_at"])
         least = population_rate(shape.rate, shape.method, sampled_at)
     except DomainError as error:
-        return "", str(error)
-    if Fraction(facts["rate"]) < least:
+        return "", f"a rate is outside the formula's domain: {error.parameter}"
+    if stated_rate < least:
         return "", f"the SQL samples at {float(least):g}, above the stated {facts['rate']}"
     return "the SQL is the certified mechanism: proved again", ""
 

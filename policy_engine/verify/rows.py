@@ -14,6 +14,7 @@ from sqlglot import exp
 from policy_engine.verify.datatypes import Leaves, collation_of, type_of
 from policy_engine.verify.findings import Notes, shown
 from policy_engine.verify.grammar import ROW_NODES, code_of
+from policy_engine.verify.literals import bare
 from policy_engine.verify.names import fold
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
 from policy_engine.verify.totality import check_condition, check_total
@@ -40,13 +41,6 @@ Resolver = Callable[[exp.Expr], Value | None]
 """The value of a node that stands for a column, None for any other node."""
 
 UNKNOWN = Value(Kind.VALUE)
-
-
-def bare(node: exp.Expr) -> exp.Expr:
-    """``node`` without its alias and parentheses."""
-    while isinstance(node, exp.Alias | exp.Paren):
-        node = node.this
-    return node
 
 
 def lookup(node: exp.Expr | None, relation: Relation) -> Value | None:

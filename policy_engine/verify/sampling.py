@@ -20,9 +20,9 @@ from sqlglot import exp
 
 from policy_engine.verify.datatypes import FLOATS
 from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import number
+from policy_engine.verify.literals import bare, number
 from policy_engine.verify.names import fold
-from policy_engine.verify.rows import bare, lookup
+from policy_engine.verify.rows import lookup
 from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Sample, Stage
 
 SAMPLE_BITS = 60

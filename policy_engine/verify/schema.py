@@ -103,17 +103,18 @@ def _from_ddl(text: str, dialect: str) -> Schema:
         if not isinstance(statement, exp.Create) or statement.kind not in {"TABLE", "VIEW"}:
             found = type(statement).__name__.upper()
             raise UsageError(f"the schema must be {_SHAPE}, found {found}")
-        if statement.kind == "VIEW":
+        if statement.kind == "VIEW" and statement.expression:
             # A view keeps its own text: what the parser would write is another text.
             plain = isinstance(statement.this, exp.Table)
             table = statement.this if plain else statement.this.this
-            views[dotted(table.parts)] = piece if plain else ""
+            views[dotted(part.name for part in table.parts)] = piece if plain else ""
         elif isinstance(statement.this, exp.Schema):
-            tables[dotted(statement.this.this.parts)] = {
+            tables[dotted(part.name for part in statement.this.this.parts)] = {
                 column.name: _type(column) for column in statement.this.find_all(exp.ColumnDef)
             }
         else:
-            raise UsageError(f"the schema must be {_SHAPE}, found a table without its columns")
+            found = f"a {statement.kind} without columns or a query"
+            raise UsageError(f"the schema must be {_SHAPE}, found {found}")
     return Schema(tables, views, known=True)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from sqlglot import exp
 
-from policy_engine.verify.datatypes import TEXT, plain
+from policy_engine.verify.datatypes import plain
 from policy_engine.verify.findings import Findings, Notes, shown
 from policy_engine.verify.grammar import read_statement
 from policy_engine.verify.names import dotted, fold
@@ -43,7 +44,7 @@ class Sources:
         """The name of the view that ``node`` reads; None where it reads none."""
         if not isinstance(node.this, exp.Identifier):
             return None
-        name = dotted(node.parts)
+        name = dotted(part.name for part in node.parts)
         return name if self.schema.view(name) is not None else None
 
     def definition(self, view: str, node: exp.Table, notes: Notes) -> exp.Expr | None:
@@ -57,13 +58,16 @@ class Sources:
         notes.text = text
         for finding in findings.sorted():
             notes.find(finding.code, f"the view {view}: {finding.message}", node)
-        return statement
+        return statement.expression if isinstance(statement, exp.Create) else statement
 
     def relation(self, node: exp.Table, notes: Notes) -> Relation | None:
         """The base table or file that ``node`` reads; None and findings if it is neither."""
         if isinstance(node.this, exp.ReadParquet):
             return self._file(node, node.this, notes)
-        name, last = dotted(node.parts), node.name.lower()
+        if not isinstance(node.this, exp.Identifier):
+            notes.find("V16", shown(node.this), node)
+            return None
+        name, last = dotted(part.name for part in node.parts), node.name.lower()
         if set(node.name) & set("./*?[") and len(node.parts) == 1:
             # DuckDB guesses the columns and types of a CSV or JSON file from its rows.
             if not last.endswith(_PARQUET):
@@ -73,8 +77,8 @@ class Sources:
         return self._relation(name, node, _TABLE_NUMBER, notes)
 
     def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Relation | None:
-        paths = [e for e in read.expressions if isinstance(e, exp.Literal) and e.is_string]
-        options = [e for e in read.expressions if e not in paths]
+        paths = [e for e in read.expressions if e.is_string]
+        options = [e for e in read.expressions if not e.is_string]
         if len(paths) != 1 or len(options) > 1 or not all(map(_numbers_rows, options)):
             notes.find("V16", shown(node), node)
             return None
@@ -117,7 +121,7 @@ def _column(name: str, kind: str) -> Value:
         Kind.VALUE,
         frozenset({fold(name)}),
         exp.column(name, quoted=True),
-        kind.upper() if type_ not in {TEXT} and "(" in kind and type_ != "DECIMAL" else type_,
+        kind.upper() if type_ in {"STRUCT", "MAP", "UNION"} else type_,
         collated,
     )
 
@@ -125,9 +129,11 @@ def _column(name: str, kind: str) -> Value:
 def _qualifiers(node: exp.Table) -> frozenset[str]:
     if node.alias:
         return frozenset({fold(node.alias)})
-    parts = (
-        [fold(part.name) for part in node.parts] if isinstance(node.this, exp.Identifier) else []
-    )
+    if not isinstance(node.this, exp.Identifier):
+        return frozenset({"read_parquet"})
+    parts = [fold(part.name) for part in node.parts]
+    if len(parts) == 1 and parts[0].endswith(_PARQUET):
+        parts = [PurePath(parts[0]).stem]
     return frozenset(".".join(parts[start:]) for start in range(len(parts)))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import number
+from policy_engine.verify.literals import bare, number
 from policy_engine.verify.names import fold
-from policy_engine.verify.rows import bare, canonical, evaluate, lookup, resolver
+from policy_engine.verify.rows import canonical, evaluate, lookup, resolver
 from policy_engine.verify.shape import Kind, Relation, Stage, Term
 
 

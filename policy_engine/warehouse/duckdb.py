@@ -129,7 +129,11 @@ class DuckDBWarehouse:
                 " must have as many fields as the first line"
             ) from None
         columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
-        return Table(tuple(Column(row[0], row[1]) for row in columns), path=name, parts=(name,))
+        return Table(
+            tuple(Column(row[0], row[1]) for row in columns),
+            path=name,
+            parts=("temp", "main", name),
+        )
 
     def _qualified(self, relation: str) -> tuple[str, ...]:
         """database.schema.name; what is missing is the warehouse's database and ``main``."""

@@ -107,6 +107,8 @@ def matches(expected: list[str], found: str) -> bool:
 
 def checkout(folder: Path) -> Path:
     """A copy of what a user runs, without releases, and with an environment that is set up."""
+    folder = folder / "policy-engine"
+    folder.mkdir()
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
@@ -114,8 +116,13 @@ def checkout(folder: Path) -> Path:
             shutil.copytree(source, folder / name, ignore=leave)
         else:
             shutil.copy2(source, folder / name)
-    (folder / ".venv").mkdir()
-    (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    commands_folder = folder / ".venv" / "bin"
+    commands_folder.mkdir(parents=True)
+    for name in ("python", "policy-engine"):
+        # Not a link: through one, Python would look for its packages in this folder.
+        wrapper = commands_folder / name
+        wrapper.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).parent / name}" "$@"\n')
+        wrapper.chmod(0o755)
     (folder / ".venv" / ".ready").touch()
     return folder
 
@@ -134,7 +141,7 @@ def run_page(page: Path, folder: Path) -> list[str]:
     for block in blocks(page):
         if block.caption:
             assert ".." not in block.caption and not block.caption.startswith("/")
-            script.append(_writing(folder / block.caption, block.text))
+            script.append(_writing(Path(block.caption), block.text))
         elif block.language == "console":
             for command in commands(block):
                 # The mark does not change $?, which the page may ask for next.

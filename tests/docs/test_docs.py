@@ -12,10 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import pages
+import pytest
 
 from policy_engine.accounting.bounds import delta_lqs
 from policy_engine.accounting.calibration import least_k
@@ -223,6 +221,28 @@ def test_every_field_of_a_certificate_is_documented() -> None:
     text = generated.predicate_text()
     for field in generated.PREDICATE:
         assert f"| `{field}` |" in text
+
+
+# Troubleshooting
+
+
+def _messages() -> str:
+    """The texts of the package's source, adjacent ones joined, with … where a value stands."""
+    sources = sorted((ROOT / "policy_engine").rglob("*.py"))
+    text = "\n".join(path.read_text("utf-8") for path in sources)
+    joined = re.sub(r"\"\s*f?\"", "", text)
+    return re.sub(r"\{[^{}]*\}", "…", joined)
+
+
+def test_every_message_of_troubleshooting_is_one_of_ours() -> None:
+    page = (ROOT / "docs/howto/troubleshooting.md").read_text("utf-8")
+    terms = re.findall(r"^(`.+)\n: ", page, re.MULTILINE)
+    assert len(terms) > 40
+    laws = "\n".join(f"{code} {law}" for code, law in LAWS.items())
+    messages = f"{_messages()}\n{laws}"
+    for shown in (s for term in terms for s in re.findall(r"`([^`]+)`", term)):
+        for part in (p.strip(" :.'") for p in re.split("[…;]", shown)):
+            assert part in messages, f"{shown}: {part!r}"
 
 
 # The tables of numbers

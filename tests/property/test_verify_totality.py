@@ -46,14 +46,14 @@ def con():
 
 
 columns = st.sampled_from(sorted(TYPES))
+LITERALS = """0 1 -1 300 1.5 1e3 99999999999 'x' '12' 'abc' '' null true '2020-01-01'"""
 literals = st.sampled_from(
-    ["0", "1", "-1", "300", "1.5", "1e3", "99999999999", "'x'", "'12'", "'abc'", "''", "null"]
-    + ["true", "'2020-01-01'", "date '2020-01-01'", "timestamp '2020-01-01 10:00:00'"]
+    [*LITERALS.split(), "date '2020-01-01'", "timestamp '2020-01-01 10:00:00'"]
 )
-types = st.sampled_from(
-    ["TINYINT", "INTEGER", "BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "DECIMAL(18,3)", "VARCHAR"]
-    + ["DATE", "TIMESTAMP", "BOOLEAN"]
+TARGETS = (
+    "TINYINT INTEGER BIGINT UBIGINT HUGEINT DOUBLE DECIMAL(18,3) VARCHAR DATE TIMESTAMP BOOLEAN"
 )
+types = st.sampled_from(TARGETS.split())
 
 
 def grown(inner):

@@ -15,8 +15,8 @@ select /* here
 from PEOPLE TableSample Bernoulli ( 10 % ) group by SEX having n>=20 order by sex asc nulls last ; -- the end
 
 --- using sample
-select sex, count(*) as n from people using sample 10 percent (bernoulli)
-group by sex having count(*) > 19 order by all
+with s as (select sex from people where age > 3 using sample 10 percent (bernoulli))
+select sex, count(*) as n from s group by sex having count(*) > 19 order by all
 
 --- using sample, the other way round
 with s as (select * from people using sample bernoulli(0.5%))

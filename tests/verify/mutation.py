@@ -189,5 +189,7 @@ def _clauses(node: exp.Expr, name: str) -> Iterator[Change]:
 
 
 def _sampled(select: exp.Select) -> exp.Select:
-    select.set("sample", exp.TableSample(method=exp.var("BERNOULLI"), percent=exp.Literal.number(1)))
+    select.set(
+        "sample", exp.TableSample(method=exp.var("BERNOULLI"), percent=exp.Literal.number(1))
+    )
     return select

@@ -4,6 +4,7 @@ import duckdb
 import pytest
 from corpus import HERE, SCHEMA, cases
 
+from policy_engine.verify.findings import LAWS
 from policy_engine.verify.proof import prove
 
 ACCEPTED, REFUSED = cases("accepted.sql"), cases("refused.sql")
@@ -30,14 +31,14 @@ def test_accepted(case):
         proof = prove(case.sql, "duckdb", schema)
         assert [str(finding) for finding in proof.findings] == []
         assert proof.shape is not None
-        assert 2 <= proof.shape.k
+        assert proof.shape.k >= 2
         assert 0 < proof.shape.rate < 1
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_accepted_runs_in_duckdb(con, case):
     (statement,) = con.extract_statements(case.sql)
-    parameters = {name: "secret" for name in statement.named_parameters}
+    parameters = dict.fromkeys(statement.named_parameters, "secret")
     con.execute(statement, parameters or None).fetchall()
 
 
@@ -60,11 +61,9 @@ def test_findings_stand_in_the_text(case):
 
 def test_every_law_about_sql_has_a_case():
     shown = {code for case in REFUSED for code in case.codes}
-    of_policies = {f"V{number}" for number in range(21, 30)}
-    from policy_engine.verify.findings import LAWS
-
+    of_policies = {f"V{number}" for number in range(21, 30)} - {"V28"}
     assert shown == set(LAWS) - of_policies
 
 
 def test_the_schema_is_the_schema():
-    assert SCHEMA.columns("main.people")["name"] == "TEXT COLLATE"
+    assert SCHEMA.columns("main.people")["name"] == "TEXT COLLATE nocase"

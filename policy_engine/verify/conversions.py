@@ -1,0 +1,162 @@
+"""Conversions of one type into another, written or implied, that could fail on some value.
+
+DuckDB converts without being asked wherever values of different types meet: a text beside a
+number becomes a number, and the query fails on the row where it is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from sqlglot import exp
+
+from policy_engine.verify.datatypes import (
+    FLOATS,
+    NUMBERS,
+    TEXT,
+    WIDE_DECIMAL,
+    Leaves,
+    plain,
+    type_of,
+)
+from policy_engine.verify.findings import Notes, shown
+from policy_engine.verify.literals import bare
+from policy_engine.verify.shape import Kind
+
+MIXED = "values are compared and combined with values of their own type only"
+TIMES = frozenset({"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
+_WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL})
+_LONG_FRACTION = re.compile(r"\.\d{19}")
+
+
+def doubt(node: exp.Expr, notes: Notes) -> None:
+    """Note as an assumption that ``node`` does not fail."""
+    notes.assume(f"{shown(node)} fails on no row")
+
+
+def undecided(node: exp.Expr, notes: Notes) -> None:
+    """What a schema could have decided: refused where there is one, else an assumption."""
+    if notes.strict:
+        notes.find("V17", shown(node), node)
+    else:
+        doubt(node, notes)
+
+
+def check_cast(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A CAST must convert every value of its type."""
+    assert isinstance(node, exp.Cast)
+    target = plain(node.to.sql("duckdb"))
+    inner = bare(node.this)
+    if isinstance(node, exp.TryCast) or isinstance(inner, exp.Null):
+        return
+    if isinstance(inner, exp.Literal):
+        total = _converts(inner, target)
+    elif isinstance(inner, exp.DateTrunc | exp.TimestampTrunc) and target == "DATE":
+        total = True
+    else:
+        total = _widens(type_of(node.this, leaves), target)
+    if total or target == TEXT:
+        return
+    # Of a count the type is known, with a schema or without.
+    counted = any(value.kind is Kind.COUNT for value in leaves.values())
+    if notes.strict or counted or isinstance(inner, exp.Literal):
+        notes.find("V17", f"{shown(node)}; TRY_CAST gives NULL instead", node)
+    else:
+        doubt(node, notes)
+
+
+# The bits of the least and the greatest number of a type.
+_BITS = {
+    "BOOLEAN": (0, 1), "UTINYINT": (0, 8), "USMALLINT": (0, 16), "UINTEGER": (0, 32),
+    "UBIGINT": (0, 64), "UHUGEINT": (0, 128), "TINYINT": (7, 7), "SMALLINT": (15, 15),
+    "INTEGER": (31, 31), "BIGINT": (63, 63), "HUGEINT": (127, 127),
+}  # fmt: skip
+
+
+def _widens(kind: str | None, target: str) -> bool:
+    """Whether every value of ``kind`` is known to convert to ``target``."""
+    if kind in _BITS and target in _BITS and target != "BOOLEAN":
+        return all(a <= b for a, b in zip(_BITS[kind], _BITS[target], strict=True))
+    if target == "DOUBLE":
+        return kind in NUMBERS
+    if target == "DATE":
+        return kind in TIMES | {"DATE"}
+    return kind == target and kind not in {"DECIMAL", WIDE_DECIMAL}
+
+
+_DAY = r"\d{4}-\d\d-\d\d"
+_MOMENT = _DAY + r"( \d\d:\d\d:\d\d(\.\d{1,6})?)?"
+
+
+def _converts(literal: exp.Expr, target: str) -> bool:
+    """Whether a literal is one of the plain spellings of a value of the type ``target``."""
+    text = literal.name
+    if target in TIMES or target == "DATE":
+        form = _DAY if target == "DATE" else _MOMENT
+        return literal.is_string and bool(re.fullmatch(form, text, re.ASCII)) and _is_time(text)
+    if target in FLOATS:
+        return bool(re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII))
+    if target in NUMBERS:
+        digits = {"TINYINT": 2, "UTINYINT": 2, "SMALLINT": 4, "USMALLINT": 4}.get(target, 9)
+        # How many digits a DECIMAL has before its point is not known here: up to 18 behind it.
+        exact = target not in {"DECIMAL", WIDE_DECIMAL}
+        return exact and bool(re.fullmatch(rf"\d{{1,{digits}}}", text, re.ASCII))
+    return target == TEXT or (target == "BOOLEAN" and text.lower() in {"true", "false"})
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text) if " " in text else date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_mix(
+    parts: Sequence[exp.Expr], node: exp.Expr, leaves: Leaves, notes: Notes, *, converts_text: bool
+) -> None:
+    """Values of different types are converted to one of them, which can fail.
+
+    ``converts_text`` says that the engine converts a *column* of text as well (``=``, ``IN``);
+    elsewhere it refuses to bind, and converts literals of text only.
+    """
+    parts = [bare(part) for part in parts if not isinstance(bare(part), exp.Null)]
+    texts = [part for part in parts if part.is_string]
+    others = [part for part in parts if not part.is_string]
+    kinds = {type_of(part, leaves) for part in others}
+    if None in kinds and (texts or converts_text or len(others) > 1):
+        known_numbers = all(isinstance(p, exp.Literal) for p in others if type_of(p, leaves))
+        if texts or converts_text or not known_numbers:
+            notes.assume(MIXED)
+    for kind in {str(kind) for kind in kinds - {None, TEXT}}:
+        wrong = [text for text in texts if not _converts(text, kind) and kind[:4] != "ENUM"]
+        if wrong:
+            notes.find("V17", f"{shown(wrong[0])} beside a {kind}", node)
+    if len({family(kind) for kind in kinds if kind}) > 1:
+        notes.find("V17", f"{shown(node)}, which mixes types", node)
+    if _can_overflow(others, {kind for kind in kinds if kind}, leaves):
+        undecided(node, notes)
+
+
+def family(kind: str) -> str:
+    """The types between which DuckDB converts without a value that fails."""
+    if kind in NUMBERS | {"BOOLEAN"}:
+        return "NUMBER"
+    if kind in TIMES | {"DATE"}:
+        return "TIME"
+    return TEXT if kind.startswith("ENUM") else kind
+
+
+def _can_overflow(parts: Sequence[exp.Expr], kinds: set[str], leaves: Leaves) -> bool:
+    """Whether a common type of ``parts`` may be too narrow for one of them."""
+    varying = {type_of(p, leaves) for p in parts if not isinstance(p, exp.Literal | exp.Cast)}
+    if "DATE" in varying:
+        return bool(kinds & TIMES)
+    if kinds & FLOATS or not kinds & {"DECIMAL", WIDE_DECIMAL}:
+        return False
+    # A whole number takes the digits of what it stands beside.
+    parts = [p for p in parts if not (isinstance(p, exp.Literal) and p.name.isdigit())]
+    long = any(_LONG_FRACTION.search(p.name) for p in parts if isinstance(p, exp.Literal))
+    return long or bool(kinds & _WIDE and len(parts) > 1)

@@ -1,0 +1,45 @@
+"""The order of rows: it may show what is released, and nothing else."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from policy_engine.verify.findings import Notes, shown
+from policy_engine.verify.literals import bare, ordinal
+from policy_engine.verify.names import fold
+from policy_engine.verify.rows import Resolver, canonical, evaluate
+from policy_engine.verify.shape import Relation, Term
+
+
+def read_order(
+    query: exp.Select, out: Relation, resolve: Resolver, notes: Notes
+) -> tuple[Term, ...]:
+    """The terms of ORDER BY over the columns of ``out``; ``resolve`` knows all else."""
+    clause = query.args.get("order")
+    found: list[Term] = []
+    for term in clause.expressions if clause else ():
+        ways = bool(term.args.get("desc")), bool(term.args.get("nulls_first"))
+        names = _columns(bare(term.this), out, resolve, notes)
+        found.extend(Term(name, *ways) for name in names)
+    return tuple(found)
+
+
+def _columns(node: exp.Expr, out: Relation, resolve: Resolver, notes: Notes) -> list[str]:
+    """The output columns that one term of ORDER BY names."""
+    names = list(out.columns)
+    if isinstance(node, exp.Var) and node.name.upper() == "ALL":
+        return names
+    if isinstance(node, exp.Literal):
+        place = ordinal(node)
+        if place is not None and 1 <= place <= len(names):
+            return [names[place - 1]]
+        notes.find("V28", shown(node), node)
+        return []
+    if isinstance(node, exp.Column) and fold(node.name) in out.columns:
+        return [fold(node.name)]
+    same = canonical(node)
+    by_key = [name for name, value in out.columns.items() if value.key == same]
+    if by_key:
+        return by_key[:1]
+    evaluate(node, resolve, notes, total=False)
+    return [""]

@@ -1,0 +1,99 @@
+"""Every small change of the engine's own texts is refused, or changes nothing.
+
+``SAME`` lists each kind of mutant that is certified all the same, with the reason for which
+it is the same release. A kind that nobody listed, or that no longer survives, fails; and each
+survivor is run beside the original on one sample: the rows must be the same.
+"""
+
+import re
+from contextlib import suppress
+from datetime import datetime
+
+import duckdb
+import pytest
+from golden import CASES, golden
+from mutation import mutants
+
+from policy_engine.errors import NotCertifiable
+
+SAME = {
+    r"Identifier with(out quoted| quoted = True)": "names are folded, in quotes or not",
+    r"CTE with materialized = True": "a query that is read once is computed once",
+    r"Group expressions\[\d+\] (twice|first)": "the keys of a group are a set",
+    r"Select expressions\[\d+\] first": "an inner query's columns are read by name",
+    r"Select → its From": "FROM alone selects every column, of which the rest is not read",
+    r"one column more": "an inner query's column that nobody reads",
+    r"a count more": "an inner query's count that nobody reads",
+    r"inside a query": "SELECT * FROM (…) is what is inside",
+    r"Alias → its (Column|Explode)": "the name it has anyway, or that nobody reads",
+    r"policy_engine_copy → .*": "the name of a column that nobody reads",
+    r"drop Star": "COUNT() is COUNT(*)",
+    r"drop Column": "SELECT AS x: not a text that DuckDB reads",
+    r"Ordered → its Column": "ascending is the default",
+    r"Case ifs\[\d+\] first": "branches that no value shares, in another order",
+    r"In expressions\[\d+\] first": "the values of IN are a set",
+    r"cast to text": "a text, or a number looked at only for being NULL, is the same as text",
+    r"cast → try_cast": "a conversion that cannot fail",
+    r"Cast → its (Sum|Column|TimestampTrunc)": "the same value, in a wider type",
+    r"ReadParquet expressions\[1\] first": "an option before the path: not a text DuckDB reads",
+    r"GenerateSeries without start|0 → 00?(\.0)?": "a range from nought, written otherwise",
+    r"EQ → (LTE|NullSafeEQ)|EQ mirrored": "ranks are whole numbers from 1",
+    r"Order (without expressions\[2\]|expressions\[2\] twice)": "how ties break: assumed",
+    r"Ordered with (desc|nulls_first) = True": "as above: the place of a row has no NULL",
+}
+SLOW = set(CASES) - {"prefix", "round"}
+
+
+def survivors(case):
+    original = golden(case)
+    found = []
+    for what, mutant in mutants(original.sql):
+        try:
+            original.certify(mutant)
+        except NotCertifiable:
+            continue
+        found.append((what, mutant))
+    return found
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return set()
+
+
+def plain(rows):
+    """Rows with a time at midnight as its date: DATE_TRUNC of a date gives a time."""
+    return [tuple(v.date() if isinstance(v, datetime) else v for v in row) for row in rows]
+
+
+def connection(case):
+    con = duckdb.connect()
+    original = golden(case)
+    con.execute(f"set file_search_path = '{original.policy.directory}'")
+    name = re.search(r"policy_engine_sample_\w+", original.sql)
+    if name is None:
+        return None
+    units = "select (i * 7) % 50000 as unit from range(30000) r(i)"
+    con.execute(f"create table {name[0]} as select distinct unit from ({units})")
+    return con
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow if case in SLOW else ()) for case in CASES]
+)
+def test_every_mutant_is_refused_or_the_same(case, seen):
+    con = connection(case)
+    wanted = plain(con.execute(golden(case).sql).fetchall()) if con is not None else []
+    assert con is None or len(wanted) > 1
+    for what, mutant in survivors(case):
+        reasons = [kind for kind in SAME if re.fullmatch(kind, what)]
+        assert reasons, f"{what}\n{mutant}"
+        seen.update(reasons)
+        if con is not None:
+            with suppress(duckdb.Error):  # what does not run releases nothing
+                assert plain(con.execute(mutant).fetchall()) == wanted, f"{what}\n{mutant}"
+
+
+@pytest.mark.slow
+def test_every_reason_is_needed(seen):
+    assert seen == set(SAME)
