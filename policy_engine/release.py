@@ -142,10 +142,21 @@ def account_of(policy: Policy, project: Project) -> str:
     Policies in different folders write the path of the same file differently; the account's
     name is then the path from the project's folder.
     """
-    path = policy.source_path
+    path, relation = policy.source_path, policy.source.relation
+    if relation is not None and policy.budget == relation:
+        full = _full_name(relation, project)
+        named = (name for name in project.accounts if _full_name(name, project) == full)
+        return next(named, full)
     if path is None or policy.budget != policy.source.path:
         return policy.budget
     return Path(os.path.relpath(path.resolve(), project.directory.resolve())).as_posix()
+
+
+def _full_name(relation: str, project: Project) -> str:
+    """A relation under one name, however much of its database and schema is written."""
+    parts = relation.lower().split(".")
+    missing = [project.default.lower(), "main"][: max(0, 3 - len(parts))]
+    return ".".join([*missing, *parts])
 
 
 def limit_of(policy: Policy, project: Project) -> Limit | None:

@@ -131,7 +131,7 @@ def verify(
     from policy_engine.verify.release_check import verify_release
 
     text = read_file(certificate)
-    found = verify_release(text, trusted_keys(key or [], certificate), release)
+    found = verify_release(text, trusted_keys(key or []), release)
     document = {
         "verified": True,
         "release": found.subject,

@@ -40,7 +40,7 @@ def read_file(path: Path) -> str:
         raise FileError(f"{name}:{line}: must be UTF-8 text, found other bytes") from None
 
 
-def trusted_keys(paths: list[Path], certificate: Path) -> TrustedKeys:
+def trusted_keys(paths: list[Path]) -> TrustedKeys:
     """The keys that were named, else the project's own.
 
     Raises:
@@ -52,7 +52,7 @@ def trusted_keys(paths: list[Path], certificate: Path) -> TrustedKeys:
         return TrustedKeys.load(paths)
     if os.environ.get(SIGNING_KEY_VARIABLE):
         return TrustedKeys.of(load_private_key().public_key())
-    key = _project_key(certificate)
+    key = _project_key()
     if key is None:
         raise UsageError(
             "no key to trust: name the public key of whoever signed the certificate,"
@@ -61,17 +61,19 @@ def trusted_keys(paths: list[Path], certificate: Path) -> TrustedKeys:
     return TrustedKeys.load([key])
 
 
-def _project_key(certificate: Path) -> Path | None:
-    """The public key of the project of the working directory, else of the certificate's."""
+def _project_key() -> Path | None:
+    """The public key of the project of the working directory.
+
+    Never one beside the certificate: whoever sends a certificate can send a key with it.
+    """
     from policy_engine.policy.project import default_project, find_project, load_project
 
-    for start in (Path.cwd(), certificate.resolve().parent):
-        found = find_project(start)
-        if found is not None:
-            key = load_project(found).signing_key.with_suffix(".pub")
-            if key.exists():
-                return key
-    for folder in certificate.resolve().parents:
+    found = find_project(Path.cwd())
+    if found is not None:
+        key = load_project(found).signing_key.with_suffix(".pub")
+        if key.exists():
+            return key
+    for folder in (Path.cwd(), *Path.cwd().parents):
         key = default_project(folder).signing_key.with_suffix(".pub")
         if key.exists():
             return key

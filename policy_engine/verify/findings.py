@@ -29,7 +29,7 @@ LAWS: dict[str, str] = {
     "V15": "one statement only",
     "V16": "every relation must be a base table, or a view whose definition is known",
     "V17": "a recoding must not be able to fail: an error tells that the row exists",
-    "V18": "a grouped column must not be a floating-point number",
+    "V18": "a grouped column must show each value as itself: no float, interval or variant",
     "V19": "the sample's secret must not stand in the text",
     "V20": "a row's position is not a property of the person: it may only draw the sample",
     "V21": "the source must be the policy's source",

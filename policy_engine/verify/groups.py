@@ -7,6 +7,7 @@ that count and on nothing else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -26,7 +27,9 @@ from policy_engine.verify.rows import (
 )
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
 
-FLOATING = "no grouped column is a floating-point number that can be NaN or negative zero"
+FLOATING = (
+    "no grouped column is an interval, a variant, or a float that can be NaN or negative zero"
+)
 BYTEWISE = "text is compared byte by byte, without a collation"
 
 
@@ -211,11 +214,16 @@ def _reads(node: exp.Expr, name: str) -> bool:
     return any(fold(column.name) == name for column in _columns(node))
 
 
+# One month equals 30 days, VARIANT 1 equals 1.00, 10:00+02 may equal 08:00+00: a group of
+# equal values is shown as one of them, so one row would choose how another is shown.
+_EQUAL_IN_OTHER_WORDS = re.compile(r"INTERVAL|VARIANT|TIMETZ|TIME WITH TIME ZONE", re.IGNORECASE)
+
+
 def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:
     """A grouped value must show itself: no float's two zeros, no text that equals another."""
     if value.type in {None, QUOTIENT}:
         notes.assume(FLOATING)
-    elif is_floating(str(value.type)):
+    elif is_floating(str(value.type)) or _EQUAL_IN_OTHER_WORDS.search(str(value.type)):
         notes.find("V18", f"{shown(node)} of type {value.type}", node)
     if value.collated:
         notes.find("V32", shown(node), node)

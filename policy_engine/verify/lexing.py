@@ -37,6 +37,9 @@ _OPERATORS = frozenset(
 # A quote that follows one of these directly opens an escape, bit, hex or national string.
 _STRING_PREFIXES = frozenset({"e", "b", "x", "n", "u"})
 
+# A name in the first place of these is a column to the engine, and a unit to the parser.
+_OF_A_UNIT = frozenset({"date_trunc", "datetrunc"})
+
 
 def _place(text: str, offset: int) -> Position:
     return (text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
@@ -45,7 +48,7 @@ def _place(text: str, offset: int) -> Position:
 def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings) -> None:
     """Add a V02 finding for the first place where readers of ``text`` could disagree."""
     spoken: list[str] = []
-    offset, touching, before = 0, "", ""
+    offset, touching = 0, ""
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
@@ -53,28 +56,31 @@ def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings)
             findings.add("V02", found, _place(text, offset))
             return
         kind, token = match.lastgroup or "", match.group()
-        odd = _oddity(kind, token, touching, before)
+        odd = _oddity(kind, token, touching, spoken[-2:])
         if odd:
             findings.add("V02", odd, _place(text, offset))
             return
         offset, touching = match.end(), token
         if kind not in {"line", "block", "space"}:
             spoken.append(token)
-            before = token
     if "".join(spoken) != _as_tokenized(text, tokenizer):
         findings.add("V02", "text that two parsers cut differently", (1, 1))
 
 
-def _oddity(kind: str, token: str, touching: str, before: str) -> str | None:
-    """What is odd about a token, given the text it touches and the token before."""
+def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | None:
+    """What is odd about a token, given the text it touches and the two tokens before."""
     if kind == "block" and ("/*" in token[2:] or token.startswith("/*+")):
         return "a nested comment or a hint"
     if kind == "string" and touching.lower() in _STRING_PREFIXES:
         return "a string with a prefix"
-    if kind == "string" and (before == "." or before.startswith("'")):
+    last = before[-1] if before else ""
+    if kind == "string" and (last == "." or last.startswith("'")):
         return "a string that stands for a name, or behind another"
     if kind == "operator" and not {token, token.removesuffix("-")} & _OPERATORS:
         return f"the operator {token}"
+    called = before[0].strip('"').lower() if last == "(" else ""
+    if called in _OF_A_UNIT and kind not in {"string", "space", "line", "block"}:
+        return f"{called} of a unit that is no text"
     return "a NUL character" if "\x00" in token else None
 
 

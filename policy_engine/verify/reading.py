@@ -142,6 +142,8 @@ class Reader:
         if relation.stage is Stage.COUNTED:
             return self._passing(conditions, relation)
         source = relation
+        windows = [w for item in query.expressions for w in item.find_all(exp.Window)]
+        self._refuse_aliases(query, [*conditions, *windows], relation)
         for predicate in conditions:
             if is_sampling(predicate):
                 relation = self._draw(predicate, source, relation, scope)
@@ -151,6 +153,24 @@ class Reader:
                 self._evaluate(predicate, relation, condition=True)
                 relation = relation.but(filtered=True)
         return relation.but(stage=Stage.ROWS) if relation.stage is Stage.SOURCE else relation
+
+    def _refuse_aliases(self, query: exp.Select, nodes: list[exp.Expr], relation: Relation) -> None:
+        """A name that could be a source column or an alias of this select decides nothing.
+
+        DuckDB reads an alias in WHERE and in windows where the source has no such column; a
+        source without a schema could have it or not.
+        """
+        if not relation.open:
+            return
+        aliases = {
+            fold(item.alias)
+            for item in query.expressions
+            if isinstance(item, exp.Alias) and not _reads(item, fold(item.alias))
+        }
+        for node in nodes:
+            for column in node.find_all(exp.Column):
+                if not column.table and fold(column.name) in aliases:
+                    self._notes.find("V30", f"{column.name}, an alias of this select", column)
 
     def _evaluate(
         self,
@@ -311,3 +331,8 @@ def _output_name(item: exp.Expr) -> str:
         return fold(item.alias)
     node = bare(item)
     return fold(node.name) if isinstance(node, exp.Column) else canonical(node)
+
+
+def _reads(item: exp.Expr, name: str) -> bool:
+    """Whether ``item`` reads a column called ``name``: the source then has one."""
+    return any(fold(column.name) == name for column in item.find_all(exp.Column))

@@ -43,14 +43,18 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         branch = isinstance(part, exp.If) and isinstance(part.parent, exp.Case)
         if rule is not None and not branch and not (guarded and isinstance(part, _TRUNCATIONS)):
             rule(part, leaves, notes)
-        if isinstance(part, _NUMBERS_AND_TIMES) and any(map(_is_text, part.iter_expressions())):
+        if isinstance(part, _NUMBERS_AND_TIMES) and _of_text(part):
             notes.find("V17", f"{shown(part)}, of a text", part)
         if not isinstance(part, exp.Try):
             stack.extend(part.iter_expressions())
 
 
-def _is_text(node: exp.Expr) -> bool:
-    return bare(node).is_string
+def _of_text(node: exp.Expr) -> bool:
+    operands = [node.this, node.args.get("expression")]
+    # EXTRACT names its unit first.
+    if isinstance(node, exp.Extract):
+        operands = operands[1:]
+    return any(isinstance(part, exp.Expr) and bare(part).is_string for part in operands)
 
 
 def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -84,7 +88,11 @@ def _division(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 
 
 def _calendar(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    doubt(node, notes)
+    """DATE_TRUNC fails at the ends of the calendar, and on units that are none."""
+    if isinstance(node.args["unit"], exp.Var | exp.Literal):
+        doubt(node, notes)
+    else:
+        undecided(node, notes)
 
 
 def _rounding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:

@@ -174,8 +174,23 @@ class DuckDBWarehouse:
         return tuple(rows[0]) if rows else None
 
     def target(self, relation: str) -> tuple[str, ...]:
-        """The full name of a table to write."""
-        return self._qualified(relation)
+        """The full name of a table to write.
+
+        Raises:
+            WarehouseError: its database or schema is not there, which is known before a charge.
+        """
+        parts = self._qualified(relation)
+        found = self._one(
+            "SELECT count(*) FROM information_schema.schemata WHERE (lower(catalog_name),"
+            " lower(schema_name)) = (?, ?)",
+            [part.lower() for part in parts[:2]],
+        )
+        if not found or not found[0]:
+            raise WarehouseError(
+                f"the warehouse has no schema {parts[0]}.{parts[1]}; make it, or name another"
+                " in release.relation"
+            )
+        return parts
 
     def exists(self, target: tuple[str, ...]) -> bool:
         """Whether a table or view of that name is there."""
