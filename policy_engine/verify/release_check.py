@@ -152,6 +152,17 @@ def _check_sql(facts: dict[str, Any]) -> _Result:
     return "the SQL is the certified mechanism: proved again", ""
 
 
+def _plain(column: Any) -> Any:
+    """Dates and times as the numbers that they are: Python's know no year before 1."""
+    import pyarrow as pa
+
+    if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
+        return column.cast(pa.int32())
+    if pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type):
+        return column.cast(pa.int64())
+    return column
+
+
 def _check_file(facts: dict[str, Any], statement: Statement, release: Path) -> list[_Result]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -173,7 +184,7 @@ def _check_file(facts: dict[str, Any], statement: Statement, release: Path) -> l
     keys = table.select(range(len(facts["columns"])))
     if any(pa.types.is_nested(kind) for kind in keys.schema.types):
         return [("", "a released column is not of a plain type")]
-    columns = [column.to_pylist() for column in keys.columns]
+    columns = [_plain(column).to_pylist() for column in keys.columns]
     rows = list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
     return [
         (f"{release.name} has the certified SHA-256", ""),
