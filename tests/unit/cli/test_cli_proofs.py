@@ -192,12 +192,18 @@ def test_the_key_of_the_environment_signs_and_is_trusted(cli, policy, monkeypatc
     assert cli("release", policy("b")).code == 2
 
 
-def test_the_key_is_found_beside_the_certificate(cli, released, monkeypatch, tmp_path_factory):
+def test_a_key_beside_the_certificate_is_not_trusted(cli, released, monkeypatch, tmp_path_factory):
     certificate = released[0].resolve()
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert cli("verify", certificate).code == 0
-    (certificate.parents[1] / "policy-engine.yaml").unlink()
-    assert cli("verify", certificate).code == 0
+    result = cli("verify", certificate)
+    assert result.code == 2
+    assert "no key to trust" in result.err
+    assert (
+        cli(
+            "verify", certificate, "--key", certificate.parents[1] / ".policy-engine/signing.pub"
+        ).code
+        == 0
+    )
 
 
 def test_a_key_that_others_can_read_signs_nothing(cli, released, policy):
