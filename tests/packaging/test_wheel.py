@@ -13,11 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-UV = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not Path(UV).exists(), reason="needs uv"),
-]
+UV = Path(sys.executable).with_name("uv")
+pytestmark = pytest.mark.slow
 
 
 def uv(*words: object) -> str:

@@ -190,6 +190,29 @@ def test_a_release_that_does_not_hold(tmp_path, keys, reason, table):
     assert reason in "\n".join(caught.value.reasons)
 
 
+@pytest.mark.parametrize(
+    "kind",
+    ["date32", "timestamp[us]", "timestamp[us, tz=UTC]", "time64[us]", "time32[ms]", "decimal"],
+)
+def test_dates_and_times_before_the_first_year(tmp_path, keys, kind):
+    types = {
+        "date32": pa.date32(),
+        "time32[ms]": pa.time32("ms"),
+        "time64[us]": pa.time64("us"),
+        "timestamp[us]": pa.timestamp("us"),
+        "timestamp[us, tz=UTC]": pa.timestamp("us", "UTC"),
+        "decimal": pa.decimal128(20, 0),
+    }
+    early, late = (0, 1) if kind.startswith("time") and "stamp" not in kind else (-(10**9), 5)
+    words = [Decimal(early), Decimal(late)] if kind == "decimal" else [early, late]
+    table = pa.table({"sex": pa.array(words, types[kind]), "n": [20, 20]})
+    text, path = released(tmp_path, table, FACTS)
+    assert "its rows are sorted by what they show" in verify_release(text, keys, path).checked
+    text, path = released(tmp_path, table.take([1, 0]), FACTS)
+    with pytest.raises(VerificationFailed, match="not sorted"):
+        verify_release(text, keys, path)
+
+
 def test_rows_of_too_small_a_group(tmp_path, keys):
     text, path = released(tmp_path, pa.table({"sex": ["F"] * 19}), AS_ROWS)
     with pytest.raises(VerificationFailed, match="1 of 1 groups have fewer than k = 20"):
