@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import duckdb
+import pyarrow as pa
 
 from policy_engine.errors import WarehouseError
 
+_MEMORY = "the warehouse ran out of memory; give it more or sample less"
 _MACHINE = (
-    (duckdb.OutOfMemoryException, "the warehouse ran out of memory; give it more or sample less"),
+    (duckdb.OutOfMemoryException, _MEMORY),
+    (pa.ArrowMemoryError, _MEMORY),
     (duckdb.IOException, "the warehouse could not read or write a file; see disk space and rights"),
     (duckdb.PermissionException, "the warehouse refused access; see the rights of its files"),
 )
@@ -27,14 +30,20 @@ def withheld() -> Iterator[None]:
     """Turn an engine's error into one that quotes nothing.
 
     Raises:
-        WarehouseError: in place of every ``duckdb.Error``, with no cause attached.
+        WarehouseError: in place of every error of the engine and of Arrow, with no cause attached.
     """
     try:
         yield
-    except duckdb.InterruptException:
-        raise KeyboardInterrupt from None
-    except duckdb.Error as error:
+    except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
+        if _interrupted(error):
+            raise KeyboardInterrupt from None
         for kind, message in _MACHINE:
             if isinstance(error, kind):
                 raise WarehouseError(message) from None
         raise WarehouseError(WITHHELD) from None
+
+
+def _interrupted(error: Exception) -> bool:
+    # While Arrow fetches the rows, the engine tells of an interrupt by a plain RuntimeError.
+    told = type(error) is RuntimeError and "interrupt" in str(error).lower()
+    return told or isinstance(error, duckdb.InterruptException)

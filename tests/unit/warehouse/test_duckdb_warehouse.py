@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from policy_engine.errors import WarehouseError
@@ -97,7 +99,10 @@ def test_a_relation_without_a_database_says_what_to_write():
         (duckdb.ConversionException("'VERY-SECRET'"), WITHHELD),
         (duckdb.InvalidInputException("'VERY-SECRET'"), WITHHELD),
         (duckdb.OutOfRangeException("'VERY-SECRET'"), WITHHELD),
+        (pa.ArrowInvalid("'VERY-SECRET'"), WITHHELD),
+        (RuntimeError("'VERY-SECRET'"), WITHHELD),
         (duckdb.OutOfMemoryException("'VERY-SECRET'"), "the warehouse ran out of memory"),
+        (pa.ArrowMemoryError("'VERY-SECRET'"), "the warehouse ran out of memory"),
         (duckdb.IOException("'VERY-SECRET'"), "the warehouse could not read or write a file"),
         (duckdb.PermissionException("'VERY-SECRET'"), "the warehouse refused access"),
     ],
@@ -112,8 +117,26 @@ def test_an_engines_message_is_never_passed_on(error, told):
 
 
 def test_an_interrupt_stays_one():
-    with pytest.raises(KeyboardInterrupt), withheld():
-        raise duckdb.InterruptException("interrupted")
+    warehouse = DuckDBWarehouse()
+    stop = threading.Event()
+
+    def interrupt():
+        while not stop.wait(0.05):
+            warehouse._connection.interrupt()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            warehouse.rows("SELECT count(*) FROM range(1_000_000) a, range(1_000_000) b")
+        with pytest.raises(KeyboardInterrupt), withheld():
+            warehouse._connection.execute(
+                "SELECT count(*) FROM range(1_000_000) a, range(1_000_000) b"
+            )
+    finally:
+        stop.set()
+        thread.join()
+        warehouse.close()
 
 
 @pytest.mark.parametrize(
