@@ -54,10 +54,17 @@ def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
     >>> all(row_in_sample(bytes(16), int(row), 1 << 59) for row in rows[0])
     True
     """
+
+    def draw(start: int) -> Rows:
+        return _draw_block(secret, start, count, threshold)
+
     starts = range(0, count, BLOCK_ROWS)
+    if len(starts) <= 1:
+        yield from map(draw, starts)
+        return
     # Blocks are independent: the cipher and numpy work outside the interpreter's lock.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(lambda start: _draw_block(secret, start, count, threshold), starts)
+        yield from pool.map(draw, starts)
 
 
 def _draw_block(secret: bytes, start: int, count: int, threshold: int) -> Rows:
