@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from policy_engine.errors import FileError
 
-#: One row group, plain statistics-free pages: the file's layout tells only what its rows tell.
+# Row groups of a fixed size: the file's layout and statistics tell only what its rows tell.
 _ROW_GROUP = 1 << 20
 
 
@@ -41,19 +41,14 @@ def check_target(release: Path, *, replace: bool) -> None:
     Raises:
         FileError: it exists and ``replace`` is off, is a directory, or cannot be written.
     """
-    if release.suffix.lower() != ".parquet":
-        raise FileError(f"release.path must end in .parquet, found {release.name}")
     for path in (release, certificate_path(release)):
         if path.is_dir():
             raise FileError(f"{path} is a directory; name a file")
         if path.exists() and not replace:
             raise FileError(f"{path} exists; use --replace to release anew, at a new price")
+    folder = next(above for above in release.absolute().parents if above.exists())
     with _explained(release):
-        try:
-            release.parent.mkdir(parents=True, exist_ok=True)
-        except FileExistsError:
-            raise NotADirectoryError(errno.ENOTDIR, "") from None
-        probe = release.with_name(f".{release.name}.{secrets.token_hex(4)}")
+        probe = folder / f".{release.name}.{secrets.token_hex(4)}"
         try:
             probe.touch(exist_ok=False)
         finally:
@@ -84,6 +79,7 @@ def publish_file(
     certificate = certificate_path(release)
     certificate_aside = certificate.with_name(f".{certificate.name}.{mark}")
     with _explained(release):
+        release.parent.mkdir(parents=True, exist_ok=True)
         try:
             _write_parquet(rows, aside, metadata)
             digest = file_digest(aside)

@@ -24,7 +24,7 @@ from policy_engine.compile.compiler import compile_policy
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.rendering import render
 from policy_engine.dialects import Dialect, dialect_named
-from policy_engine.errors import BudgetExceeded, FileError, PolicyError, UsageError
+from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyError, UsageError
 from policy_engine.ledger.account import Balance, Limit, admit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger, Reservation
@@ -231,8 +231,8 @@ def release(policy: Policy, project: Project | None = None, *, replace: bool = F
     Raises:
         PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
         BudgetExceeded: the account cannot pay; nothing was drawn.
-        FileError, WarehouseError, LedgerError: nothing was published. If the sample was
-            drawn, the charge stands.
+        FileError, WarehouseError, LedgerError: nothing was published, unless the message
+            says that the release stands. If the sample was drawn, the charge stands.
     """
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=True)) as warehouse:
@@ -245,7 +245,7 @@ def release(policy: Policy, project: Project | None = None, *, replace: bool = F
             with ledger.reserve(charge, limit) as reservation:
                 job = _Job(policy, certificate, table, warehouse, key, replace)
                 done = job.to_file() if target is None else job.to_table(target)
-                reservation.commit(release_name=done.name, release_digest=done.digest)
+                _commit(reservation, done)
             balance = ledger.balance(charge.account, limit)
     return _released(certificate, done, reservation, balance)
 
@@ -314,6 +314,16 @@ class _Job:
 
     def _envelope(self, name: str, digest: str) -> str:
         return sign(statement(name, digest, self.certificate.predicate()), self.key).to_json()
+
+
+def _commit(reservation: Reservation, done: _Done) -> None:
+    try:
+        reservation.commit(release_name=done.name, release_digest=done.digest)
+    except LedgerError as error:
+        raise LedgerError(
+            f"{error}; {done.name} is published with its certificate and is paid for, but its"
+            " ledger entry stays 'reserved'"
+        ) from error
 
 
 def table_certificate_path(policy: Policy) -> Path:

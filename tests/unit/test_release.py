@@ -8,7 +8,8 @@ import logging
 import os
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +23,7 @@ from policy_engine import publish
 from policy_engine.errors import (
     BudgetExceeded,
     FileError,
+    LedgerError,
     NotCertifiable,
     PolicyError,
     WarehouseError,
@@ -344,6 +346,12 @@ def test_a_release_whose_commit_in_the_ledger_fails_stands_certified_and_charged
     lab.verify(lab.folder / "out/people.certificate.json", lab.folder / "out/people.parquet")
 
 
+def test_a_ledger_that_fails_after_publishing_says_that_the_release_stands(lab, monkeypatch):
+    fail(monkeypatch, Ledger, "commit", LedgerError("the disk is full"))
+    with pytest.raises(LedgerError, match=r"is full; .*people\.parquet is published with"):
+        lab.release()
+
+
 @pytest.mark.parametrize("step", [1, 2])
 def test_replacing_restores_the_old_release_when_it_cannot_be_moved(lab, monkeypatch, step):
     lab.release()
@@ -580,6 +588,31 @@ def test_a_view_is_refused_with_the_remedy(lab, unit, method):
     )
 
 
+def test_a_schema_that_is_not_there_is_told_before_the_charge(lab):
+    message = "has no schema db.nowhere; make it, or name another in release.relation"
+    source, target = "{relation: people, unit: row}", "{relation: nowhere.out}"
+    refused(lab, WarehouseError, message, source=source, release=target)
+
+
+def test_the_kernel_refuses_a_view_too(lab):
+    policy = lab.policy(source="{relation: people, unit: row}")
+    with closing(releasing.open_warehouse(policy, lab.project, writes=False)) as warehouse:
+        certificate, table = releasing.prepare(policy, lab.project, warehouse)
+    view = releasing.schema_of(policy, replace(table, view="SELECT * FROM other"))
+    with pytest.raises(NotCertifiable, match="V16"):
+        certifying.certify(policy, certificate.sql, "duckdb", schema=view)
+
+
+@pytest.mark.parametrize("name", ["people", "main.people", "db.main.people", "DB.Main.PEOPLE"])
+@pytest.mark.parametrize("limited", ["people", "db.main.people", "db.main.others"])
+def test_a_relation_pays_from_one_account_however_it_is_written(lab, name, limited):
+    policy = replace(lab.policy(source=f"{{relation: {name}, unit: row}}"), budget=name)
+    accounts = {limited: lab.project.accounts["people"]}
+    project = replace(lab.project, accounts=accounts)
+    wanted = "db.main.people" if limited == "db.main.others" else limited
+    assert releasing.account_of(policy, project) == wanted
+
+
 def test_a_file_of_the_same_name_in_the_working_directory_is_not_read(lab, monkeypatch, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -614,7 +647,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_the_charge(lab, monke
     refused(lab, FileError, "the file system is read-only; nothing was published")
     (lab.folder / "file").write_text("")
     refused(lab, FileError, "a part of its path is a file", release="{path: file/p.parquet}")
-    refused(lab, FileError, r"must end in .parquet", release="{path: out/p.csv}")
+    refused(lab, PolicyError, "must end in .parquet", release="{path: out/p.csv}")
 
 
 def test_a_directory_in_the_way_is_refused(lab):
