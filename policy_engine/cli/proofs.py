@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.cli.output import Format, FormatOption, emit, shown
 from policy_engine.errors import Finding, NotCertifiable
 
 if TYPE_CHECKING:
@@ -53,7 +54,10 @@ def check(
         "shape": None if proof.shape is None or findings else _shape(proof.shape),
         "findings": [vars(finding) for finding in findings],
     }
-    lines = [_finding(file, finding) for finding in findings] or _proved(document)
+    name = "stdin" if str(file) == "-" else str(file)
+    lines = [_finding(name, finding) for finding in findings]
+    if proof.shape is not None and not findings:
+        lines = _proved(document, proof.shape)
     emit(document, "\n".join(lines), format)
     if findings:
         raise typer.Exit(1)
@@ -72,9 +76,14 @@ def _differences(
     return ()
 
 
-def _finding(file: Path, finding: Finding) -> str:
-    """A finding as compilers write theirs, for editors to jump to."""
-    return f"{file}:{'' if finding.line else ' '}{finding}"
+def _finding(file: str, finding: Finding) -> str:
+    """A finding as compilers write theirs, for editors to jump to.
+
+    >>> _finding("model.sql", Finding("V14", "rank() is not known", 3, 14))
+    'model.sql:3:14: V14 rank() is not known'
+    """
+    place = f":{finding.line}:{finding.column}" if finding.line else ""
+    return f"{file}{place}: {finding.code} {finding.message}"
 
 
 def _shape(shape: ReleaseShape) -> dict[str, Any]:
@@ -93,8 +102,13 @@ def _shape(shape: ReleaseShape) -> dict[str, Any]:
     }
 
 
-def _proved(document: dict[str, Any]) -> list[str]:
+def _proved(document: dict[str, Any], proved: ReleaseShape) -> list[str]:
+    from policy_engine.accounting.domain import decimal, upward
+    from policy_engine.verify.certificate import population_rate
+
     shape = document["shape"]
+    bound = population_rate(proved.rate, proved.method, Decimal(1))
+    rate = upward(decimal("rate", "a number", bound), exact=True)
     lines = [
         "certified: sampled k-anonymisation",
         f"  source   {shape['source']}",
@@ -105,7 +119,7 @@ def _proved(document: dict[str, Any]) -> list[str]:
         "assuming:" if document["assumptions"] else "assuming nothing",
     ]
     lines += [f"  - {text}" for text in document["assumptions"]]
-    example = f"policy-engine certify --k {shape['k']} --rate {shape['rate']:.12g} --epsilon 1"
+    example = f"policy-engine certify --k {shape['k']} --rate {shown(rate)} --epsilon 1"
     return [*lines, f"what it is worth: {example}"]
 
 
@@ -127,18 +141,21 @@ def verify(
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
-    from policy_engine.cli.reading import read_file, trusted_keys
+    from policy_engine.cli.reading import read_certificate, trusted_keys
     from policy_engine.verify.release_check import verify_release
 
-    text = read_file(certificate)
+    text = read_certificate(certificate)
     found = verify_release(text, trusted_keys(key or []), release)
     document = {
         "verified": True,
         "release": found.subject,
         "checked": list(found.checked),
+        "unchecked": list(found.unchecked),
         "assumptions": list(found.assumptions),
         **found.facts,
     }
-    lines = [f"verified: {found.subject}", *[f"  ✓ {text}" for text in found.checked]]
+    lines = [f"verified: {found.subject}"]
+    lines += [f"  ✓ {text}" for text in found.checked]
+    lines += [f"  – {text}" for text in found.unchecked]
     lines += ["assuming:", *[f"  - {text}" for text in found.assumptions]]
     emit(document, "\n".join(lines), format)

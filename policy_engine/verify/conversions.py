@@ -13,9 +13,13 @@ from datetime import date, datetime
 from sqlglot import exp
 
 from policy_engine.verify.datatypes import (
+    DECIMALS,
+    FINE_DECIMAL,
     FLOATS,
+    INTEGERS,
     NUMBERS,
     TEXT,
+    TIMES,
     WIDE_DECIMAL,
     Leaves,
     plain,
@@ -26,9 +30,10 @@ from policy_engine.verify.literals import bare
 from policy_engine.verify.shape import Kind
 
 MIXED = "values are compared and combined with values of their own type only"
-TIMES = frozenset({"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
-_WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL})
-_LONG_FRACTION = re.compile(r"\.\d{19}")
+_WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL})
+_SIGNED = frozenset(kind for kind in INTEGERS if not kind.startswith("U"))
+# More than 18 digits on one side of the point, beside 18 on the other, fit no DECIMAL.
+_LONG = re.compile(r"\d{19}")
 
 
 def doubt(node: exp.Expr, notes: Notes) -> None:
@@ -83,7 +88,7 @@ def _widens(kind: str | None, target: str) -> bool:
         return kind in NUMBERS
     if target == "DATE":
         return kind in TIMES | {"DATE"}
-    return kind == target and kind not in {"DECIMAL", WIDE_DECIMAL}
+    return kind == target and kind not in DECIMALS
 
 
 _DAY = r"\d{4}-\d\d-\d\d"
@@ -95,13 +100,15 @@ def _converts(literal: exp.Expr, target: str) -> bool:
     text = literal.name
     if target in TIMES or target == "DATE":
         form = _DAY if target == "DATE" else _MOMENT
+        if target == "TIMESTAMP_NS" and not "1678" <= text[:4] <= "2261":
+            return False
         return literal.is_string and bool(re.fullmatch(form, text, re.ASCII)) and _is_time(text)
     if target in FLOATS:
         return bool(re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII))
     if target in NUMBERS:
         digits = {"TINYINT": 2, "UTINYINT": 2, "SMALLINT": 4, "USMALLINT": 4}.get(target, 9)
         # How many digits a DECIMAL has before its point is not known here: up to 18 behind it.
-        exact = target not in {"DECIMAL", WIDE_DECIMAL}
+        exact = target not in DECIMALS
         return exact and bool(re.fullmatch(rf"\d{{1,{digits}}}", text, re.ASCII))
     return target == TEXT or (target == "BOOLEAN" and text.lower() in {"true", "false"})
 
@@ -154,9 +161,20 @@ def _can_overflow(parts: Sequence[exp.Expr], kinds: set[str], leaves: Leaves) ->
     varying = {type_of(p, leaves) for p in parts if not isinstance(p, exp.Literal | exp.Cast)}
     if "DATE" in varying:
         return bool(kinds & TIMES)
-    if kinds & FLOATS or not kinds & {"DECIMAL", WIDE_DECIMAL}:
+    if "TIMESTAMP_NS" in kinds:
+        # Its calendar ends in 2262; that of the others does not.
+        return bool(kinds - {"TIMESTAMP_NS", TEXT})
+    if kinds & FLOATS:
         return False
-    # A whole number takes the digits of what it stands beside.
-    parts = [p for p in parts if not (isinstance(p, exp.Literal) and p.name.isdigit())]
-    long = any(_LONG_FRACTION.search(p.name) for p in parts if isinstance(p, exp.Literal))
+    if "UHUGEINT" in kinds:
+        # A negative number is none of its kind.
+        signed = {type_of(p, leaves) for p in parts if not isinstance(p, exp.Literal)} & _SIGNED
+        if signed or kinds & DECIMALS:
+            return True
+    if not kinds & DECIMALS:
+        return False
+    long = any(_LONG.search(p.name) for p in parts if isinstance(p, exp.Literal))
+    if FINE_DECIMAL not in kinds:
+        # A whole number takes the digits of what it stands beside.
+        parts = [p for p in parts if not (isinstance(p, exp.Literal) and p.name.isdigit())]
     return long or bool(kinds & _WIDE and len(parts) > 1)

@@ -16,6 +16,7 @@ Leaves = Mapping[int, Value]
 """The values of the nodes of an expression that stand for columns, by ``id``."""
 
 TEXT = "VARCHAR"
+INTERVAL = "INTERVAL"
 NARROW = frozenset(
     {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 )
@@ -25,7 +26,11 @@ QUOTIENT = "QUOTIENT"
 """What ``/`` makes of numbers that are exact: a DOUBLE, but one that shows a function of them."""
 WIDE_DECIMAL = "DECIMAL of more than 18 digits"
 """Beside a number with other digits behind the point, such a number may not fit."""
-NUMBERS = INTEGERS | FLOATS | {"DECIMAL", WIDE_DECIMAL, QUOTIENT}
+FINE_DECIMAL = "DECIMAL of more than 18 digits behind the point"
+"""Beside any other number such a number may not fit."""
+DECIMALS = frozenset({"DECIMAL", WIDE_DECIMAL, FINE_DECIMAL})
+NUMBERS = INTEGERS | FLOATS | DECIMALS | {QUOTIENT}
+TIMES = frozenset({"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
 
 _SYNONYMS = {
     "INT1": "TINYINT", "INT2": "SMALLINT", "SHORT": "SMALLINT", "INT": "INTEGER",
@@ -36,7 +41,10 @@ _SYNONYMS = {
     "DATETIME": "TIMESTAMP", "TIMESTAMP_US": "TIMESTAMP",
     "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
 }  # fmt: skip
-_DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC|DEC) *\( *(\d+)")
+_DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC|DEC) *\( *(\d+) *(?:, *(\d+))?")
+_PRECISE = re.compile(r"(?:TIMESTAMP|DATETIME) *\( *(\d+)")
+# What the digits behind the second make of TIMESTAMP(n).
+_PRECISIONS = ("TIMESTAMP_S", *["TIMESTAMP_MS"] * 3, *["TIMESTAMP"] * 3)
 _FLOATING = re.compile(r"\b(FLOAT|FLOAT4|FLOAT8|DOUBLE|REAL)\b")
 
 
@@ -50,8 +58,11 @@ def plain(kind: str) -> str:
     if name.endswith("]"):
         return name
     digits = _DECIMAL.match(name)
-    if digits is not None and digits[1].zfill(9) > "18".zfill(9):
-        return WIDE_DECIMAL
+    if digits is not None and int(digits[1][:9]) > 18:
+        return FINE_DECIMAL if int((digits[2] or "0")[:9]) > 18 else WIDE_DECIMAL
+    precise = _PRECISE.match(name)
+    if precise is not None:
+        return dict(enumerate(_PRECISIONS)).get(int(precise[1][:9]), "TIMESTAMP_NS")
     name = name.split("(")[0].strip()
     return _SYNONYMS.get(name, name)
 
@@ -64,16 +75,18 @@ def is_floating(kind: str) -> bool:
 _TEXTS = (
     exp.Left, exp.Right, exp.Lower, exp.Upper, exp.Trim, exp.MD5, exp.SHA2, exp.Concat,
     exp.ConcatWs, exp.Collate, exp.TimeToStr, exp.Replace, exp.RegexpExtract, exp.RegexpReplace,
+    exp.Reverse, exp.Pad, exp.SplitPart, exp.Monthname, exp.Dayname,
 )  # fmt: skip
 _PREDICATES = (
     exp.Predicate, exp.Not, exp.And, exp.Or, exp.Between, exp.In, exp.IsNan, exp.Boolean,
-    exp.StartsWith, exp.EndsWith, exp.Contains, exp.RegexpLike, exp.IsInf,
+    exp.StartsWith, exp.EndsWith, exp.Contains, exp.RegexpLike, exp.RegexpFullMatch, exp.IsInf,
 )  # fmt: skip
 _PARTS = (
     exp.Length, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.WeekOfYear, exp.Day,
-    exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Sign,
+    exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second, exp.Sign,
+    exp.Ascii, exp.StrPosition, exp.DateDiff,
 )  # fmt: skip
-_SAME = (exp.Floor, exp.Ceil, exp.Round, exp.Abs, exp.Neg, exp.Paren, exp.Try)
+_SAME = (exp.Floor, exp.Ceil, exp.Round, exp.Trunc, exp.Abs, exp.Neg, exp.Paren, exp.Try)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod)
 
 
@@ -94,14 +107,34 @@ def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
         return "BIGINT"
     if isinstance(node, _SAME):
         return type_of(node.this, leaves)
-    if isinstance(node, _ARITHMETIC):
-        kinds = {type_of(part, leaves) for part in (node.this, node.expression)}
-        return _joined(kinds) if kinds <= NUMBERS else None
-    if isinstance(node, exp.Div):
-        kinds = {type_of(part, leaves) for part in (node.this, node.expression)}
-        return _joined(kinds | {QUOTIENT}) if kinds <= NUMBERS else None
+    if isinstance(node, (*_ARITHMETIC, exp.Div)):
+        return _result(node, {type_of(part, leaves) for part in (node.this, node.expression)})
+    if isinstance(node, exp.Extract):
+        return None if node.name.lower() in {"epoch", "julian"} else "BIGINT"
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc):
+        return _TRUNCATED.get(str(type_of(node.this, leaves)))
+    if isinstance(node, exp.AtTimeZone):
+        return _MOVED.get(str(type_of(node.this, leaves)))
     results = branches(node)
     return _joined({type_of(part, leaves) for part in results}) if results else None
+
+
+_TRUNCATED = {
+    **dict.fromkeys((*TIMES, "DATE"), "TIMESTAMP"),
+    "TIMESTAMPTZ": "TIMESTAMPTZ",
+    INTERVAL: INTERVAL,
+}
+_MOVED = {"TIMESTAMPTZ": "TIMESTAMP", "TIMESTAMP": "TIMESTAMPTZ"}
+
+
+def _result(node: exp.Expr, kinds: set[str | None]) -> str | None:
+    """What arithmetic makes of operands of ``kinds``."""
+    if kinds <= NUMBERS:
+        return _joined(kinds | {QUOTIENT} if isinstance(node, exp.Div) else kinds)
+    if INTERVAL in kinds and kinds <= NUMBERS | {INTERVAL}:
+        return INTERVAL
+    between = isinstance(node, exp.Sub) and kinds <= TIMES | {"DATE"}
+    return INTERVAL if between and kinds != {"DATE"} else None
 
 
 def branches(node: exp.Expr) -> list[exp.Expr]:
@@ -121,7 +154,9 @@ def branches(node: exp.Expr) -> list[exp.Expr]:
 
 def _number_type(text: str) -> str:
     if text.isdigit():
-        return "INTEGER" if len(text) < 10 else "HUGEINT"
+        if len(text) < 10:
+            return "INTEGER"
+        return "HUGEINT" if len(text) < 39 else "UHUGEINT"
     return "DOUBLE" if "e" in text.lower() else "DECIMAL"
 
 
@@ -135,11 +170,13 @@ def _joined(kinds: set[str | None]) -> str | None:
         return "DOUBLE"
     if QUOTIENT in kinds:
         return QUOTIENT
-    if kinds & {"DECIMAL", WIDE_DECIMAL}:
-        return WIDE_DECIMAL
+    if kinds & DECIMALS:
+        return FINE_DECIMAL if FINE_DECIMAL in kinds else WIDE_DECIMAL
     return "BIGINT" if kinds <= NARROW else "HUGEINT"
 
 
+# Texts that take no collation from what they are made of.
+_BYTES = (exp.MD5, exp.SHA2, exp.Monthname, exp.Dayname, exp.TimeToStr)
 _BYTEWISE = frozenset({"binary", "c", "posix"})
 
 
@@ -149,7 +186,7 @@ def collation_of(node: exp.Expr, leaves: Leaves) -> bool | None:
         return leaves[id(node)].collated
     if isinstance(node, exp.Collate):
         return node.expression.name.lower() not in _BYTEWISE
-    if isinstance(node, exp.MD5 | exp.SHA2) or type_of(node, leaves) not in {TEXT, None}:
+    if isinstance(node, _BYTES) or type_of(node, leaves) not in {TEXT, None}:
         return False
     parts = branches(node) or list(node.iter_expressions())
     found = {collation_of(part, leaves) for part in parts}

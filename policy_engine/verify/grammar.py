@@ -14,8 +14,9 @@ from sqlglot.dialects.dialect import Dialect
 
 from policy_engine.errors import UsageError
 from policy_engine.verify.findings import Findings
-from policy_engine.verify.lexing import lexical_findings
+from policy_engine.verify.lexing import lexical_findings, without_hints
 from policy_engine.verify.positions import position
+from policy_engine.verify.synonyms import in_one_word
 
 # What the parser would warn of is a finding here, or is not parsed.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -60,9 +61,12 @@ ROW_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.StartsWith: _BINARY,
     exp.EndsWith: _BINARY,
     exp.Contains: _BINARY,
-    exp.RegexpLike: _BINARY,
-    exp.RegexpExtract: _parts("this", "expression", "group", "null_if_pos_overflow"),
-    exp.RegexpReplace: _parts("this", "expression", "replacement", "single_replace"),
+    exp.Glob: _BINARY,
+    exp.SimilarTo: _BINARY,
+    exp.RegexpFullMatch: _BINARY,
+    exp.RegexpLike: _parts("this", "expression", "flag"),
+    exp.RegexpExtract: _parts("this", "expression", "group", "parameters", "null_if_pos_overflow"),
+    exp.RegexpReplace: _parts("this", "expression", "replacement", "modifiers", "single_replace"),
     exp.Add: _BINARY,
     exp.Sub: _BINARY,
     exp.Mul: _BINARY,
@@ -72,6 +76,7 @@ ROW_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.Neg: _UNARY,
     exp.Abs: _UNARY,
     exp.Round: _parts("this", "decimals"),
+    exp.Trunc: _UNARY,
     exp.Floor: _UNARY,
     exp.Ceil: _UNARY,
     exp.Sign: _UNARY,
@@ -98,6 +103,11 @@ ROW_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.Trim: _parts("this", "position", "expression"),
     exp.Replace: _parts("this", "expression", "replacement"),
     exp.Length: _UNARY,
+    exp.Reverse: _UNARY,
+    exp.Ascii: _UNARY,
+    exp.Pad: _parts("this", "expression", "fill_pattern", "is_left"),
+    exp.SplitPart: _parts("this", "delimiter", "part_index"),
+    exp.StrPosition: _parts("this", "substr"),
     exp.Concat: _parts("expressions", "safe", "coalesce"),
     exp.ConcatWs: _parts("expressions", "safe", "coalesce"),
     exp.DPipe: _parts("this", "expression", "safe"),
@@ -118,6 +128,10 @@ ROW_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.DayOfYear: _UNARY,
     exp.Hour: _UNARY,
     exp.Minute: _UNARY,
+    exp.Second: _UNARY,
+    exp.Monthname: _UNARY,
+    exp.Dayname: _UNARY,
+    exp.DateDiff: _parts("this", "expression", "unit", "date_part_boundary"),
     exp.Var: _UNARY,
 }
 
@@ -133,9 +147,10 @@ _RELATION_NODES: dict[type[exp.Expr], frozenset[str]] = {
     exp.ReadParquet: _parts("expressions"),
     exp.TableAlias: _parts("this", "columns"),
     exp.Alias: _parts("this", "alias"),
-    exp.Star: _parts(),
+    exp.Star: _parts("except_", "replace"),
     exp.Where: _UNARY,
     exp.Group: _parts("expressions", "all"),
+    exp.Tuple: _parts("expressions"),
     exp.Having: _UNARY,
     exp.Order: _parts("expressions"),
     exp.Ordered: _parts("this", "desc", "nulls_first"),
@@ -158,6 +173,14 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
     **_RELATION_NODES,
     **ROW_NODES,
     **_EXTRA_PARTS,
+}
+
+#: Parts without which the parser adds one that the text does not have.
+_NEEDED: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.If: ("false", "an else"),
+    exp.RegexpReplace: ("replacement", "a replacement"),
+    exp.Pad: ("fill_pattern", "what to fill with"),
+    exp.SplitPart: ("part_index", "a place"),
 }
 
 #: Refused parts and nodes whose reason is a law of its own.
@@ -212,6 +235,7 @@ def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expr | No
     None, and findings, where there is no such statement.
     """
     reader = dialect_named(dialect)
+    text = without_hints(text)
     lexical_findings(text, reader.tokenizer(), findings)
     if findings:
         return None
@@ -226,20 +250,22 @@ def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expr | No
         found = f"{len(statements)} statements"
         findings.add("V15" if statements else "V01", found, (1, 1))
         return None
-    for node in statements[0].walk():
+    statement = in_one_word(statements[0])
+    for node in statement.walk():
         _check_node(node, text, findings)
-    return statements[0]
+    return statement
 
 
 def _check_node(node: exp.Expr, text: str, findings: Findings) -> None:
     allowed = _ALLOWED.get(type(node))
+    if isinstance(node, exp.Tuple) and not isinstance(node.parent, exp.Group):
+        allowed = None  # a row as one value; in GROUP BY it is a list of keys
     if allowed is None:
         findings.add(code_of(node), _name(node), position(node, text))
         return
-    if isinstance(node, exp.If) and not (
-        node.args.get("false") or isinstance(node.parent, exp.Case)
-    ):
-        findings.add("V02", "IF without an else", position(node, text))
+    needed = None if isinstance(node.parent, exp.Case) else _NEEDED.get(type(node))
+    if needed is not None and not node.args.get(needed[0]):
+        findings.add("V02", f"{_name(node)} without {needed[1]}", position(node, text))
     for part, value in node.args.items():
         if part not in allowed and value not in (None, False, [], "") and not _speaks(value):
             code = _PART_CODES.get(part, "V02")

@@ -74,7 +74,8 @@ class Grouping:
         items = [bare(item) for item in query.expressions]
         if group.args.get("all"):
             return [item for item in items if not item.find(exp.AggFunc)]
-        return [self._key_node(bare(node), items) for node in group.expressions]
+        nodes = [part for node in group.expressions for part in _listed(node)]
+        return [self._key_node(bare(node), items) for node in nodes]
 
     def _key_node(self, node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
         if isinstance(node, exp.Literal) and not node.is_string:
@@ -138,7 +139,7 @@ class Grouping:
         if not isinstance(node, exp.Count) or node.args.get("expressions"):
             return False
         counted = node.this
-        return counted is None or isinstance(counted, exp.Star) or number(counted) is not None
+        return counted in (None, exp.Star()) or number(counted) is not None
 
     def _threshold(self, clause: exp.Having | None) -> int | None:
         """The k of HAVING; its other conditions wait until the outputs are read."""
@@ -202,6 +203,11 @@ class Grouping:
                 self._notes.find("V30", shown(column), column)
 
 
+def _listed(node: exp.Expr) -> list[exp.Expr]:
+    """``GROUP BY (a, b)`` is ``GROUP BY a, b``."""
+    return node.expressions if isinstance(node, exp.Tuple) else [node]
+
+
 def _keyed(value: Value, name: str) -> Value:
     return Value(value.kind, value.inputs, value.expression, value.type, value.collated, key=name)
 
@@ -233,9 +239,10 @@ def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:
 
 def lower_bound(node: exp.Expr) -> tuple[exp.Expr, int] | None:
     """``(what, least)`` for a condition that holds for ``what`` from the number ``least`` on."""
-    if isinstance(node, exp.GTE | exp.GT | exp.Between):
+    node, kind = _comparison(node)
+    if kind in {exp.GTE, exp.GT, exp.Between}:
         what, bound = node.this, node.args.get("low") or node.expression
-    elif isinstance(node, exp.LTE | exp.LT):
+    elif kind in {exp.LTE, exp.LT}:
         what, bound = node.expression, node.this
     else:
         return None
@@ -243,5 +250,25 @@ def lower_bound(node: exp.Expr) -> tuple[exp.Expr, int] | None:
     if value is None:
         return None
     floor = value.numerator // value.denominator
-    strict = isinstance(node, exp.GT | exp.LT)
+    strict = kind in {exp.GT, exp.LT}
     return bare(what), floor if floor == value and not strict else floor + 1
+
+
+# A count is never NULL, so that one of a comparison and its contrary holds.
+_CONTRARY: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GTE,
+    exp.LTE: exp.GT,
+    exp.GT: exp.LTE,
+    exp.GTE: exp.LT,
+}
+
+
+def _comparison(node: exp.Expr) -> tuple[exp.Expr, type[exp.Expr] | None]:
+    """A comparison under any number of NOT, and the kind that it is of with them."""
+    if not isinstance(node, exp.Not):
+        return node, type(node)
+    negated = False
+    while isinstance(node, exp.Not):
+        node, negated = bare(node.this), not negated
+    contrary = _CONTRARY.get(type(node))
+    return node, contrary if negated or contrary is None else type(node)

@@ -32,17 +32,28 @@ _TOKEN = re.compile(
 )
 # A minus may follow directly, as in x=-1; a longer operator is one that parsers disagree on.
 _OPERATORS = frozenset(
-    {"+", "-", "*", "/", "//", "%", "<", ">", "=", "==", "<>", "!=", "<=", ">=", "||"}
+    {"+", "-", "*", "/", "//", "%", "<", ">", "=", "==", "<>", "!=", "<=", ">=", "||", "~", "!~"}
 )
 # A quote that follows one of these directly opens an escape, bit, hex or national string.
 _STRING_PREFIXES = frozenset({"e", "b", "x", "n", "u"})
 
 # A name in the first place of these is a column to the engine, and a unit to the parser.
-_OF_A_UNIT = frozenset({"date_trunc", "datetrunc"})
+_OF_A_UNIT = frozenset({"date_trunc", "datetrunc", "date_diff", "datediff"})
 
 
 def _place(text: str, offset: int) -> Position:
     return (text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def without_hints(text: str) -> str:
+    """``text``, of the same length, its hints plain comments, which they are to the engine.
+
+    >>> without_hints("select /*+ fast */ '/*+' from t")
+    "select /*  fast */ '/*+' from t"
+    """
+    return _TOKEN.sub(
+        lambda m: m[0].replace("/*+", "/* ") if m.lastgroup == "block" else m[0], text
+    )
 
 
 def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings) -> None:
@@ -69,8 +80,8 @@ def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings)
 
 def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | None:
     """What is odd about a token, given the text it touches and the two tokens before."""
-    if kind == "block" and ("/*" in token[2:] or token.startswith("/*+")):
-        return "a nested comment or a hint"
+    if kind == "block" and "/*" in token[2:]:
+        return "a nested comment"
     if kind == "string" and touching.lower() in _STRING_PREFIXES:
         return "a string with a prefix"
     last = before[-1] if before else ""

@@ -29,6 +29,7 @@ from policy_engine.verify.shape import (
 from policy_engine.verify.sources import Sources
 
 UNORDERED = "the order in which rows are stored or shown is not part of the release"
+BUILT_INS = "no macro or user-defined function replaces a built-in function that the text calls"
 TIES = "which of a person's rows is kept, where their order ties, does not depend on others"
 
 
@@ -154,6 +155,7 @@ def _assume(shape: ReleaseShape, relation: Relation, notes: Notes) -> None:
         notes.assume(TIES)
     if not shape.ordered:
         notes.assume(UNORDERED)
+    notes.assume(BUILT_INS)
     notes.assume(METHODS[shape.method])
 
 

@@ -84,6 +84,13 @@ class Reader:
             if inner is not None and node.args.get("sample"):
                 inner = inner.but(sampling=True)
             return self._renamed(inner, node)
+        if isinstance(node, exp.Subquery):
+            inner = self._named(node.this, scope)
+            return self._renamed(named(inner, node.alias) if node.alias else inner, node)
+        return self._named(node, scope)
+
+    def _named(self, node: exp.Expr, scope: Scope) -> Relation | None:
+        """A table or a query by its name."""
         if not isinstance(node, exp.Table):
             self._notes.find(code_of(node), shown(node), node)
             return None
@@ -143,7 +150,9 @@ class Reader:
             return self._passing(conditions, relation)
         source = relation
         windows = [w for item in query.expressions for w in item.find_all(exp.Window)]
-        self._refuse_aliases(query, [*conditions, *windows], relation)
+        stars = [s for item in query.expressions for s in item.find_all(exp.Star)]
+        replaced = [node for star in stars for node in star.args.get("replace") or ()]
+        self._refuse_aliases(query, [*conditions, *windows, *replaced], relation)
         for predicate in conditions:
             if is_sampling(predicate):
                 relation = self._draw(predicate, source, relation, scope)
@@ -224,7 +233,7 @@ class Reader:
         for item in query.expressions:
             node = bare(item)
             if _is_star(node, relation):
-                for name, value in relation.columns.items():
+                for name, value in self._star(_star(node), relation).items():
                     self._add(columns, name, value, item)
                 is_open = is_open or relation.open
             elif isinstance(node, exp.Window):
@@ -241,14 +250,26 @@ class Reader:
         out = relation.but(stage=stage, columns=columns, open=is_open, names=frozenset(), **changes)
         return out.but(order=read_order(query, out, resolver(relation, self._notes), self._notes))
 
+    def _star(self, star: exp.Expr, relation: Relation) -> dict[str, Value]:
+        """The columns of ``* EXCLUDE (a) REPLACE (f(b) AS b)``, as far as they are known."""
+        left_out = _names(star.args.get("except_"))
+        columns = {n: value for n, value in relation.columns.items() if n not in left_out}
+        for item in star.args.get("replace") or ():
+            columns[fold(item.alias)] = self._item(bare(item), relation, {})
+        return columns
+
     def _check_hidden(
         self, query: exp.Select, columns: Mapping[str, Value], relation: Relation
     ) -> None:
         """Beside a ``*`` of unknown columns: the engine takes the first of a name."""
+        stars = [_star(bare(item)) for item in query.expressions if _is_star(bare(item), relation)]
+        left_out = _names(stars[0].args.get("except_")) if len(stars) == 1 else ()
         for item in query.expressions:
             name = _output_name(item)
             value = columns.get(name)
             if _is_star(bare(item), relation) or value is None or value.column == name:
+                continue
+            if name in left_out:
                 continue
             if name in value.inputs:
                 self._notes.find("V30", f"two columns called {name}", item)
@@ -324,6 +345,14 @@ def _is_star(node: exp.Expr, relation: Relation) -> bool:
     if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Star):
         return False
     return is_qualifier(node, relation)
+
+
+def _star(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Column) else node
+
+
+def _names(nodes: list[exp.Expr] | None) -> frozenset[str]:
+    return frozenset(fold(node.name) for node in nodes or ())
 
 
 def _output_name(item: exp.Expr) -> str:

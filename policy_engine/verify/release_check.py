@@ -27,10 +27,11 @@ from policy_engine.verify.proof import prove
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked and held, and what the certificate still assumes."""
+    """What was checked and held, what was not looked at, and what the certificate assumes."""
 
     subject: str
     checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
     assumptions: tuple[str, ...]
     facts: Mapping[str, Any]
 
@@ -52,12 +53,12 @@ def verify_release(envelope: str, trusted: TrustedKeys, release: Path | None = N
         *([] if release is None else _check_file(facts, statement, release)),
     ):
         (reasons if failed else checked).append(failed or passed)
-    if release is None:
-        checked.append("the release itself was not looked at: name it with --release")
+    unchecked = () if release else ("the release itself was not looked at: name it with --release",)
     if reasons:
         raise VerificationFailed(tuple(reasons))
     shown = {name: facts[name] for name in ("k", "rate", "epsilon", "delta", "neighbours", "unit")}
-    return Verified(statement.subject_name, tuple(checked), tuple(facts["assumptions"]), shown)
+    assumptions = tuple(facts["assumptions"])
+    return Verified(statement.subject_name, tuple(checked), unchecked, assumptions, shown)
 
 
 _TEXTS = (

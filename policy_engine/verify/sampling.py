@@ -31,6 +31,7 @@ RESERVED = "policy_engine_sample"
 
 _DRAWN = re.compile(r"policy_engine_sample_([0-9a-f]{15})\Z")
 _HEX = re.compile(r"[0-9a-f]{1,64}\Z")
+_HASH_DIGITS = 64
 _SEPARATOR = ":u:"
 _COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
@@ -44,7 +45,9 @@ def read_tablesample(node: exp.TableSample, notes: Notes) -> Sample | None:
     percent = node.args.get("percent")
     if name != "BERNOULLI" or percent is None:
         found = name if name != "BERNOULLI" else "a fixed number of rows"
-        notes.find("V04", f"a sample by {found}", node)
+        share = percent.name if isinstance(percent, exp.Literal) else "p"
+        remedy = f"write TABLESAMPLE BERNOULLI ({share} PERCENT)"
+        notes.find("V04", f"a sample by {found}; {remedy}", node)
         return None
     rate = number(percent)
     return _sample(None if rate is None else rate / 100, ROW_UNIT, "native", node, notes)
@@ -79,7 +82,8 @@ def read_predicate(
         return None
     left, right = bare(less[0]), bare(less[1])
     if isinstance(left, exp.SHA2):
-        return _read_keyed(left, right, relation, queries, notes)
+        equal = isinstance(predicate, exp.LTE | exp.GTE)
+        return _read_keyed(left, _hash_rate(right, equal=equal), relation, queries, notes)
     # Above the source an optimiser may move random(), or draw it anew.
     if not isinstance(left, exp.Rand) or relation.stage is not Stage.SOURCE:
         notes.find("V06", shown(predicate), predicate)
@@ -138,11 +142,25 @@ def _is_column(items: list[exp.Expr], name: str) -> bool:
     )
 
 
+def _hash_rate(bound: exp.Expr, *, equal: bool) -> Fraction | None:
+    """The share of hashes below a bound of lower-case hex; ``equal`` with the bound itself."""
+    digits = bound.name
+    if not bound.is_string or not _HEX.match(digits):
+        return None
+    # A bound of fewer digits than a hash has is no hash.
+    last = 1 if equal and len(digits) == _HASH_DIGITS else 0
+    return Fraction(int(digits, 16) + last, 16 ** len(digits))
+
+
 def _read_keyed(
-    hashed: exp.SHA2, bound: exp.Expr, relation: Relation, queries: Collection[str], notes: Notes
+    hashed: exp.SHA2,
+    rate: Fraction | None,
+    relation: Relation,
+    queries: Collection[str],
+    notes: Notes,
 ) -> Sample | None:
     parts = _concatenated(hashed.this)
-    if not bound.is_string or not _HEX.match(bound.name):
+    if rate is None:
         notes.find("V04", "a bound that is not lower-case hex", hashed)
         return None
     if len(parts) != 3 or not parts[1].is_string or parts[1].name != _SEPARATOR:
@@ -157,7 +175,6 @@ def _read_keyed(
     if isinstance(hashed.this, exp.Concat) and unit is not None:
         # concat() reads NULL as '', so that all who have no key would be in or out together.
         notes.assume(f"{unit} is never NULL in {relation.source}")
-    rate = Fraction(int(bound.name, 16), 16 ** len(bound.name))
     return None if unit is None else _sample(rate, unit, "keyed", hashed, notes)
 
 

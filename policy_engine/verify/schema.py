@@ -109,8 +109,10 @@ def _from_ddl(text: str, dialect: str) -> Schema:
             table = statement.this if plain else statement.this.this
             views[dotted(part.name for part in table.parts)] = piece if plain else ""
         elif isinstance(statement.this, exp.Schema):
+            # Its own columns: the fields of a STRUCT are none.
+            columns = [c for c in statement.this.expressions if isinstance(c, exp.ColumnDef)]
             tables[dotted(part.name for part in statement.this.this.parts)] = {
-                column.name: _type(column) for column in statement.this.find_all(exp.ColumnDef)
+                column.name: _type(column) for column in columns
             }
         else:
             found = f"a {statement.kind} without columns or a query"

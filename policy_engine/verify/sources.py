@@ -74,6 +74,9 @@ class Sources:
                 notes.find("V16", f"{name}, a file whose types may depend on its rows", node)
                 return None
             return self._relation(node.name, node, None, notes)
+        if _is_catalog(node) and self.schema.columns(name) is None:
+            notes.find("V16", f"{name}, which describes the database", node)
+            return None
         return self._relation(name, node, _TABLE_NUMBER, notes)
 
     def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Relation | None:
@@ -111,6 +114,18 @@ class Sources:
             open=types is None,
             row_number=number,
         )
+
+
+_CATALOGS = frozenset({"information_schema", "pg_catalog"})
+_CATALOG_VIEWS = ("duckdb_", "pg_", "sqlite_master", "sqlite_schema", "sqlite_temp_", "pragma_")
+
+
+def _is_catalog(node: exp.Table) -> bool:
+    """Whether a name is one of the engine's own: its tables, users and settings."""
+    schema, name = fold(node.db), fold(node.name)
+    if fold(node.catalog) == "system" or schema in _CATALOGS:
+        return True
+    return schema in {"", "main"} and name.startswith(_CATALOG_VIEWS)
 
 
 def _column(name: str, kind: str) -> Value:

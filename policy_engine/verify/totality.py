@@ -15,18 +15,29 @@ from sqlglot import exp
 from policy_engine.policy.recodings import Truncate
 from policy_engine.verify.conversions import (
     MIXED,
-    TIMES,
     check_cast,
     check_mix,
     doubt,
     family,
     undecided,
 )
-from policy_engine.verify.datatypes import FLOATS, QUOTIENT, Leaves, branches, type_of
+from policy_engine.verify.datatypes import (
+    FLOATS,
+    INTERVAL,
+    NUMBERS,
+    QUOTIENT,
+    TEXT,
+    TIMES,
+    Leaves,
+    branches,
+    type_of,
+)
 from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare
+from policy_engine.verify.literals import bare, ordinal
+from policy_engine.verify.patterns import compiles, rewrites
 from policy_engine.verify.recodes import read_recoding
 
+_LONGEST_PADDING = 1000
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc)
 
 
@@ -87,12 +98,55 @@ def _division(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         notes.find("V17", shown(node), node)
 
 
+def _quotient(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A number over 0 is NULL or infinite; an interval over 0, or 1e-300, fails."""
+    kind, divisor = type_of(node.this, leaves), ordinal(bare(node.expression))
+    if kind in NUMBERS or (divisor and divisor < 10**9):
+        return
+    if kind == INTERVAL:
+        undecided(node, notes)
+    else:
+        doubt(node, notes)
+
+
 def _calendar(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """DATE_TRUNC fails at the ends of the calendar, and on units that are none."""
     if isinstance(node.args["unit"], exp.Var | exp.Literal):
         doubt(node, notes)
     else:
         undecided(node, notes)
+
+
+# Where these are not known: weeks of the first dates, days of an interval, a date's zone.
+_WEEKS = frozenset({"week", "isoyear", "yearweek"})
+_NOT_OF_DATES = _WEEKS | {"timezone", "timezone_hour", "timezone_minute"}
+_NOT_OF_INTERVALS = _NOT_OF_DATES | {
+    "era", "dow", "isodow", "dayofweek", "weekday", "doy", "dayofyear",
+}  # fmt: skip
+_NAMES: dict[type[exp.Expr], str] = {
+    **dict.fromkeys((exp.Week, exp.WeekOfYear), "week"),
+    **dict.fromkeys((exp.DayOfWeek, exp.DayOfWeekIso), "dow"),
+    exp.DayOfYear: "doy",
+}
+
+
+def _calendar_part(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """Most parts of a time are numbers or NULL, whatever the time."""
+    is_extract = isinstance(node, exp.Extract)
+    unit = node.name.lower() if is_extract else _NAMES[type(node)]
+    kind = type_of(node.expression if is_extract else node.this, leaves)
+    known = kind in TIMES or (kind == "DATE" and unit not in _NOT_OF_DATES)
+    if unit in _NOT_OF_INTERVALS and not known:
+        if kind in {"DATE", None}:
+            doubt(node, notes)
+        else:
+            undecided(node, notes)
+
+
+def _between_dates(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """DATE_DIFF overflows for far dates in small units; its dates may be of two types."""
+    _calendar(node, leaves, notes)
+    _order(node, leaves, notes)
 
 
 def _rounding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -112,6 +166,31 @@ def _cutting(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     for length in lengths:
         if length is not None and not _small(_unsigned(length)):
             undecided(node, notes)
+
+
+def _split(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A place that is a text is converted, once a row needs it."""
+    if not _small(_unsigned(node.args.get("part_index") or exp.Null())):
+        undecided(node, notes)
+
+
+def _padding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """Padding with nothing fails, and so does a length that fills the memory."""
+    fill = node.args.get("fill_pattern") or exp.Null()
+    length = ordinal(bare(node.expression)) if node.expression else None
+    if not (fill.is_string and fill.name) or length is None or length > _LONGEST_PADDING:
+        undecided(node, notes)
+
+
+def _search(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A list is searched for a value of its own type, into which a text is converted."""
+    kind = type_of(node.this, leaves)
+    if not bare(node.expression).is_string or kind == TEXT:
+        return
+    if kind is None:
+        notes.assume(MIXED)
+    elif kind not in {"TEXT[]", "VARCHAR[]"}:
+        undecided(node, notes)
 
 
 def _unsigned(node: exp.Expr) -> exp.Expr:
@@ -144,7 +223,18 @@ def _pattern(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     given = node.args.get("format") or node.args.get("expression")
     if not (given is not None and given.is_string):
         undecided(node, notes)
+    elif isinstance(node, exp.RegexpExtract | exp.RegexpReplace):
+        # Of these DuckDB reads the pattern once a row needs it.
+        _late_pattern(node, given.name, notes)
     elif isinstance(node, exp.TimeToStr) and type_of(node.this, leaves) not in TIMES:
+        doubt(node, notes)
+
+
+def _late_pattern(node: exp.Expr, pattern: str, notes: Notes) -> None:
+    replacement = node.args.get("replacement")
+    if replacement is not None and not replacement.is_string:
+        undecided(node, notes)
+    elif not compiles(pattern) or not rewrites(replacement.name if replacement else "", pattern):
         doubt(node, notes)
 
 
@@ -195,7 +285,13 @@ _NUMBERS_AND_TIMES = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Round,
     exp.Floor, exp.Ceil, exp.Sign, exp.IsNan, exp.IsInf, *_TRUNCATIONS, exp.Extract, exp.Year,
     exp.Quarter, exp.Month, exp.Week, exp.WeekOfYear, exp.Day, exp.DayOfWeek,
-    exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute,
+    exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second, exp.Monthname,
+    exp.Dayname, exp.Trunc,
+)  # fmt: skip
+
+_PATTERNED = (
+    exp.RegexpLike, exp.RegexpFullMatch, exp.SimilarTo, exp.RegexpExtract, exp.RegexpReplace,
+    exp.TimeToStr,
 )  # fmt: skip
 
 Rule = Callable[[exp.Expr, Leaves, Notes], None]
@@ -205,14 +301,18 @@ _RULES: dict[type[exp.Expr], Rule] = {
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), _arithmetic),
     **dict.fromkeys((exp.Abs, exp.Neg), _absolute),
     **dict.fromkeys((exp.IntDiv, exp.Mod), _division),
+    exp.Div: _quotient,
+    **dict.fromkeys((*_NAMES, exp.Extract), _calendar_part),
+    exp.DateDiff: _between_dates,
     **dict.fromkeys(_TRUNCATIONS, _calendar),
     exp.Round: _rounding,
     **dict.fromkeys((exp.Left, exp.Right, exp.Substring), _cutting),
+    exp.SplitPart: _split,
+    exp.Pad: _padding,
+    exp.Contains: _search,
     exp.AtTimeZone: _zone,
     exp.Bracket: _element,
-    **dict.fromkeys(
-        (exp.RegexpLike, exp.RegexpExtract, exp.RegexpReplace, exp.TimeToStr), _pattern
-    ),
+    **dict.fromkeys(_PATTERNED, _pattern),
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif), _equality),
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between), _order),
     exp.In: _membership,

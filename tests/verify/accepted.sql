@@ -210,3 +210,80 @@ where sha256(? || ':u:' || cast(id as varchar)) < '1999' group by area, sex havi
 select case when height < 150.5 then 's' when wealth < 1000 then 'm' when weight >= 80 then 'l' else 'x' end as g,
        count(*) as n
 from people tablesample bernoulli (10%) group by g having count(*) >= 20
+
+--- a hint, which is a comment
+select /*+ hint('it */ sex, count(*) as n from people tablesample bernoulli (10%) group by sex having count(*) >= 20;;
+
+--- a sample in every place for one
+with a as (select * from people tablesample 10% (bernoulli)) select sex, count(*) as n from a group by sex having count(*) >= 20
+
+--- using sample behind the groups, which DuckDB draws before them
+select sex, count(*) as n from people group by sex having count(*) >= 20 using sample 10 percent (bernoulli)
+
+--- a sampled table in parentheses
+select sex, count(*) as n from (people tablesample bernoulli (10%)) group by people.sex, sex having count(*) >= 20
+
+--- a sampled table in parentheses, under a name
+select p.sex, count(*) as n from (people tablesample bernoulli (10%)) as p group by p.sex having count(*) >= 20
+
+--- keyed by a bound of every digit
+select sex, count(*) as n from people where sha256(? || ':u:' || id) <= '0fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff'
+group by sex having count(*) >= 20
+
+--- a threshold from below, denied
+select sex, count(*) as n from people tablesample bernoulli (10%) group by sex having not count(*) < 20 and not 19 >= n
+
+--- a threshold denied twice
+select sex, count(*) as n from people tablesample bernoulli (10%) group by sex having not (not (count(*) > 19))
+
+--- a threshold between whole numbers
+select sex, count_star() as n from people tablesample bernoulli (10%) group by sex having count_star() >= 19.5
+
+--- groups in parentheses
+select sex, race, left(zip, 1) as z, count(*) as n from people tablesample bernoulli (10%) group by (sex, 2), z having count(*) >= 20
+
+--- one group
+select count(*) as n from people tablesample bernoulli (10%) group by () having count(*) >= 20
+
+--- parts of dates
+select date_part('year', born) as a, datepart('MONTH', seen) as b, monthname(born) as c, dayname(seen) as d,
+       isoyear(seen) as e, weekday(born) as f, decade(born) as g, second(seen) as h, week(seen) as i,
+       yearweek(seen) as j, century(born) as k, count(*) as n
+from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- patterns
+select zip similar to '9[0-9]+' as a, zip ~ '9.*' as b, zip !~ '8.*' as c, zip not similar to '7.' as d, zip glob '9*' as e,
+       regexp_replace(zip, '([0-9])[0-9]{2}$', '\1xx') as f, regexp_replace(zip, '[0-9]', 'x', 'g') as g,
+       regexp_matches(race, '^w', 'i') as h, regexp_full_match(zip, '9+') as i, regexp_extract(race, '(a|b)c', 1, 'i') as j, count(*) as n
+from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- patterns that somebody must look at
+select regexp_replace(zip, '(?i)a', 'b') as a, regexp_replace(zip, 'a', '\1') as b, count(*) as n
+from people tablesample bernoulli (10%) where zip is null group by all having count(*) >= 20
+
+--- more texts
+select split_part(zip, '-', 1) as a, lpad(zip, 5, '0') as b, rpad(zip, 5, ' ') as c, reverse(zip) as d, strpos(race, 'a') as e,
+       ascii(race) as g, prefix(zip, '9') as h, suffix(zip, '9') as i, trunc(age / 10) as j, count(*) as n
+from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- a column recoded under its own name
+select zip, age, count(*) as n from (select * exclude (name, zip), left(zip, 3) as zip from people tablesample bernoulli (10%))
+group by zip, age having count(*) >= 20
+
+--- columns replaced
+select zip, age, count(*) as n from (select p.* replace (left(zip, 3) as Zip, age // 10 as age) from people as p tablesample bernoulli (10%))
+group by zip, age having count(*) >= 20
+
+--- one row a person, the rank left out
+with r as (select *, row_number() over (partition by person_id order by day, rowid) as rn
+  from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999'),
+one as (select * exclude (rn, person_id) from r where rn = 1)
+select ward, count(*) as n from one group by ward having count(*) >= 20 order by ward
+
+--- known: numbers beside numbers that fit
+select height > 150 as a, token > 5 as b, wealth > -5 as c, id > 1.555 as d, angle > cast(1 as double) as e, contains(marks, 5) as f,
+       id > 0.123456789012345678 as g, count(*) as n
+from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- days between dates, which are a number
+select born - date '2000-01-01' as days, count(*) as n from people tablesample bernoulli (10%) group by all having count(*) >= 20

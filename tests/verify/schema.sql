@@ -3,9 +3,11 @@ CREATE TABLE main.people (
   id BIGINT, household INTEGER, sex VARCHAR, age INTEGER, zip VARCHAR, race VARCHAR,
   income VARCHAR, name VARCHAR COLLATE nocase, hours INTEGER, weight DOUBLE, height DECIMAL(5, 2),
   wealth HUGEINT, born DATE, seen TIMESTAMP, seen_there TIMESTAMPTZ, member BOOLEAN,
+  stay INTERVAL, token UHUGEINT, angle DECIMAL(38, 37), marks INTEGER[],
   person STRUCT(id INTEGER, zip VARCHAR), "select" VARCHAR, "odd ""name" VARCHAR
 );
 CREATE TABLE visits (person_id BIGINT, ward VARCHAR, day DATE, cost VARCHAR, fever DOUBLE);
+CREATE TABLE places (lat DOUBLE, home STRUCT(lat INTEGER, street VARCHAR), PRIMARY KEY (lat));
 CREATE VIEW adults AS SELECT *, left(zip, 3) AS area FROM people WHERE age >= 18;
 CREATE VIEW everyone AS SELECT * FROM adults;
 CREATE VIEW sampled AS SELECT * FROM people TABLESAMPLE BERNOULLI (10 PERCENT);

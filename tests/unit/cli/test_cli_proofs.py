@@ -39,7 +39,7 @@ def test_check_prints_the_contracts_document(cli, sql):
     assert document["shape"]["columns"] == ["zip"]
     text = cli("check", "a.sql")
     assert "certified: sampled k-anonymisation" in text.out
-    assert "policy-engine certify --k 20 --rate 0.1 --epsilon 1" in text.out
+    assert "policy-engine certify --k 20 --rate 0.100000000233 --epsilon 1" in text.out
 
 
 def test_findings_are_at_their_line_and_column(cli, sql):
@@ -95,7 +95,7 @@ def test_wrong_usage_of_check(cli, sql):
     assert "'oracle'" in oracle.err
     assert cli("check", good, "--schema", sql("select 1", "s.sql")).code == 2
     assert cli("check", good, "--schema", "nope.json").code == 3
-    assert cli("check", good, "--policy", "nope.yaml").code == 1
+    assert cli("check", good, "--policy", "nope.yaml").code == 3
 
 
 def test_a_schema_says_what_would_be_assumed(cli, sql):
@@ -160,6 +160,55 @@ def test_what_is_no_certificate(cli, released, text):
     result = cli("verify", released[0], "--format", "json")
     assert result.code == 1
     assert result.document["verified"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "the envelope is not JSON: Expecting property name enclosed in double quotes at"
+         " line 1 column 2"),
+        ("{}", "the envelope misses the field 'payloadType'"),
+        ('{"payloadType": "text/plain"}',
+         "payloadType must be application/vnd.in-toto+json, found 'text/plain'"),
+        (b"\x00\xff", "the envelope is not JSON: it is not UTF-8"),
+    ],
+)  # fmt: skip
+def test_what_is_no_envelope_is_named(cli, released, text, reason):
+    released[0].write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert cli("verify", released[0]).err == (
+        f"error: out/a.certificate.json is no certificate: {reason};"
+        " name the .certificate.json that stands beside the release\n"
+    )
+
+
+def test_a_release_in_place_of_its_certificate(cli, released):
+    result = cli("verify", released[1])
+    assert (result.code, result.out) == (2, "")
+    assert result.err == (
+        "error: out/a.parquet is a Parquet file, not a certificate; the certificate of a release"
+        " is the .certificate.json beside it: policy-engine verify out/a.certificate.json"
+        " --release out/a.parquet\n"
+    )
+
+
+def test_what_was_not_looked_at_has_no_tick(cli, released):
+    lines = cli("verify", released[0]).out.splitlines()
+    assert "  – the release itself was not looked at: name it with --release" in lines
+    assert not [line for line in lines if "✓" in line and "not looked at" in line]
+
+
+def test_a_similar_name_is_suggested(cli, released, sql):
+    sql(GOOD, "model.sql")
+    told = "No such file or directory; did you mean"
+    assert f"could not be read: {told} 'model.sql'?" in cli("check", "mdoel.sql").err
+    mistyped = cli("verify", "out/a.certifcate.json")
+    assert mistyped.code == 3
+    assert f"{told} 'a.certificate.json'?" in mistyped.err
+
+
+def test_findings_in_stdin_say_so(cli, monkeypatch, project):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
+    assert cli("check", "-").out.startswith("stdin:1:")
 
 
 def test_files_of_verify_that_are_not_there(cli, released):

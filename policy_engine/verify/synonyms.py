@@ -1,0 +1,48 @@
+"""Other names of what the kernel knows: one node for one function, however it is called.
+
+A parser that does not know a name calls the function anonymous; what stands here means to
+DuckDB exactly what it is exchanged for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+# extract(unit from x), as a function of one argument.
+_UNITS = frozenset({"isoyear", "yearweek", "decade", "century", "millennium", "era"})
+_SAME: dict[str, Callable[..., exp.Expr]] = {
+    "weekday": lambda x: exp.DayOfWeek(this=x),
+    "prefix": lambda x, y: exp.StartsWith(this=x, expression=y),
+    "suffix": lambda x, y: exp.EndsWith(this=x, expression=y),
+    "count_star": lambda: exp.Count(this=exp.Star(), big_int=True),
+}
+_ARITY = {"weekday": 1, "prefix": 2, "suffix": 2, "count_star": 0}
+
+
+def in_one_word(statement: exp.Expr) -> exp.Expr:
+    """``statement`` with every synonym exchanged.
+
+    >>> import sqlglot
+    >>> in_one_word(sqlglot.parse_one("select date_part('year', d) ~ 'x'", "duckdb")).sql("duckdb")
+    "SELECT REGEXP_FULL_MATCH(EXTRACT(year FROM d), 'x')"
+    """
+    for node in list(statement.find_all(exp.Anonymous, exp.RegexpLike)):
+        same = _same(node)
+        if same is not None:
+            node.replace(same)
+    return statement
+
+
+def _same(node: exp.Expr) -> exp.Expr | None:
+    if isinstance(node, exp.RegexpLike):
+        # The operator ~ asks of the whole text; a function has a place of its own name.
+        named = "start" in node.meta
+        return None if named else exp.RegexpFullMatch(this=node.this, expression=node.expression)
+    name, given = node.name.lower(), node.expressions
+    if name in {"date_part", "datepart"} and len(given) == 2 and given[0].is_string:
+        return exp.Extract(this=exp.var(given[0].name), expression=given[1])
+    if name in _UNITS and len(given) == 1:
+        return exp.Extract(this=exp.var(name), expression=given[0])
+    return _SAME[name](*given) if _ARITY.get(name) == len(given) else None
