@@ -47,5 +47,8 @@ class _Package(ModuleType):
     release = _public("policy_engine.release", "release")
     verify = _public("policy_engine.verify.release_check", "verify_release")
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
 
 sys.modules[__name__].__class__ = _Package

@@ -76,7 +76,11 @@ class PolicyError(PolicyEngineError):
 
 @dataclass(frozen=True)
 class Finding:
-    """One reason why SQL text cannot be certified, at a line and column of that text."""
+    """One reason why SQL text cannot be certified, at a line and column of that text.
+
+    >>> print(Finding("V14", "rank() is not known", 3, 14))
+    line 3, column 14: V14 rank() is not known
+    """
 
     code: str
     message: str
@@ -84,7 +88,7 @@ class Finding:
     column: int = 0
 
     def __str__(self) -> str:
-        place = f"{self.line}:{self.column}: " if self.line else ""
+        place = f"line {self.line}, column {self.column}: " if self.line else ""
         return f"{place}{self.code} {self.message}"
 
 
@@ -99,7 +103,7 @@ class NotCertifiable(PolicyEngineError):
 
     def __init__(self, findings: tuple[Finding, ...], file: str = "") -> None:
         where = f"{file}: " if file else ""
-        sql = "its SQL " if file else ""
+        sql = "its SQL, " if file else ""
         super().__init__("\n".join(f"{where}{sql if f.line else ''}{f}" for f in findings))
         self.findings = findings
         self.file = file

@@ -28,10 +28,11 @@ from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyE
 from policy_engine.ledger.account import Balance, Limit, admit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger, Reservation
+from policy_engine.policy.accounts import check_account
 from policy_engine.policy.fields import Method
 from policy_engine.policy.places import located
 from policy_engine.policy.project import Project, default_project, find_project, load_project
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.publish import (
     certificate_for,
     certificate_path,
@@ -160,7 +161,12 @@ def _full_name(relation: str, project: Project) -> str:
 
 
 def limit_of(policy: Policy, project: Project) -> Limit | None:
-    """The limit of the account that pays, None where it only adds up."""
+    """The limit of the account that pays, None where it only adds up.
+
+    Raises:
+        PolicyError: the account's name is a mistyped one.
+    """
+    check_account(policy, project)
     limit = project.accounts.get(account_of(policy, project))
     return None if limit is None else Limit(limit.epsilon, limit.delta)
 
@@ -181,6 +187,7 @@ def charge_of(account: str, certificate: Certificate) -> Charge:
 
 def preview(policy: Policy, project: Project | None = None) -> Preview:
     """A dry run: the certificate to be, and what its account has left. Writes nothing."""
+    policy = loaded(policy)
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, _ = prepare(policy, project, warehouse)
@@ -233,7 +240,9 @@ def release(policy: Policy, project: Project | None = None, *, replace: bool = F
         BudgetExceeded: the account cannot pay; nothing was drawn.
         FileError, WarehouseError, LedgerError: nothing was published, unless the message
             says that the release stands. If the sample was drawn, the charge stands.
+        UsageError: ``policy`` is not a loaded policy.
     """
+    policy = loaded(policy)
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=True)) as warehouse:
         certificate, table = prepare(policy, project, warehouse, replace=replace)

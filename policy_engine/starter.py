@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table, fresh
-from policy_engine.errors import FileError, WarehouseError
+from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.project import (
     PROJECT_FILE,
     Project,
@@ -62,6 +62,7 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
         FileError: the policy is there already, or the source cannot be read.
         WarehouseError: the source is a table that the warehouse does not have.
         PolicyError: there is a project file and it has problems.
+        UsageError: the source's name is blank.
     """
     if os.path.lexists(output):
         raise FileError(f"{output} exists; name another file with --output")
@@ -94,6 +95,8 @@ def _write_new(files: dict[Path, str]) -> None:
 def _policy(source: str | None, folder: Path, project: Project) -> str:
     name, place, recode, count = "my_release", "path: data/people.parquet", _EXAMPLE, ""
     if source is not None:
+        if not source.strip():
+            raise UsageError("the source has no name; name a file or a table, or leave it out")
         table = _table(source, project)
         is_file = table.path is not None
         name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
@@ -107,8 +110,9 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
 
 
 def _budget(project: Project) -> str:
-    if project.file is None:
-        return "budget: people             # an account of policy-engine.yaml"
+    if project.file is None or len(project.accounts) == 1:
+        account = next(iter(project.accounts), "people")
+        return f"budget: {_scalar(account):<18} # an account of policy-engine.yaml"
     named = ", ".join(project.accounts) or "none yet"
     return f"# budget: the account that pays, of policy-engine.yaml ({named}); default: the source"
 

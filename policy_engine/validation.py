@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from pathlib import Path
@@ -21,6 +21,7 @@ from policy_engine.errors import (
     Problem,
 )
 from policy_engine.ledger.account import Balance, admit, exact_sum
+from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.places import located
 from policy_engine.policy.project import Project
@@ -46,13 +47,14 @@ class Checked:
     """What was found about one policy file.
 
     ``policy`` is None where the file cannot be loaded. ``unchecked`` says why the source could
-    not be looked at; it is empty where it was.
+    not be looked at; it is empty where it was. ``unread``: a file itself could not be read.
     """
 
     file: Path
     policy: Policy | None
     problems: tuple[Problem, ...] = ()
     unchecked: str = ""
+    unread: bool = False
 
 
 def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
@@ -63,8 +65,16 @@ def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
     checked = tuple(check_policy(path) for path in paths)
     clashes = target_clashes([each.policy for each in checked if each.policy is not None])
     return tuple(
-        replace_field(each, problems=(*each.problems, *clashes.get(index, ())))
+        replace_field(each, problems=_ordered((*each.problems, *clashes.get(index, ())), each.file))
         for index, each in _numbered(checked)
+    )
+
+
+def _ordered(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+    """Each problem once, in the order of the file at ``path``; other files' after them."""
+    own = str(path)
+    return tuple(
+        sorted(dict.fromkeys(problems), key=lambda p: (p.file != own, p.file, p.line, p.column))
     )
 
 
@@ -78,14 +88,24 @@ def _numbered(checked: Iterable[Checked]) -> Iterable[tuple[int, Checked]]:
 
 def check_policy(path: Path) -> Checked:
     """The problems of one file."""
+    policy = None
+    problems: list[Problem] = []
     try:
         policy = load_policy(path)
-    except PolicyError as error:
-        return Checked(path, None, error.problems)
-    unchecked = ""
-    problems = list(_guarantee(policy))
-    try:
+        problems += [*_guarantee(policy), *_target(policy)]
         project = project_of(policy)
+    except PolicyError as error:
+        return Checked(path, policy, (*_placed(problems, path), *error.problems))
+    except FileError as error:
+        unread = Problem(str(path), 0, 0, "", str(error).removeprefix(f"{path}: "))
+        return Checked(path, policy, (*_placed(problems, path), unread), unread=True)
+    return _against_source(policy, project, [*problems, *_account(policy, project)])
+
+
+def _against_source(policy: Policy, project: Project, problems: list[Problem]) -> Checked:
+    """These problems, and those that show when the source's schema is looked at."""
+    path, unchecked = policy.file, ""
+    try:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
             prepare(policy, project, warehouse)
     except PolicyError as error:
@@ -107,6 +127,33 @@ def _placed(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
     own = [problem for problem in problems if problem.file == str(path)]
     others = [problem for problem in problems if problem.file != str(path)]
     return (*located(tuple(own), path), *others)
+
+
+def _account(policy: Policy, project: Project) -> tuple[Problem, ...]:
+    """That the account is none of the project's."""
+    try:
+        check_account(policy, project)
+    except PolicyError as error:
+        return error.problems
+    return ()
+
+
+def _target(policy: Policy) -> Iterator[Problem]:
+    """What stands in the way of a release's file and its certificate, as far as can be seen."""
+    release = policy.release_path
+    if release is None:
+        return
+    with suppress(OSError):  # what cannot be looked at is told when it is written
+        law, found = (
+            "name a file, found the directory",
+            [path for path in (release, certificate_path(release)) if path.is_dir()],
+        )
+        if not found:
+            law = "lie in a folder, found on its way the file"
+            found = [path for path in release.parents if path.exists() and not path.is_dir()]
+        for path in found[:1]:
+            message = f"release.path must {law} {path}"
+            yield Problem(str(policy.file), 0, 0, "release.path", message, "name another place")
 
 
 def _guarantee(policy: Policy) -> Iterator[Problem]:
@@ -168,7 +215,7 @@ def make_ready(paths: Sequence[Path], *, replace: bool) -> tuple[Policy, ...]:
     and nothing is drawn.
 
     Raises:
-        PolicyError: with every problem of every file.
+        PolicyError: with every problem of every file that can be read.
         NotCertifiable, BudgetExceeded, EnvironmentFailed: of the first file that has one.
     """
     policies = _loaded(paths)
@@ -185,11 +232,13 @@ def _loaded(paths: Sequence[Path]) -> tuple[Policy, ...]:
     problems: list[Problem] = []
     for path in paths:
         try:
-            policies.append(load_policy(path))
+            policy = load_policy(path)
+            check_account(policy, project_of(policy))
+            policies.append(policy)
         except PolicyError as error:
             problems.extend(error.problems)
     if problems:
-        raise PolicyError(tuple(problems))
+        raise PolicyError(tuple(dict.fromkeys(problems)))
     return tuple(policies)
 
 

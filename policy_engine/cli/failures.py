@@ -20,6 +20,8 @@ from policy_engine.errors import (
 BUG = InternalError.exit_code
 _ENVIRONMENT = 3
 
+_NO_INTEGER = "Input should be a valid integer, unable to parse string as an integer"
+
 Exit = typer.Exit
 # Typer brings its own copy of click in some versions and not in others.
 _CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
@@ -86,6 +88,7 @@ def _of_command_line(error: Exception) -> Failure:
         return Failure(str(context.get_help() if context else error), UsageError.exit_code)
     message = error.format_message()  # type: ignore[attr-defined]  # click's, whichever copy
     message = message.rstrip(".").replace("Value error, ", "")
+    message = message.replace(_NO_INTEGER, "must be a whole number")
     command = context.command_path if context is not None else "policy-engine"
     text = f"{message[:1].lower()}{message[1:]}; '{command} --help' shows how"
     return Failure(text, UsageError.exit_code)

@@ -52,6 +52,8 @@ def certify(
         f"δ = {shown(found.delta)}   [EXACT]",
         f"δ = {lqs}   [LQS], the paper's bound at the same ε",
     ]
+    if group > 1:
+        lines.append(f"for any {group} people together")
     if releases > 1:
         lines.append(f"in total over {releases} releases, each from a fresh sample")
     emit(document, "\n".join(lines), format)

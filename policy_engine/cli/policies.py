@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, note
+from policy_engine.errors import FileError
 
 PolicyArgument = Annotated[Path, typer.Argument(help="A policy file.", readable=False)]
 
@@ -50,7 +51,9 @@ def validate(
 ) -> None:
     """Check policy files: their schema, their meaning, their source's columns. Every problem.
 
-    Where the source is not there, the rest is checked and a note says so.
+    Where the source is not there, the rest is checked and a note says so. Exits with 3 where a
+    policy file itself cannot be read, whatever is wrong with the others; else with 1 where one
+    has a problem.
 
     Example: policy-engine validate policies/*/policy.yaml --format github
     """
@@ -64,6 +67,8 @@ def validate(
     text = report(checked, format.value)
     if text:
         print(text, flush=True)
+    if any(each.unread for each in checked):
+        raise typer.Exit(FileError.exit_code)
     if any(each.problems for each in checked):
         raise typer.Exit(1)
 

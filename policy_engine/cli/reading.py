@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policy_engine.errors import FileError, UsageError
+from policy_engine.errors import FileError, UsageError, VerificationFailed
+from policy_engine.policy.nearby import meant
 
 if TYPE_CHECKING:
     from policy_engine.verify.keys import TrustedKeys
 
 _LARGEST = 10_000_000
+_PARQUET = b"PAR1"
 
 
 def read_file(path: Path) -> str:
@@ -21,7 +24,40 @@ def read_file(path: Path) -> str:
     Raises:
         FileError: it is missing, a directory, unreadable, too large or no UTF-8 text.
     """
-    name = "stdin" if str(path) == "-" else str(path)
+    return _text(_name(path), _content(path))
+
+
+def read_certificate(path: Path) -> str:
+    """The text of a certificate's file; whether its signature is good is not looked at.
+
+    Raises:
+        FileError: as ``read_file``.
+        UsageError: it is the release itself.
+        VerificationFailed: it holds no envelope.
+    """
+    from policy_engine.verify.attestation import Envelope
+
+    name, content = _name(path), _content(path)
+    if content.startswith(_PARQUET):
+        beside = path.with_suffix(".certificate.json")
+        raise UsageError(
+            f"{name} is a Parquet file, not a certificate; the certificate of a release is the"
+            f" .certificate.json beside it: policy-engine verify {beside} --release {name}"
+        )
+    try:
+        Envelope.from_json(content.removeprefix(BOM_UTF8))
+    except VerificationFailed as error:
+        remedy = "name the .certificate.json that stands beside the release"
+        raise VerificationFailed((f"{name} is no certificate: {error}; {remedy}",)) from None
+    return _text(name, content)
+
+
+def _name(path: Path) -> str:
+    return "stdin" if str(path) == "-" else str(path)
+
+
+def _content(path: Path) -> bytes:
+    name = _name(path)
     try:
         if name == "stdin":
             content = sys.stdin.buffer.read(_LARGEST + 1)
@@ -30,9 +66,15 @@ def read_file(path: Path) -> str:
                 content = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
-        raise FileError(f"{name} could not be read: {reason}") from None
-    if len(content) > _LARGEST:
+        remedy = meant(path) if isinstance(error, FileNotFoundError) else ""
+        message = f"{name} could not be read: {reason}"
+        raise FileError(f"{message}; {remedy}" if remedy else message) from None
+    if len(content) > _LARGEST and not content.startswith(_PARQUET):
         raise FileError(f"{name} must have at most {_LARGEST:,} bytes; it has more")
+    return content
+
+
+def _text(name: str, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

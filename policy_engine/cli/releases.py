@@ -53,7 +53,7 @@ def _planned(policy: Policy, found: Preview, remedy: str) -> dict[str, Any]:
         "policy": policy.name,
         "sql": certificate.sql,
         "k": certificate.k,
-        "rate": number(policy.rate),
+        "rate": number(certificate.rate),
         "epsilon": number(certificate.epsilon),
         "delta": number(certificate.delta),
         "neighbours": certificate.neighbours,
@@ -80,7 +80,8 @@ def _plan_text(policy: Policy, found: Preview, remedy: str) -> str:
         f"release    {policy.release.text} ({policy.release.form})",
         f"guarantee  ε = {shown(certificate.epsilon)}, δ = {shown(certificate.delta)}"
         f" ({certificate.neighbours}, unit: {certificate.shape.unit})",
-        f"mechanism  rate {shown(policy.rate)}, k = {certificate.k}",
+        f"mechanism  rate {shown(certificate.rate)}, k = {certificate.k}",
+        *[f"           {text}" for text in _about_rate(policy)],
         f"price      ε {shown(certificate.epsilon)}, δ {shown(certificate.delta)}"
         f" from account {found.account}; {left}",
         "assuming:",
@@ -90,6 +91,19 @@ def _plan_text(policy: Policy, found: Preview, remedy: str) -> str:
         lines.append(f"the account {found.account} cannot pay for this release")
         lines += [remedy] if remedy else []
     return "\n".join(lines)
+
+
+def _about_rate(policy: Policy) -> list[str]:
+    """Why the certificate's rate is not the policy's, in at most one line."""
+    grain, sampled_at = policy.method == "native", policy.source.sampled_at
+    if not grain and sampled_at == 1:
+        return []
+    text = f"the policy's rate of {shown(policy.rate)}"
+    if grain:
+        text += ", and 2^-32 more, for the engine draws with 32 random bits"
+    if sampled_at != 1:
+        text += f", times {shown(sampled_at)}, at which the source was sampled"
+    return [text]
 
 
 def release(
@@ -130,7 +144,7 @@ def _release(policy: Policy, form: Format, *, replace: bool) -> dict[str, Any]:
     with progress(f"releasing {policy.name}"), about(policy.file), with_remedy(policy):
         found = run(policy, replace=replace)
     if form is Format.text:
-        emit({}, _text(policy.name, found), form)
+        emit({}, _text(policy, found), form)
     return _document(found)
 
 
@@ -166,15 +180,17 @@ def _document(done: Released) -> dict[str, Any]:
     }
 
 
-def _text(name: str, done: Released) -> str:
+def _text(policy: Policy, done: Released) -> str:
     left = "the account has no limit: it only adds up"
     if done.epsilon_left is not None and done.delta_left is not None:
         left = f"left: ε {shown(done.epsilon_left)}, δ {shown(done.delta_left)}"
-    return (
-        f"released {name}\n"
-        f"  release      {done.release}  ({done.groups} groups, {done.rows} rows)\n"
-        f"  certificate  {done.certificate}\n"
+    lines = [
+        f"released {policy.name}",
+        f"  release      {done.release}  ({done.groups} groups, {done.rows} rows)",
+        f"  certificate  {done.certificate}",
         f"  guarantee    ε = {shown(done.epsilon)}, δ = {shown(done.delta)}"
-        f"  (k = {done.k}, rate {shown(done.rate)})\n"
-        f"  ledger       entry {done.entry} of account {done.account}; {left}"
-    )
+        f"  (k = {done.k}, rate {shown(done.rate)})",
+        *[f"               {text}" for text in _about_rate(policy)],
+        f"  ledger       entry {done.entry} of account {done.account}; {left}",
+    ]
+    return "\n".join(lines)

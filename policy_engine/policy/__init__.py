@@ -4,4 +4,5 @@ tree        text → values with their line and column      scalars   what a pla
 fields      the laws of single values, from `laws`         models    the mappings of the file
 hierarchy   CSV hierarchies                                resolve   document → Policy
 loading     load_policy: the whole way, every problem at once
+accounts    is the account that pays one of the project's?  nearby    the file that was meant
 """

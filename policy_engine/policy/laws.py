@@ -221,14 +221,15 @@ def a_list(what: str, remedy: str = "") -> Law:
     return check
 
 
-def a_mapping(what: str) -> Law:
+def a_mapping(what: str, if_empty: str = "") -> Law:
     """The law of a mapping with at least one entry; its values have their own."""
 
     def check(found: object) -> dict[object, object]:
         if isinstance(found, dict) and found:
             return found
         shown = "an empty mapping" if found == {} else show(found)
-        raise refusal(f"must be a mapping of {what}, found {shown}")
+        remedy = "" if found else if_empty
+        raise refusal(f"must be a mapping of {what}, found {shown}", remedy)
 
     return check
 

@@ -12,6 +12,7 @@ from policy_engine.policy import tree
 from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
 from policy_engine.policy.models import PolicyDocument
+from policy_engine.policy.nearby import meant
 from policy_engine.policy.reading import Reading, read_document, read_text
 from policy_engine.policy.recode_models import HierarchySpec
 from policy_engine.policy.resolve import Policy, resolve
@@ -20,7 +21,8 @@ from policy_engine.policy.resolve import Policy, resolve
 def load_policy(path: str | Path) -> Policy:
     """The policy in a file.
 
-    Raises ``PolicyError`` with every problem of the file and of its hierarchies.
+    Raises ``FileError`` where the file cannot be read, else ``PolicyError`` with every problem
+    of the file and of its hierarchies.
     """
     file = Path(path)
     return load_policy_text(read_text(file, "policy"), file, file.parent)
@@ -87,7 +89,8 @@ def _hierarchy(
                 message = f"the hierarchy {reason}"
                 reading.add(Problem(str(file), line, 1, tree.path_text(path), message))
             else:
-                reading.refuse((*path, "hierarchy"), f"names {file}, which {reason}")
+                remedy = meant(file) if reason == "does not exist" else ""
+                reading.refuse((*path, "hierarchy"), f"names {file}, which {reason}", remedy)
         return None
     if spec.level > hierarchy.height:
         law = f"must be at most {hierarchy.height}, the last level of {spec.hierarchy}"

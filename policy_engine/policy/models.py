@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from os.path import normpath
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
@@ -20,6 +21,7 @@ from policy_engine.policy.laws import At, refusal
 from policy_engine.policy.recode_models import Recode
 from policy_engine.policy.scalars import show
 
+_UNCOMMENT = "name at least one column, or uncomment one"
 _ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
 
 
@@ -114,7 +116,7 @@ class SourceSpec(Document):
     path: fields.OptionalLineField = None
     """A Parquet or CSV file, relative to the policy file."""
     relation: fields.OptionalLineField = None
-    """A table or view of the warehouse."""
+    """A table of the warehouse. A view is refused: name the table that it reads."""
     unit: Annotated[Literal["row"] | UnitSpec, BeforeValidator(read_unit)]
     """`row` (one row is one person), or the key of a person and the row that is kept."""
     sampled_at: fields.SampledAtField = Decimal(1)
@@ -149,8 +151,11 @@ class GuaranteeSpec(Document):
     """What the engine certifies, or refuses to."""
 
     epsilon: fields.EpsilonField
+    """ε: no chance of a release changes by more than a factor e^ε between neighbours."""
     delta: fields.DeltaField
+    """δ: but for a chance of at most this."""
     neighbours: fields.NeighboursField = "add_remove"
+    """Tables that differ by one person more or less, or by one person replaced."""
 
 
 class ReleaseSpec(Document):
@@ -169,8 +174,12 @@ class ReleaseSpec(Document):
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-        """One place."""
-        return one_place(data)
+        """One place; a file is a Parquet file."""
+        yield from one_place(data)
+        path = data.get("path")
+        written = isinstance(path, str) and path.strip()
+        if written and PurePath(str(path)).suffix.lower() != ".parquet":
+            yield refusal(f"must end in .parquet, found {show(path)}", at=("path",))
 
 
 class PolicyDocument(Document):
@@ -179,20 +188,27 @@ class PolicyDocument(Document):
     model_config = ConfigDict(title="policy-engine policy, version 1")
 
     version: fields.VersionField
+    """The version of the language."""
     name: fields.NameField
+    """The policy's name, in certificates and in the ledger."""
     description: fields.TextField = ""
+    """What is released, and for whom."""
     source: SourceSpec
-    recode: Annotated[dict[str, Recode], BeforeValidator(laws.a_mapping("column: recoding"))] = (
-        Field(json_schema_extra={"minProperties": 1})
-    )
+    """The table that is released from, and who is one person in it."""
+    recode: Annotated[
+        dict[str, Recode], BeforeValidator(laws.a_mapping("column: recoding", _UNCOMMENT))
+    ] = Field(json_schema_extra={"minProperties": 1})
     """Every released column and its recoding; a column not named is not released."""
     sample: SampleSpec
+    """How the people of the release are drawn."""
     k: fields.KField
     """The least count of a group that is released, or `auto`."""
     guarantee: GuaranteeSpec
+    """The (ε, δ) that is certified, and between which neighbours."""
     release: ReleaseSpec
+    """The file or the table that is written, and its form."""
     budget: fields.OptionalLineField = None
-    """The ledger account that pays; default: the source."""
+    """The ledger account that pays, one of the project file's; default: the source."""
     grouping: fields.GroupingField = "auto"
     """A choice of speed: group by raw columns first, or recode every row."""
 

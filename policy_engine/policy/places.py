@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from policy_engine.errors import PolicyError, Problem
+from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.policy import tree
 from policy_engine.policy.reading import read_text
 
@@ -18,7 +18,7 @@ def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
     """
     try:
         root, _ = tree.read_tree(read_text(file, "policy"), str(file))
-    except PolicyError:
+    except (FileError, PolicyError):
         return problems
     places = dict(_keys(root, ())) if root is not None else {}
     found = [

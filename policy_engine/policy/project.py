@@ -171,7 +171,7 @@ def default_project(directory: str | Path) -> Project:
 def load_project(path: str | Path, environ: Mapping[str, str] | None = None) -> Project:
     """The project that a file names; ``environ`` stands in for the environment.
 
-    Raises ``PolicyError`` with every problem of the file.
+    Raises ``FileError`` where the file cannot be read, else ``PolicyError`` with every problem.
     """
     file = Path(path)
     text = read_text(file, "project")

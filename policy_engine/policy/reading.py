@@ -8,9 +8,10 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from policy_engine.errors import InternalError, PolicyError, Problem
+from policy_engine.errors import FileError, InternalError, PolicyError, Problem
 from policy_engine.policy import tree
 from policy_engine.policy.documents import Document
+from policy_engine.policy.nearby import meant
 from policy_engine.policy.tree import Node
 
 D = TypeVar("D", bound=Document)
@@ -58,17 +59,21 @@ class Reading(Generic[D]):
 
 
 def read_text(file: Path, kind: str) -> str:
-    """The text of a file, or ``PolicyError`` with the reason why there is none."""
+    """The text of a file.
+
+    Raises ``FileError`` where the file cannot be read, ``PolicyError`` where what it holds is
+    not text or too much of it.
+    """
     try:
         if file.is_dir():
-            raise _refused(file, f"the {kind} file is a directory")
+            raise _unread(file, f"the {kind} file is a directory", "name a file in it")
         with file.open("rb") as stream:
             content = stream.read(tree.MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _refused(file, f"the {kind} file does not exist") from None
+        raise _unread(file, f"the {kind} file does not exist", meant(file)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
-        raise _refused(file, f"the {kind} file cannot be read: {reason}") from None
+        raise _unread(file, f"the {kind} file cannot be read: {reason}") from None
     if len(content) > tree.MAX_BYTES:
         raise _refused(file, f"the {kind} file must be at most {tree.MAX_BYTES} bytes")
     try:
@@ -78,6 +83,10 @@ def read_text(file: Path, kind: str) -> str:
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         raise _refused(file, f"the {kind} file is not UTF-8 text", line, column) from None
+
+
+def _unread(file: Path, message: str, remedy: str = "") -> FileError:
+    return FileError(str(Problem(str(file), 0, 0, "", message, remedy)))
 
 
 def _refused(file: Path, message: str, line: int = 0, column: int = 0) -> PolicyError:

@@ -104,6 +104,7 @@ class MapSpec(Document):
     map: Annotated[
         dict[str, fields.LabelOrNullField], BeforeValidator(laws.a_mapping("value: label"))
     ] = Field(json_schema_extra={"minProperties": 1})
+    """The label of each value; several may share one."""
     other: fields.LabelOrNullField
     """What stands for a value that is not in the map; null says NULL."""
 
@@ -118,24 +119,28 @@ class PrefixSpec(Document):
     """The first characters of a text."""
 
     prefix: fields.LengthField
+    """How many characters."""
 
 
 class TruncateSpec(Document):
     """The start of the unit of time a date or timestamp lies in."""
 
     truncate: fields.TruncateField
+    """The unit; weeks start on Monday."""
 
 
 class RoundSpec(Document):
     """The nearest multiple of a number."""
 
     round: fields.StepField
+    """The number, above 0."""
 
 
 class ConstantSpec(Document):
     """The same text for every row."""
 
     constant: fields.LabelField
+    """The text."""
 
 
 Mapped = BinsSpec | HierarchySpec | MapSpec | PrefixSpec | TruncateSpec | RoundSpec | ConstantSpec

@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
-from policy_engine.errors import InternalError
+from policy_engine.errors import InternalError, UsageError
 from policy_engine.policy.auto import NATIVE_GRAIN, Guarantee, effective_rate, solve_auto
 from policy_engine.policy.canonical import digest
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
@@ -33,6 +33,7 @@ from policy_engine.policy.recodings import (
     Round,
     Truncate,
 )
+from policy_engine.policy.scalars import show
 
 Direction = Literal["asc", "desc"]
 
@@ -116,6 +117,22 @@ class Policy:
     def columns(self) -> tuple[str, ...]:
         """The names of the released columns, without the count's."""
         return tuple(column for column, _ in self.recodings)
+
+
+def loaded(policy: object) -> Policy:
+    """``policy`` itself; UsageError for anything else, such as the path of its file.
+
+    >>> loaded("policy.yaml")
+    Traceback (most recent call last):
+    ...
+    policy_engine.errors.UsageError: a loaded policy is needed, found the str 'policy.yaml'; \
+call load_policy on the file's path first
+    """
+    if isinstance(policy, Policy):
+        return policy
+    found = f"the {type(policy).__name__} {show(str(policy))}"
+    remedy = "call load_policy on the file's path first"
+    raise UsageError(f"a loaded policy is needed, found {found}; {remedy}")
 
 
 def resolve(

@@ -7,6 +7,7 @@ cannot change what a certified text means.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from policy_engine.compile.catalog import Column, Table
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import FileError, WarehouseError
+from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
@@ -322,7 +324,12 @@ def _check_file(path: Path, name: str) -> None:
     if path.is_dir():
         raise FileError(f"the source {name} is a directory; name one Parquet or CSV file in it")
     if not path.exists():
-        raise FileError(f"the source {name} is not there; looked for {path}")
+        hint = meant(path)
+        raise FileError(
+            f"the source {name} is not there; looked for {path}" + (f"; {hint}" if hint else "")
+        )
+    if not os.access(path, os.R_OK):
+        raise FileError(f"the source {name} cannot be read: permission is denied")
     if path.stat().st_size == 0:
         raise FileError(f"the source {name} is empty")
     if path.suffix.lower() not in _CSV | {".parquet", ".pq"}:

@@ -309,3 +309,9 @@ def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     built = (tmp_path / "html/reference/findings.html").read_text("utf-8")
     assert all(code in built for code in LAWS)
+
+
+def test_every_key_and_field_of_the_reference_has_a_meaning() -> None:
+    for name, text in generated.GENERATED.items():
+        for row in text().splitlines():
+            assert not re.fullmatch(r"\|.*\|\s*\|", row), f"{name}: {row}"

@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.accounting.bounds import compose_basic
-from policy_engine.accounting.calibration import best_pair, greatest_rate, least_k
-from policy_engine.accounting.certificate_numbers import certify_numbers
+from policy_engine.accounting.calibration import greatest_rate, least_k
 from policy_engine.accounting.curve import delta_add, delta_exact, delta_remove
-from policy_engine.errors import DomainError
 
 KS = st.integers(2, 60)
 RATES = st.integers(1, 999).map(lambda n: Decimal(n) / 1000)
@@ -75,34 +73,3 @@ def test_least_k_and_greatest_rate_agree(rate: Decimal, epsilon: Decimal, delta:
     assert delta_exact(k, rate, epsilon).delta <= delta
     assert k == 2 or delta_exact(k - 1, rate, epsilon).delta > delta
     assert greatest_rate(epsilon, delta, k) >= rate
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    st.sampled_from(("add_remove", "replace_one")),
-    st.integers(1, 7),
-    RATES.map(lambda r: r * Decimal("0.9")),
-    EPSILONS.map(lambda e: e + Decimal("0.2")),
-    DELTAS,
-)
-def test_what_calibrate_finds_certifies_as_it_was_asked(
-    neighbours: str, releases: int, rate: Decimal, epsilon: Decimal, delta: Decimal
-) -> None:
-    def stated(k: int, rate: Decimal) -> Decimal:
-        return certify_numbers(
-            k, rate, epsilon=epsilon, neighbours=neighbours, releases=releases
-        ).delta
-
-    asked = (neighbours, releases)
-    try:
-        k = least_k(epsilon, delta, rate, *asked)
-    except DomainError:  # no k up to a million is enough
-        return
-    claim = stated(k, rate)
-    assert claim <= delta
-    # The δ that certify states, asked for in its turn, has the same answer.
-    assert claim == 0 or least_k(epsilon, claim, rate, *asked) == k
-    greatest = greatest_rate(epsilon, delta, k, *asked)
-    assert stated(k, greatest) <= delta
-    if neighbours == "add_remove":
-        assert stated(*best_pair(epsilon, delta, *asked)) <= delta

@@ -86,7 +86,10 @@ def documents(draw: st.DrawFn) -> dict[str, object]:
         "sample": {"rate": draw(shares), "method": draw(st.sampled_from(["keyed", "native"]))},
         "k": draw(st.integers(2, 10**6)),
         "guarantee": {"epsilon": draw(numbers), "delta": draw(shares)},
-        "release": {place: source + ".out", "as": draw(st.sampled_from(["counts", "rows"]))},
+        "release": {
+            place: source + ".out.parquet",
+            "as": draw(st.sampled_from(["counts", "rows"])),
+        },
     }
     if draw(st.booleans()):
         document["description"] = draw(labels)

@@ -18,8 +18,10 @@ from policy_engine.errors import (
     PolicyEngineError,
     PolicyError,
     Problem,
+    UsageError,
     VerificationFailed,
 )
+from policy_engine.policy.resolve import loaded
 
 
 def tree(kind: type[PolicyEngineError]) -> Iterator[type[PolicyEngineError]]:
@@ -53,8 +55,8 @@ def test_errors_of_many_reasons_have_a_line_each():
     problems = (Problem("a", 0, 0, "", "one"), Problem("a", 2, 3, "", "two", "do"))
     assert str(PolicyError(problems)) == "a: one\na:2:3: two; do"
     findings = (Finding("V01", "one"), Finding("V02", "two", 3, 4))
-    assert str(NotCertifiable(findings)) == "V01 one\n3:4: V02 two"
-    assert str(NotCertifiable(findings, "p")) == "p: V01 one\np: its SQL 3:4: V02 two"
+    assert str(NotCertifiable(findings)) == "V01 one\nline 3, column 4: V02 two"
+    assert str(NotCertifiable(findings, "p")) == "p: V01 one\np: its SQL, line 3, column 4: V02 two"
     assert str(VerificationFailed(("one", "two"))) == "one\ntwo"
 
 
@@ -78,3 +80,14 @@ def test_a_public_name_is_never_hidden_by_a_room_of_the_same_name(name):
         "from policy_engine.verify import keys\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_package_lists_its_names():
+    assert set(policy_engine.__all__) <= set(dir(policy_engine))
+    assert "__doc__" in dir(policy_engine)
+
+
+def test_a_path_in_place_of_a_policy_is_refused():
+    told = "a loaded policy is needed, found the str 'a.yaml'; call load_policy on the file's path"
+    with pytest.raises(UsageError, match=told):
+        loaded("a.yaml")

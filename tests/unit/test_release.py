@@ -26,6 +26,7 @@ from policy_engine.errors import (
     LedgerError,
     NotCertifiable,
     PolicyError,
+    UsageError,
     WarehouseError,
 )
 from policy_engine.ledger.store import Ledger
@@ -592,6 +593,19 @@ def test_a_schema_that_is_not_there_is_told_before_the_charge(lab):
     message = "has no schema db.nowhere; make it, or name another in release.relation"
     source, target = "{relation: people, unit: row}", "{relation: nowhere.out}"
     refused(lab, WarehouseError, message, source=source, release=target)
+
+
+def test_a_path_in_place_of_a_policy_says_what_to_call(lab):
+    for call in (releasing.release, releasing.preview):
+        with pytest.raises(UsageError, match="call load_policy on the file's path first"):
+            call("policy.yaml", lab.project)
+
+
+def test_a_mistyped_account_is_refused_before_it_is_opened(lab):
+    policy = replace(lab.policy(), budget="peopel")
+    with pytest.raises(PolicyError, match="did you mean 'people'"):
+        release(policy, lab.project)
+    assert lab.standing == {}
 
 
 def test_the_kernel_refuses_a_view_too(lab):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policy_engine.compile.catalog import Kind
-from policy_engine.errors import FileError, PolicyError, WarehouseError
+from policy_engine.errors import FileError, PolicyError, UsageError, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.tree import read_tree
 from policy_engine.starter import _name, _scalar, _suggestion, write_starter
@@ -174,6 +174,17 @@ def test_a_project_that_is_there_stays(folder):
     assert "(none yet)" in Path("sub/q.yaml").read_text()
 
 
+def test_the_only_account_of_a_project_pays(folder):
+    (folder / "policy-engine.yaml").write_text("accounts: {'a: b': {}}\n")
+    wide(folder / "wide.parquet")
+    write_starter("wide.parquet", Path("p.yaml"))
+    assert (
+        'budget: "a: b"             # an account of policy-engine.yaml'
+        in Path("p.yaml").read_text()
+    )
+    assert load_policy(uncommented(Path("p.yaml"))).budget == "a: b"
+
+
 def test_a_project_with_problems_is_told(folder):
     (folder / "policy-engine.yaml").write_text("acounts: {}\n")
     with pytest.raises(PolicyError, match="did you mean 'accounts'"):
@@ -199,6 +210,12 @@ def test_sources_that_are_none(folder, source):
     with pytest.raises(FileError, match=source):
         write_starter(source, Path("policy.yaml"))
     assert not Path("policy.yaml").exists()
+
+
+def test_a_source_without_a_name(folder):
+    with pytest.raises(UsageError, match="the source has no name; name a file or a table"):
+        write_starter(" ", Path("policy.yaml"))
+    assert list(folder.iterdir()) == []
 
 
 def test_a_table_of_the_warehouse(folder):

@@ -142,3 +142,46 @@ def test_about_names_the_file_and_keeps_the_findings():
 
 def test_a_problem_reads_as_a_compilers():
     assert str(Problem("a.yaml", 1, 2, "k", "wrong", "right")) == "a.yaml:1:2: wrong; right"
+
+
+@pytest.mark.parametrize(
+    ("make", "law"),
+    [
+        (lambda: Path("out").write_text(""), "lie in a folder, found on its way the file out"),
+        (lambda: Path("out/a.parquet").mkdir(parents=True),
+         "name a file, found the directory out/a.parquet"),
+        (lambda: Path("out/a.certificate.json").mkdir(parents=True),
+         "name a file, found the directory out/a.certificate.json"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_way_of_a_release_is_a_problem(write, make, law):
+    make()
+    assert [str(problem) for problem in check_policy(write()).problems] == [
+        f"a.yaml:9:11: release.path must {law}; name another place"
+    ]
+
+
+def test_a_missing_file_is_unread(write):
+    write()
+    checked = check_policy(Path("a.yml"))
+    assert (checked.policy, checked.unread) == (None, True)
+    [problem] = checked.problems
+    assert str(problem) == "a.yml: the policy file does not exist; did you mean 'a.yaml'?"
+
+
+def test_an_account_is_refused_together_with_all_other_problems(write):
+    Path("policy-engine.yaml").write_text("accounts: {people: {}, pilot: {}}\n")
+    file = write(budget=("k: 20", "budget: pilots\nk: 3"), sex=("age:", "sexx:"))
+    assert [problem.path for problem in check_policy(file).problems] == [
+        "recode.sexx", "budget", "guarantee.delta"
+    ]  # fmt: skip
+    assert check_policy(file).problems[1].remedy.startswith("did you mean 'pilot'?")
+
+
+def test_problems_with_other_files_stand_in_the_order_of_the_file(write):
+    Path("policy-engine.yaml").write_text("accounts: {people: {}}\n")
+    write()
+    second = write("b.yaml", release=("release: {path: out/a.parquet}",
+                   "release: {path: out/a.parquet}\nbudget: peple"))  # fmt: skip
+    checked = check_policies((Path("a.yaml"), second))
+    assert [(p.line, p.path) for p in checked[1].problems] == [(9, "release.path"), (10, "budget")]

@@ -39,6 +39,16 @@ def test_certify_finds_the_least_epsilon(cli):
 def test_certify_of_several_releases_and_a_group(cli):
     result = cli(*CERTIFY, "--epsilon", "1", "--releases", 2, "--group", 1)
     assert "in total over 2 releases" in result.out
+    assert "together" not in result.out
+    result = cli(*CERTIFY, "--epsilon", "1", "--group", 3)
+    assert result.out.endswith("\nfor any 3 people together\n")
+
+
+@pytest.mark.parametrize("k", ["20.5", "x", ""])
+def test_a_k_that_is_no_whole_number(cli, k):
+    result = cli("certify", "--k", k, "--rate", "0.1", "--epsilon", 1)
+    told = "invalid value for '--k': must be a whole number; 'policy-engine certify --help' shows"
+    assert (result.code, result.err) == (2, f"error: {told} how\n")
 
 
 def test_a_delta_too_small_for_a_float_is_not_zero(cli):

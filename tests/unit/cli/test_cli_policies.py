@@ -35,8 +35,9 @@ def test_valid_files(cli, policy):
 def test_every_problem_of_every_file_is_told_with_its_place(cli, policy):
     bad = policy("bad", ("sex: keep", "sexx: keep"), ("age: {bins", "sex: {bins"), k="3")
     worse = policy("worse", ("version: 1", "version: 2"), k="1")
+    assert cli("validate", bad, worse).code == 1
     result = cli("validate", bad, worse, "missing.yaml", "--format", "json")
-    assert result.code == 1
+    assert result.code == 3  # what cannot be read outweighs what is wrong
     places = [(p["file"], p["line"], p["column"]) for p in result.document["problems"]]
     assert places == [
         ("bad.yaml", 5, 3),
@@ -61,7 +62,9 @@ def test_a_source_that_is_not_there_is_noted(cli, policy, project):
 
 
 def test_a_file_that_cannot_be_read_is_a_problem(cli, project):
-    assert cli("validate", project).code == 1
+    result = cli("validate", project)
+    told = f"{project}: the policy file is a directory; name a file in it\n"
+    assert (result.code, result.out) == (3, told)
     assert cli("validate", "x\0y").code == 2
 
 

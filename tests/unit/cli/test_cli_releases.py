@@ -49,8 +49,28 @@ def test_a_plan_beside_a_ledger_writes_nothing(cli, policy, project):
     assert after == before
 
 
+@pytest.mark.parametrize(
+    ("changes", "rate", "why"),
+    [
+        ([("0.1}", "0.1, method: native}")], "0.10000000023283064365386962890625",
+         "the policy's rate of 0.1, and 2^-32 more, for the engine draws with 32 random bits"),
+        ([("unit: row", "unit: row, sampled_at: 0.5")], "0.05",
+         "the policy's rate of 0.1, times 0.5, at which the source was sampled"),
+    ],
+)  # fmt: skip
+def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, rate, why):
+    file = policy("a", *changes)
+    planned = cli("plan", file)
+    assert f"\nmechanism  rate {rate}, k = 20\n           {why}\nprice" in planned.out
+    released = cli("release", file).out
+    assert f"(k = 20, rate {rate})\n               {why}\n  ledger" in released
+    numbers = [cli(*words, file, "--format", "json").document["rate"]
+               for words in (("plan",), ("release", "--replace"))]  # fmt: skip
+    assert numbers[0] == numbers[1] >= float(rate)
+
+
 def test_a_plan_says_that_an_account_has_no_limit(cli, policy):
-    result = cli("plan", policy("a", ("budget: people", "budget: others")))
+    result = cli("plan", policy("a", ("budget: people\n", "")))
     assert "the account has no limit: it only adds up" in result.out
 
 
@@ -87,8 +107,26 @@ def test_a_release_says_what_it_did(cli, policy):
 
 
 def test_a_release_says_that_an_account_has_no_limit(cli, policy):
-    result = cli("release", policy("a", ("budget: people", "budget: others")))
-    assert "account others; the account has no limit: it only adds up" in result.out
+    result = cli("release", policy("a", ("budget: people\n", "")))
+    assert "account people.parquet; the account has no limit: it only adds up" in result.out
+
+
+def test_a_mistyped_account_is_refused(cli, policy, project):
+    file = policy("a", ("budget: people", "budget: peopel"))
+    told = (
+        f"a.yaml:11:1: budget must be an account of {project}/policy-engine.yaml, found 'peopel';"
+        " did you mean 'people'? (add a new account to accounts there first)\n"
+    )
+    assert cli("validate", file).out == told
+    for command in (("plan",), ("release",), ("release", policy("b"))):
+        result = cli(*command, file)
+        assert (result.code, result.out, result.err) == (1, "", f"error: {told}")
+    assert not Path("out").exists()
+    other = policy("a", ("budget: people", "budget: elsewhere"))
+    assert "from account elsewhere; the account has no limit" in cli("plan", other).out
+    (project / "policy-engine.yaml").write_text("accounts: {others: {epsilon: 1, delta: 1e-6}}\n")
+    file = policy("a", ("budget: people", "budget: peopel"))
+    assert "from account peopel; the account has no limit" in cli("plan", file).out
 
 
 def test_a_release_that_exists_is_not_replaced_unasked(cli, policy):
@@ -117,7 +155,7 @@ def test_a_bad_second_file_stops_the_first(cli, policy, form):
     odd = policy("c", ("sex: keep", "sexx: keep"))
     for second, told in ((broken, "b.yaml:1:10"), (odd, "c.yaml:6:3"), (Path("d"), "d: the")):
         result = cli("release", policy("a"), second, "--format", form)
-        assert result.code == 1
+        assert result.code == (1 if second != Path("d") else 3)
         assert told in result.err
     assert not Path("out").exists()
     assert not Path(".policy-engine").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.errors import PolicyError
+from policy_engine.errors import FileError, PolicyEngineError, PolicyError
 from policy_engine.policy.hierarchy import (
     MAX_BYTES,
     HierarchyError,
@@ -19,19 +19,34 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.recodings import Lookup
 
 
-def refused(path: Path) -> str:
-    with pytest.raises(PolicyError) as caught:
+def refused(path: Path, kind: type[PolicyEngineError] = PolicyError) -> str:
+    with pytest.raises(kind) as caught:
         load_policy(path)
     return str(caught.value)
 
 
 def test_a_missing_file_and_a_directory(tmp_path):
-    assert refused(tmp_path / "no.yaml") == f"{tmp_path}/no.yaml: the policy file does not exist"
-    assert refused(tmp_path) == f"{tmp_path}: the policy file is a directory"
+    missing = refused(tmp_path / "no.yaml", FileError)
+    assert missing == f"{tmp_path}/no.yaml: the policy file does not exist"
+    folder = refused(tmp_path, FileError)
+    assert folder == f"{tmp_path}: the policy file is a directory; name a file in it"
+
+
+def test_a_missing_file_with_a_similar_one_beside_it(tmp_path):
+    for name in ("policy.yaml", "policy-engine.yaml", "b.yaml", "polcy.txt"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "polcy.d.yaml").mkdir()
+    for name in ("polcy.yaml", "policy.yml"):
+        text = f"{tmp_path}/{name}: the policy file does not exist; did you mean 'policy.yaml'?"
+        assert refused(tmp_path / name, FileError) == text
+    assert "policy-engine.yaml" not in refused(tmp_path / "policy-engin.yaml", FileError)
+    for name in ("a.yaml", "policy.csv", "nowhere/policy.yaml"):
+        assert "did you mean" not in refused(tmp_path / name, FileError)
 
 
 def test_a_name_that_no_file_can_have():
-    assert refused(Path("a\0b")) == "a\0b: the policy file cannot be read: not a file name"
+    told = "a\0b: the policy file cannot be read: not a file name"
+    assert refused(Path("a\0b"), FileError) == told
 
 
 @pytest.fixture
@@ -48,12 +63,12 @@ def test_a_file_that_may_not_be_read(tmp_path, request):
     file = tmp_path / "p.yaml"
     file.touch(mode=0)
     request.getfixturevalue("not_root")
-    assert refused(file) == f"{file}: the policy file cannot be read: Permission denied"
+    assert refused(file, FileError) == f"{file}: the policy file cannot be read: Permission denied"
 
 
 def test_a_name_that_is_too_long(tmp_path):
     file = tmp_path / ("x" * 300)
-    assert refused(file) == f"{file}: the policy file cannot be read: File name too long"
+    assert refused(file, FileError) == f"{file}: the policy file cannot be read: File name too long"
 
 
 def test_bytes_that_are_no_text(tmp_path):
@@ -124,6 +139,12 @@ def test_a_policy_with_hierarchies(load, tmp_path):
     (tmp_path / "h.csv").write_text("b;x;*\na;y;+\n")
     policy = load(recode="recode: {c: {hierarchy: h.csv, level: 2, other: null}}")
     assert policy.recodings == (("c", Lookup((("a", "+"), ("b", "*")), None)),)
+
+
+def test_a_hierarchy_with_a_similar_name_is_suggested(problems, tmp_path):
+    (tmp_path / "education.csv").write_text("b;x\n")
+    [problem] = problems(recode="recode: {e: {hierarchy: eduction.csv, level: 1}}")
+    assert problem.endswith("eduction.csv, which does not exist; did you mean 'education.csv'?")
 
 
 def test_the_problems_of_hierarchies_come_with_all_others(problems, tmp_path):

@@ -189,12 +189,12 @@ BROKEN_VALUES = [
     ),
     (
         "release",
-        "release: {path: b, as: row}",
-        ["8:24: release.as must be counts or rows, found 'row'; did you mean 'rows'?"],
+        "release: {path: b.parquet, as: row}",
+        ["8:32: release.as must be counts or rows, found 'row'; did you mean 'rows'?"],
     ),
     (
         "release",
-        "release: {path: b, count_as: Age}",
+        "release: {path: b.parquet, count_as: Age}",
         [
             "4:10: recode.age is the count's column too, 'Age'; "
             "give the count another name with release.count_as"
@@ -223,7 +223,31 @@ BROKEN_VALUES = [
     (
         "recode",
         "recode: {}",
-        ["4:9: recode must be a mapping of column: recoding, found an empty mapping"],
+        [
+            "4:9: recode must be a mapping of column: recoding, found an empty mapping; "
+            "name at least one column, or uncomment one"
+        ],
+    ),
+    (
+        "recode",
+        "recode:\n  # age: keep",
+        [
+            "4:1: recode must be a mapping of column: recoding, found null; "
+            "name at least one column, or uncomment one"
+        ],
+    ),
+    (
+        "release",
+        "release: {path: out/b.csv}",
+        ["8:17: release.path must end in .parquet, found 'out/b.csv'"],
+    ),
+    (
+        "release",
+        "release: {path: ' '}",
+        [
+            "8:17: release.path must be text that is not blank and has no line break or control "
+            "character, found ' '"
+        ],
     ),
     (
         "recode",
@@ -537,7 +561,7 @@ recode:
   age: {bins: [30, 18], lables: [a]}
   job: {map: {a: b}}
   edu: {hierarchy: missing.csv, level: 1}
-release: {path: x, relation: y}
+release: {path: x.parquet, relation: y}
 extra: 1
 """
     assert problems(raw) == [
@@ -552,7 +576,7 @@ extra: 1
         "4:3: recode.job.other is missing; "
         "name what stands for every other value, or write other: null",
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
-        "6:20: release.relation must not stand beside path; keep one of them",
+        "6:28: release.relation must not stand beside path; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, source, recode, "
         "sample, k, guarantee, release, budget, grouping",
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.errors import PolicyError
+from policy_engine.errors import FileError, PolicyError
 from policy_engine.policy.project import (
     Limit,
     Project,
@@ -211,6 +211,6 @@ def test_a_secret_is_never_shown():
 
 
 def test_the_projects_problems_name_its_file(tmp_path):
-    with pytest.raises(PolicyError) as caught:
+    with pytest.raises(FileError) as caught:
         load_project(tmp_path / "none.yaml")
     assert str(caught.value) == f"{tmp_path}/none.yaml: the project file does not exist"

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from policy_engine.errors import WarehouseError
+from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse.duckdb import DuckDBWarehouse, known_collations
 from policy_engine.warehouse.failures import WITHHELD, withheld
@@ -74,6 +74,17 @@ def test_a_relation_of_another_schema_is_found(database):
     opened = warehouse(database)
     table = opened.table(Source(None, "other.People 2"), database.parent)
     assert table.parts == ("db", "other", "People 2")
+    opened.close()
+
+
+def test_a_source_that_is_not_there_or_not_to_be_read_says_so(database, monkeypatch):
+    opened, folder = DuckDBWarehouse(), database.parent
+    (folder / "people.parquet").write_bytes(b"x")
+    with pytest.raises(FileError, match=r"not there; looked for .*; did you mean 'people.parquet'"):
+        opened.table(Source("peple.parquet", None), folder)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(FileError, match=r"people.parquet cannot be read: permission is denied"):
+        opened.table(Source("people.parquet", None), folder)
     opened.close()
 
 
