@@ -17,9 +17,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from policy_engine.compile.compiler import compile_policy
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import release
+    from policy_engine.release import compile_policy, release
     from policy_engine.verify.certificate import certify
     from policy_engine.verify.release_check import verify_release as verify
 
@@ -42,7 +41,7 @@ class _Package(ModuleType):
     """The package with its public names, whatever was imported before."""
 
     certify = _public("policy_engine.verify.certificate", "certify")
-    compile_policy = _public("policy_engine.compile.compiler", "compile_policy")
+    compile_policy = _public("policy_engine.release", "compile_policy")
     load_policy = _public("policy_engine.policy.loading", "load_policy")
     release = _public("policy_engine.release", "release")
     verify = _public("policy_engine.verify.release_check", "verify_release")

@@ -22,6 +22,8 @@ import pyarrow.parquet as pq
 
 from policy_engine.errors import FileError
 
+METADATA_KEY = "policy_engine.certificate"
+"""Under which a Parquet file carries the facts of its certificate."""
 # Row groups of a fixed size: the file's layout and statistics tell only what its rows tell.
 _ROW_GROUP = 1 << 20
 
@@ -39,13 +41,16 @@ def check_target(release: Path, *, replace: bool) -> None:
     """Refuse a target that cannot be written, before anything is charged.
 
     Raises:
-        FileError: it exists and ``replace`` is off, is a directory, or cannot be written.
+        FileError: it exists and ``replace`` is off, is no release, is a directory, or cannot be
+            written.
     """
     for path in (release, certificate_path(release)):
         if path.is_dir():
             raise FileError(f"{path} is a directory; name a file")
         if path.exists() and not replace:
             raise FileError(f"{path} exists; use --replace to release anew, at a new price")
+    if release.exists() and not _is_release(release):
+        raise not_a_release(str(release))
     folder = next(above for above in release.absolute().parents if above.exists())
     with _explained(release):
         probe = folder / f".{release.name}.{secrets.token_hex(4)}"
@@ -53,6 +58,18 @@ def check_target(release: Path, *, replace: bool) -> None:
             probe.touch(exist_ok=False)
         finally:
             probe.unlink(missing_ok=True)
+
+
+def not_a_release(name: str) -> FileError:
+    """The error of what would be replaced, and is not the engine's to replace."""
+    return FileError(f"{name} is no release, and only a release is replaced; name another place")
+
+
+def _is_release(path: Path) -> bool:
+    try:
+        return METADATA_KEY.encode() in (pq.read_schema(path).metadata or {})
+    except (OSError, pa.ArrowException):
+        return False
 
 
 def file_digest(path: Path) -> str:

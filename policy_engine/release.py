@@ -20,11 +20,18 @@ from typing import Any, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.compile.catalog import Table
-from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.rendering import render
 from policy_engine.dialects import Dialect, dialect_named
-from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyError, UsageError
+from policy_engine.errors import (
+    BudgetExceeded,
+    FileError,
+    LedgerError,
+    PolicyError,
+    Problem,
+    UsageError,
+)
 from policy_engine.ledger.account import Balance, Limit, admit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger, Reservation
@@ -34,20 +41,20 @@ from policy_engine.policy.places import located
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.publish import (
+    METADATA_KEY,
     certificate_for,
     certificate_path,
     check_target,
+    not_a_release,
     publish_file,
 )
 from policy_engine.verify.attestation import sign, statement
-from policy_engine.verify.certificate import Certificate, certify
+from policy_engine.verify.certificate import MECHANISM, Certificate, certify
 from policy_engine.verify.keys import SIGNING_KEY_VARIABLE, generate_key, load_private_key
 from policy_engine.verify.names import dotted
 from policy_engine.verify.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret
-
-METADATA_KEY = "policy_engine.certificate"
 
 
 @dataclass(frozen=True)
@@ -117,6 +124,7 @@ def prepare(
     table = warehouse.table(policy.source, policy.directory)
     relation = policy.release.relation
     target = warehouse.target(relation) if relation is not None else ()
+    _check_apart(policy, table, target)
     plan = _compiled(policy, table, warehouse.dialect, target, replaces=replace)
     certificate = certify(
         policy,
@@ -128,11 +136,23 @@ def prepare(
     return certificate, table
 
 
+def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
+    """Refuse a release over its own source, however the two are written."""
+    source, path = policy.source_path, policy.release_path
+    same_file = source is not None and path is not None and path.exists() and path.samefile(source)
+    same_table = bool(target) and [*map(str.lower, target)] == [*map(str.lower, table.parts)]
+    if same_file or same_table:
+        key = "release.path" if same_file else "release.relation"
+        message = f"{key} must not be the source itself, found {policy.release.text}"
+        problem = Problem(str(policy.file), 0, 0, key, message, "release to a place of its own")
+        raise PolicyError(located((problem,), policy.file))
+
+
 def _compiled(
     policy: Policy, table: Table, dialect: Dialect, target: tuple[str, ...], *, replaces: bool
 ) -> Plan:
     try:
-        return compile_policy(policy, table, dialect, target=target, replaces=replaces)
+        return compiled_plan(policy, table, dialect, target=target, replaces=replaces)
     except PolicyError as error:
         raise PolicyError(located(error.problems, policy.file)) from None
 
@@ -200,13 +220,14 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     return Preview(certificate, account, balance, affordable=True)
 
 
-def compiled_sql(policy: Policy, dialect: str, method: str | None = None) -> str:
+def compile_policy(policy: Policy, dialect: str = "duckdb", method: str | None = None) -> str:
     """The text of ``policy`` in a dialect; ``method`` shows another way of sampling.
 
     Raises:
-        UsageError: no such dialect or method.
+        UsageError: no such dialect or method, or ``policy`` is not a loaded policy.
         PolicyError: the policy does not fit its source.
     """
+    policy = loaded(policy)
     if method is not None:
         if method not in {"keyed", "native"}:
             raise UsageError(f"method must be keyed or native, found {method!r}")
@@ -361,9 +382,23 @@ def _checked_target(
         check_target(policy.release_path, replace=replace)
         return None
     target = warehouse.target(policy.release.relation or "")
-    if warehouse.exists(target) and not replace:
-        raise FileError(f"{'.'.join(target)} exists; use --replace to release anew, at a new price")
+    name = ".".join(target)
+    if not warehouse.exists(target):
+        return target
+    if not replace:
+        raise FileError(f"{name} exists; use --replace to release anew, at a new price")
+    if not _has_facts(warehouse.comment(target)):
+        raise not_a_release(name)
     return target
+
+
+def _has_facts(comment: str) -> bool:
+    """Whether the comment of a table is that of a release."""
+    try:
+        facts = json.loads(comment)
+    except ValueError:
+        return False
+    return isinstance(facts, dict) and facts.get("mechanism") == MECHANISM
 
 
 def signing_key(project: Project) -> Ed25519PrivateKey:

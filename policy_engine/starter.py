@@ -7,9 +7,11 @@ import os
 import re
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
+from policy_engine.policy.models import SOURCE_FILES
 from policy_engine.policy.project import (
     PROJECT_FILE,
     Project,
@@ -20,11 +22,17 @@ from policy_engine.policy.project import (
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
 
+if TYPE_CHECKING:
+    from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
 _PROJECT = """\
 # Found upwards from the working directory. Paths are relative to this file.
 # An account is what one group of people can lose in total; a release about them pays into it.
 accounts:
   people: {epsilon: 1.0, delta: 1.0e-6}
+# For tables of a DuckDB file; then  policy-engine init TABLE
+# warehouses:
+#   own: {type: duckdb, database: own.duckdb}
 """
 
 _POLICY = """\
@@ -50,7 +58,8 @@ _EXAMPLE = """\
 recode:                    # a column that is not named here is not released
   age: {bins: [18, 30, 45, 60, 75]}
   sex: keep"""
-_FILES = (".parquet", ".pq", ".csv", ".tsv")
+_DATABASES = (".duckdb", ".ddb", ".db")
+_NAME_IT = "name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
 _LONGEST_NAME = 100
 
@@ -62,7 +71,7 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
         FileError: the policy is there already, or the source cannot be read.
         WarehouseError: the source is a table that the warehouse does not have.
         PolicyError: there is a project file and it has problems.
-        UsageError: the source's name is blank.
+        UsageError: the source's name is blank, or it is a database or a view.
     """
     if os.path.lexists(output):
         raise FileError(f"{output} exists; name another file with --output")
@@ -98,6 +107,9 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         if not source.strip():
             raise UsageError("the source has no name; name a file or a table, or leave it out")
         table = _table(source, project)
+        if table.view is not None:
+            remedy = "name the table that it reads, or make a table of it"
+            raise UsageError(f"{table.name} must be a table, found a view; {remedy}")
         is_file = table.path is not None
         name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
         place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
@@ -122,14 +134,26 @@ def _table(source: str, project: Project) -> Table:
     from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
     path, named = Path(source), project.warehouse
-    is_file = path.exists() or path.suffix.lower() in _FILES or named.database is None
+    is_file = path.exists() or path.suffix.lower() in SOURCE_FILES or named.database is None
+    if is_file and path.suffix.lower() in _DATABASES:
+        raise UsageError(f"{source} is a database: {_NAME_IT}")
     with closing(DuckDBWarehouse(named.name, None if is_file else named.database)) as warehouse:
         if is_file:
-            return warehouse.table(Source(path.name, None), path.absolute().parent)
+            return _of_file(warehouse, path)
         try:
             return warehouse.table(Source(None, source), project.directory)
         except WarehouseError as error:
             raise WarehouseError(f"{error}; there is no file {source} either") from None
+
+
+def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
+    try:
+        return warehouse.table(Source(path.name, None), path.absolute().parent)
+    except FileError as error:
+        if path.exists() or path.suffix.lower() in SOURCE_FILES:
+            raise
+        remedy = f"if it is a table, find its database and {_NAME_IT}"
+        raise FileError(f"{error}; {remedy}") from None
 
 
 def _relative(source: str, folder: Path) -> str:

@@ -156,6 +156,17 @@ def _target(policy: Policy) -> Iterator[Problem]:
             yield Problem(str(policy.file), 0, 0, "release.path", message, "name another place")
 
 
+def check_guarantee(policy: Policy) -> None:
+    """Refuse a policy whose k and rate do not give the guarantee that it asks for.
+
+    Raises:
+        PolicyError: with the place of ``delta``, and the k that would give it.
+    """
+    problems = _placed(_guarantee(policy), policy.file)
+    if problems:
+        raise PolicyError(problems)
+
+
 def _guarantee(policy: Policy) -> Iterator[Problem]:
     """The law that the kernel calls V29, which needs no source ([EXACT])."""
     rate, wanted = certified_rate(policy), policy.guarantee
@@ -234,6 +245,7 @@ def _loaded(paths: Sequence[Path]) -> tuple[Policy, ...]:
         try:
             policy = load_policy(path)
             check_account(policy, project_of(policy))
+            check_guarantee(policy)
             policies.append(policy)
         except PolicyError as error:
             problems.extend(error.problems)

@@ -270,10 +270,12 @@ def plain_docstrings(
 ) -> None:
     """Escape what reStructuredText would read as markup: our docstrings are plain text.
 
-    Double backticks stay, and so do doctests.
+    Double backticks stay, and so do doctests with what they print, up to the next blank line.
     """
+    in_doctest = False
     for index, line in enumerate(lines):
-        if line.lstrip().startswith((">>>", "...")):
+        in_doctest = bool(line.strip()) and (in_doctest or line.lstrip().startswith(">>>"))
+        if in_doctest:
             continue
         parts = re.split(r"(``.+?``)", line)
         lines[index] = "".join(

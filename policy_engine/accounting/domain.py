@@ -98,8 +98,10 @@ def nonnegative_epsilon(epsilon: object) -> Decimal:
     """
     law = f"a finite number from 0 to {_LARGEST_EPSILON:f}"
     number = decimal("epsilon", law, epsilon)
-    if not 0 <= number <= _LARGEST_EPSILON or 0 < number < _TINY:
+    if not 0 <= number <= _LARGEST_EPSILON:
         raise DomainError("epsilon", law, epsilon)
+    if 0 < number < _TINY:
+        raise DomainError("epsilon", f"0 or at least {_TINY}", epsilon)
     return number
 
 

@@ -45,6 +45,8 @@ def certify(
         "releases": found.releases,
         "at_n": found.at_n,
     }
+    if group > 1:
+        document["group"] = group
     lqs = "no statement" if found.delta_lqs is None else shown(found.delta_lqs)
     lines = [
         f"k = {found.k}, rate = {shown(found.rate)}, {found.neighbours}",

@@ -63,7 +63,7 @@ def validate(
     checked = check_policies(policies)
     for each in checked:
         if each.unchecked:
-            note(f"{each.file}: not checked against its source: {each.unchecked}")
+            note(f"{each.file}: not checked against its warehouse or source: {each.unchecked}")
     text = report(checked, format.value)
     if text:
         print(text, flush=True)
@@ -86,10 +86,10 @@ def compile_(
     Example: policy-engine compile policies/adult/policy.yaml --dialect duckdb
     """
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import compiled_sql
+    from policy_engine.release import compile_policy
 
     loaded = load_policy(policy)
-    sql = compiled_sql(loaded, dialect, method)
+    sql = compile_policy(loaded, dialect, method)
     document = {
         "policy": loaded.name,
         "policy_digest": loaded.digest,

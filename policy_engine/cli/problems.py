@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {
     "policy": "A policy is valid, fits its source and can be certified.",
-    "unchecked": "The policy could not be checked against its source.",
+    "unchecked": "The policy could not be checked against its warehouse or source.",
 }
 
 
@@ -46,7 +46,9 @@ def _text(checked: Sequence[Checked]) -> str:
     lines = [str(problem) for problem in all_problems(checked)]
     for each in checked:
         if not each.problems and each.unchecked:
-            lines.append(f"{each.file}: valid by itself; not checked against its source")
+            lines.append(
+                f"{each.file}: valid by itself; not checked against its warehouse or source"
+            )
         elif not each.problems:
             lines.append(f"{each.file}: valid")
     return "\n".join(lines)

@@ -36,9 +36,10 @@ def plan(
     from policy_engine.cli.remedies import fitting
     from policy_engine.policy.loading import load_policy
     from policy_engine.release import preview
-    from policy_engine.validation import about
+    from policy_engine.validation import about, check_guarantee
 
     loaded = load_policy(policy)
+    check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)
     remedy = "" if found.affordable else fitting(loaded, found.balance)

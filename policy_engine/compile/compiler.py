@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.plan import Plan
-from policy_engine.compile.recodes import type_problem
+from policy_engine.compile.recodes import readable, type_problem
 from policy_engine.compile.stages import STAGES, Draft, read_columns
 from policy_engine.dialects.base import Dialect, threshold
 from policy_engine.errors import PolicyError, Problem
@@ -23,7 +23,7 @@ from policy_engine.policy.tree import path_text
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
 
 
-def compile_policy(
+def compiled_plan(
     policy: Policy,
     table: Table,
     dialect: Dialect,
@@ -109,7 +109,19 @@ def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]
     if key is not None and key.is_collated:
         message = "unit.key must be compared letter by letter, found a column with a collation"
         found.append(("source.unit.key", message, "add a key without one to the source"))
-    return found + _order_problems(policy, table)
+    return found + _reading_problems(policy, table) + _order_problems(policy, table)
+
+
+def _reading_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
+    """A declared type that no value of its column can have would make them all NULL."""
+    found = []
+    for name, declared in policy.source.columns:
+        column = table.find(name)
+        if column is not None and not readable(column.kind, declared):
+            message = f"{name!r} cannot be read as {declared}, for it is {column.kind.value}"
+            path = path_text(("source", "columns", name))
+            found.append((path, message, "leave it out of source.columns"))
+    return found
 
 
 def _order_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:

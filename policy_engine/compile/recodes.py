@@ -58,7 +58,7 @@ def type_problem(recoding: Recoding, kind: Kind) -> str | None:
         case Bins(cuts):
             return _bins_problem(cuts, kind)
         case Lookup():
-            remedy = "use bins or round"
+            remedy = "use bins or truncate" if kind in TIMES else "use bins or round"
             return _unless(kind in _LOOKED_UP, "map and hierarchy take labels", kind, remedy)
         case Prefix(length) if length > _MOST_CHARACTERS:
             return f"prefix takes at most {_MOST_CHARACTERS} characters; use keep"
@@ -69,11 +69,42 @@ def type_problem(recoding: Recoding, kind: Kind) -> str | None:
             law = f"at most {_MOST_DECIMALS} decimal places and {_MOST_DIGITS} digits"
             return f"round takes a step of {law}; use a plainer one"
         case Round():
-            remedy = "read it as a number with source.columns"
+            remedy = _instead(kind, times="use truncate")
             numbers = NUMBERS - {Kind.WIDE_INTEGER}
             return _unless(kind in numbers, "round takes a number", kind, remedy)
         case Truncate(unit):
             return _truncate_problem(unit, kind)
+
+
+def _instead(kind: Kind, *, times: str = "", numbers: str = "") -> str:
+    """The remedy for a column of another kind: what fits it, or how to read it."""
+    if times and kind in TIMES | {Kind.DATE}:
+        return times
+    if numbers and kind in NUMBERS:
+        return numbers
+    wanted = "number" if times else "date"
+    declared = "double" if times else "date"
+    return f"read it as a {wanted} with source.columns" if readable(kind, declared) else "use keep"
+
+
+_WORDS = frozenset({Kind.TEXT, Kind.LABEL})
+_READABLE = {
+    "integer": _WORDS | NUMBERS | {Kind.BOOLEAN},
+    "double": _WORDS | NUMBERS | {Kind.BOOLEAN},
+    "boolean": _WORDS | NUMBERS | {Kind.BOOLEAN},
+    "date": _WORDS | TIMES | {Kind.DATE},
+    "timestamp": _WORDS | TIMES | {Kind.DATE},
+    "text": frozenset(Kind),
+}
+
+
+def readable(kind: Kind, declared: str) -> bool:
+    """Whether any value of a column of ``kind`` can be read as the declared type.
+
+    >>> readable(Kind.TEXT, "date"), readable(Kind.DATE, "integer")
+    (True, False)
+    """
+    return kind in _READABLE[declared]
 
 
 def _noun(kind: Kind) -> str:
@@ -88,14 +119,14 @@ def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
     if any(isinstance(cut, Decimal) and _is_long(cut) for cut in cuts):
         return f"bins take cuts of at most {_MOST_DIGITS} digits; use plainer ones"
     if isinstance(cuts[0], Decimal):
-        remedy = "read it as a number with source.columns"
+        remedy = _instead(kind, times="write the cut points as dates")
         if kind not in NUMBERS:
             return f"bins of numbers take a number, found {kind.value}; {remedy}"
         whole = all(cut == cut.to_integral_value() for cut in cuts if isinstance(cut, Decimal))
         if kind in {Kind.INTEGER, Kind.WIDE_INTEGER} and not whole:
             return "bins of a whole number need whole cut points; round them up"
         return None
-    remedy = "read it as a date with source.columns"
+    remedy = _instead(kind, numbers="write the cut points as numbers")
     times = TIMES | {Kind.DATE}
     if kind is Kind.DATE and isinstance(cuts[0], datetime):
         return "bins of a date need dates, found timestamps; leave out the time of day"
@@ -103,7 +134,7 @@ def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
 
 
 def _truncate_problem(unit: str, kind: Kind) -> str | None:
-    remedy = "read it as a date with source.columns"
+    remedy = _instead(kind, numbers="use round or bins")
     if kind is Kind.DATE and unit in _HOURS:
         return f"truncate: {unit} takes a time, found a date; use day or more"
     times = TIMES | {Kind.DATE}

@@ -24,6 +24,7 @@ Law = Callable[[object], object]
 
 MAX_INTEGER = 1_000_000_000
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,99}")
+_ZONE = re.compile(r"(?<=[0-9]) ?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -202,7 +203,9 @@ def cut(found: object) -> Cut:
     if isinstance(moment, date) and getattr(moment, "tzinfo", None) is None:
         return moment
     remedy = ""
-    if isinstance(found, list):
+    if isinstance(found, str) and parse_moment(_ZONE.sub("", found)) is not None:
+        remedy = "write it without a zone; times with a zone are compared in UTC"
+    elif isinstance(found, list):
         remedy = "write the cuts only, as in [18, 30, 45]"
     elif isinstance(found, Decimal):
         remedy = "the first and the last bin are open already"

@@ -13,6 +13,7 @@ from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.nearby import meant
+from policy_engine.policy.project import PROJECT_FILE
 from policy_engine.policy.reading import Reading, read_document, read_text
 from policy_engine.policy.recode_models import HierarchySpec
 from policy_engine.policy.resolve import Policy, resolve
@@ -39,6 +40,9 @@ def load_policy_text(text: str, file: str | Path, directory: str | Path) -> Poli
     """
     file, directory = Path(file), Path(directory)
     reading = read_document(text, file, PolicyDocument, "policy")
+    if file.name == PROJECT_FILE and reading.root.child("source") is None:
+        message = "this is the project file, not a policy"
+        raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
     hierarchies = _hierarchies(reading, directory)
     document = reading.result()
     try:

@@ -23,6 +23,9 @@ from policy_engine.policy.scalars import show
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 _ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
+SOURCE_FILES = (".parquet", ".pq", ".csv", ".tsv")
+"""What the name of a source's file may end in."""
+_PATTERN = "*?["
 
 
 def one_place(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -33,6 +36,24 @@ def one_place(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         yield refusal(f"must not stand beside {beside}", "keep one of them", at=(at,), on_key=True)
     elif "path" not in data and "relation" not in data:
         yield refusal("must have path or relation, found neither", on_key=True)
+
+
+def one_file(path: object) -> Iterable[PydanticCustomError]:
+    """The law of a source's path: one file of this machine, of a kind that can be read."""
+    try:
+        name = laws.line(path)
+    except PydanticCustomError:
+        return  # the field's own law says so
+    found = f"found {show(path)}"
+    if "://" in name:
+        wrong = f"must be a file of this machine, {found}"
+        yield refusal(wrong, "remote files are not read: copy it here", at=("path",))
+    elif any(sign in name for sign in _PATTERN):
+        wrong = f"must name one file, without *, ? and [, {found}"
+        yield refusal(wrong, "they would be read as a pattern: rename the file", at=("path",))
+    elif PurePath(name).suffix and PurePath(name).suffix.lower() not in SOURCE_FILES:
+        listed = f"{', '.join(SOURCE_FILES[:-1])} or {SOURCE_FILES[-1]}"
+        yield refusal(f"must end in {listed}, {found}", at=("path",))
 
 
 def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:
@@ -128,8 +149,9 @@ class SourceSpec(Document):
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-        """One place; column names that can be told apart."""
+        """One place, one file; column names that can be told apart."""
         yield from one_place(data)
+        yield from one_file(data.get("path"))
         yield from column_names(data.get("columns"), ("columns",))
 
     @classmethod
@@ -174,12 +196,15 @@ class ReleaseSpec(Document):
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-        """One place; a file is a Parquet file."""
+        """One place; a file is a Parquet file; a count's column where there is a count."""
         yield from one_place(data)
         path = data.get("path")
         written = isinstance(path, str) and path.strip()
         if written and PurePath(str(path)).suffix.lower() != ".parquet":
             yield refusal(f"must end in .parquet, found {show(path)}", at=("path",))
+        if data.get("as") == "rows" and "count_as" in data:
+            wrong = "must not stand beside as: rows, which has no count"
+            yield refusal(wrong, "remove it", at=("count_as",), on_key=True)
 
 
 class PolicyDocument(Document):

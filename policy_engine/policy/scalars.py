@@ -64,10 +64,13 @@ def _number(text: str) -> int | Decimal:
     """An int or a Decimal whose written-out form stays short."""
     mantissa, _, exponent = text.lower().partition("e")
     if len(mantissa) > MAX_DIGITS or len(exponent) > 6:
-        raise ValueError(f"must be a number of at most {MAX_DIGITS} digits")
+        raise ValueError(
+            f"must be a number of at most {MAX_DIGITS} digits, found {shortened(text)}"
+        )
     number = Decimal(text)
     if number and abs(number.adjusted()) > MAX_EXPONENT:
-        raise ValueError(f"must be a number within 1e-{MAX_EXPONENT} and 1e{MAX_EXPONENT}")
+        sizes = f"from 1e-{MAX_EXPONENT} to 1e{MAX_EXPONENT}"
+        raise ValueError(f"must be 0 or a number of size {sizes}, found {shortened(text)}")
     if not number and exponent:
         return Decimal(mantissa)
     return int(text) if _INTEGER.fullmatch(text) else number

@@ -259,7 +259,8 @@ class _Builder:
                 value = plain_scalar(raw)
             except ValueError as error:
                 remedy = "put text in quotes" if "as text" in str(error) else ""
-                self.refuse(place, f"the value {error}", remedy)
+                subject = "the key" if self._expects_key() else path_text(tuple(self._path()))
+                self.refuse(place, f"{subject or 'the value'} {error}", remedy)
         if self._expects_key():
             self._key(event, place, value, raw)
         else:

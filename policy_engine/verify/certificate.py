@@ -34,6 +34,8 @@ _RANDOMNESS = {
     "native": "TABLESAMPLE BERNOULLI of the engine",
     "random": "random() of the engine",
 }
+# A δ below this is stated as this: nobody can tell them apart, and a ledger keeps exact sums.
+_LEAST_DELTA = Decimal("1e-300")
 _ALWAYS = (
     "nothing else that depends on this sample leaves: it was drawn for this release alone",
     "the policy's recodings were chosen without looking at the source",
@@ -139,7 +141,7 @@ def certify(
         rate=rate,
         sampled_at=policy.source.sampled_at,
         epsilon=guarantee.epsilon,
-        delta=min(claimed(bound.delta), guarantee.delta),
+        delta=min(max(claimed(bound.delta), _LEAST_DELTA), guarantee.delta),
         neighbours=guarantee.neighbours,
         at_n=bound.at_n,
         assumptions=_all_assumptions(policy, proof.assumptions),
@@ -182,6 +184,8 @@ def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]
         f"{policy.source.text} does not change while it is read",
         *_ALWAYS,
     ]
+    if policy.source.text.lower().endswith((".csv", ".tsv")):
+        known.append(f"{policy.source.text} is well-formed CSV whoever is in it")
     if policy.source.sampled_at != 1:
         known.insert(
             0,

@@ -64,9 +64,14 @@ class TrustedKeys:
         return cls(MappingProxyType({key_id(key): key for key in keys}))
 
     @classmethod
-    def load(cls, paths: Iterable[Path]) -> TrustedKeys:
-        """Trust exactly the keys in these files; FileError as ``load_public_key``."""
-        return cls.of(*(load_public_key(path) for path in paths))
+    def load(cls, paths: str | Path | Iterable[str | Path]) -> TrustedKeys:
+        """Trust exactly the public keys in these files, or in this one.
+
+        Raises FileError as ``load_public_key``, UsageError for a file that holds a private key:
+        whoever verifies has no need of it.
+        """
+        named = [paths] if isinstance(paths, str | Path) else paths
+        return cls.of(*(_trusted_key(Path(path)) for path in named))
 
     def get(self, name: str) -> Ed25519PublicKey | None:
         """The trusted key of that id, or None."""
@@ -144,6 +149,21 @@ def load_public_key(path: Path) -> Ed25519PublicKey:
     pem = _read(path)
     if b"PRIVATE KEY-----" in pem:
         return load_private_key(path).public_key()
+    return _public_key(pem, path)
+
+
+def _trusted_key(path: Path) -> Ed25519PublicKey:
+    """The public key in a file, which must not be the private one."""
+    pem = _read(path)
+    if b"PRIVATE KEY-----" in pem:
+        beside = path.with_suffix(".pub")
+        raise UsageError(
+            f"{path}: this is the private key; name the public key beside it, {beside}"
+        )
+    return _public_key(pem, path)
+
+
+def _public_key(pem: bytes, path: Path) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(pem)
     except (ValueError, UnsupportedAlgorithm):

@@ -36,13 +36,18 @@ class Verified:
     facts: Mapping[str, Any]
 
 
-def verify_release(envelope: str, trusted: TrustedKeys, release: Path | None = None) -> Verified:
-    """Verify a certificate, and with ``release`` the file it speaks of.
+def verify_release(
+    envelope: str, trusted: TrustedKeys, release: Path | str | None = None
+) -> Verified:
+    """Verify the text of a certificate, and with ``release`` the file it speaks of.
 
     Raises:
+        UsageError: ``envelope`` is the path of a certificate, not its text.
         VerificationFailed: with every reason; an unknown mechanism or version is refused.
         FileError: the release cannot be read.
     """
+    if not isinstance(envelope, str) or envelope.strip().endswith(".json"):
+        raise UsageError("verify takes the text of a certificate: Path(…).read_text()")
     statement = open_envelope(envelope, trusted)
     facts = _facts(statement)
     checked = [f"signed by {statement.key_id}"]
@@ -50,7 +55,7 @@ def verify_release(envelope: str, trusted: TrustedKeys, release: Path | None = N
     for passed, failed in (
         _check_numbers(facts),
         _check_sql(facts),
-        *([] if release is None else _check_file(facts, statement, release)),
+        *([] if release is None else _check_file(facts, statement, Path(release))),
     ):
         (reasons if failed else checked).append(failed or passed)
     unchecked = () if release else ("the release itself was not looked at: name it with --release",)

@@ -32,6 +32,10 @@ class Warehouse(Protocol):
         """Whether a relation of that name is there."""
         ...
 
+    def comment(self, target: tuple[str, ...]) -> str:
+        """The comment of a table; empty where it has none, or where the name is no table's."""
+        ...
+
     def sampled(
         self, policy: Policy, table: Table, secret: bytes
     ) -> AbstractContextManager[Callable[[], None]]:

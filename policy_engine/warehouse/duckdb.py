@@ -41,7 +41,7 @@ class DuckDBWarehouse:
         self, name: str = "", database: Path | None = None, *, writable: bool = False
     ) -> None:
         self._spill = tempfile.mkdtemp(prefix="policy-engine-")
-        self._name = name
+        self._name = name if database is not None else ""
         try:
             self._connection = duckdb.connect(
                 config={
@@ -163,8 +163,12 @@ class DuckDBWarehouse:
         )
         if row is None:
             raise WarehouseError(f"the warehouse has no table or view {'.'.join(parts)}")
-        collations = known_collations(row[0])
-        described = self._connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
+        collations = column_collations(row[0])
+        try:
+            described = self._connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
+        except duckdb.Error:
+            name = ".".join(parts)
+            raise WarehouseError(f"{name} has a definition that does not work; mend it") from None
         columns = tuple(
             Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
         )
@@ -202,6 +206,15 @@ class DuckDBWarehouse:
             [part.lower() for part in target],
         )
         return bool(found and found[0])
+
+    def comment(self, target: tuple[str, ...]) -> str:
+        """The comment of a table; empty where it has none, or where the name is no table's."""
+        found = self._one(
+            "SELECT comment FROM duckdb_tables() WHERE (lower(database_name),"
+            " lower(schema_name), lower(table_name)) = (?, ?, ?)",
+            [part.lower() for part in target],
+        )
+        return str(found[0] or "") if found else ""
 
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
@@ -295,32 +308,58 @@ class DuckDBWarehouse:
                 yield from batch
 
 
-def known_collations(ddl: str) -> dict[str, str]:
+def column_collations(ddl: str) -> dict[str, str]:
     """The columns of a table's definition that have a collation of their own.
 
-    >>> known_collations("CREATE TABLE t(a VARCHAR COLLATE nocase, b INTEGER)")
+    Raises:
+        WarehouseError: the definition cannot be read, or a column is computed from others: it
+            could take its collation from them, or fail on one row.
+
+    >>> column_collations("CREATE TABLE t(a VARCHAR COLLATE nocase, b INTEGER)")
     {'a': ' COLLATE nocase'}
     """
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    found: dict[str, str] = {}
     try:
         definition = sqlglot.parse_one(ddl, dialect="duckdb")
     except SqlglotError:
         raise WarehouseError(
             "the source's definition uses SQL that cannot be read here, and its collations with"
-            " it; make a plain table of it (CREATE TABLE … AS SELECT)"
+            f" it; {_PLAIN_TABLE}"
         ) from None
-    for column in definition.find_all(exp.ColumnDef):
+    found: dict[str, str] = {}
+    # The columns of the table itself: a STRUCT has others.
+    for column in definition.this.expressions:
+        if not isinstance(column, exp.ColumnDef):
+            continue
+        if any(type(made.args.get("kind")).__name__ not in _STORED for made in column.constraints):
+            raise WarehouseError(
+                f"the source's column {column.name!r} is computed from others, and could fail on"
+                f" one row; {_PLAIN_TABLE}"
+            )
         collation = column.find(exp.CollateColumnConstraint)
         if collation is not None:
             found[column.name.lower()] = f" COLLATE {collation.this.name}"
     return found
 
 
+_PLAIN_TABLE = "make a plain table of it (CREATE TABLE … AS SELECT)"
+# What a definition may say of a column that is stored as it is written.
+_STORED = frozenset(
+    f"{name}ColumnConstraint"
+    for name in ("Collate", "Default", "NotNull", "PrimaryKey", "Unique", "Check")
+) | {"Reference"}
+
+
 def _check_file(path: Path, name: str) -> None:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        pass  # told below, with a hint
+    except OSError as error:
+        raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None
     if path.is_dir():
         raise FileError(f"the source {name} is a directory; name one Parquet or CSV file in it")
     if not path.exists():

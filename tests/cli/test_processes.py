@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_written(project, as_anyone):
 
 #: Where a process sends itself a real SIGINT: before the charge, and at each step after it.
 MOMENTS = {
-    "policy_engine.release:compile_policy": 0,
+    "policy_engine.release:compiled_plan": 0,
     "policy_engine.release:signing_key": 0,
     "policy_engine.release:new_secret": 1,
     "policy_engine.release:publish_file": 1,

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.rendering import render
 from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import WarehouseError
@@ -60,7 +60,7 @@ class WarehouseContract(ABC):
     def text(self, warehouse: Warehouse, policy: Policy, *, replaces: bool = False) -> str:
         table = warehouse.table(policy.source, policy.directory)
         target = warehouse.target("out")
-        plan = compile_policy(policy, table, warehouse.dialect, target=target, replaces=replaces)
+        plan = compiled_plan(policy, table, warehouse.dialect, target=target, replaces=replaces)
         return render(plan)
 
     def lines(self, warehouse: Warehouse) -> list[tuple]:

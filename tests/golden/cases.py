@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from policy_engine.compile.catalog import Column, Table
-from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.rendering import render
 from policy_engine.dialects import dialect_named
@@ -50,7 +50,7 @@ CASES: dict[str, dict[str, str]] = {
         "source": "{path: people.parquet, unit: row, columns: {zip: integer}}",
     },
     "collation": {"recode": "{name: keep}", "source": TABLE},
-    "names": {"recode": "{'it\"s': keep}", "count_as": "order by"},
+    "names": {"recode": "{'it\"s': keep}", "count_as": ", count_as: order by"},
     "key": {"source": KEYED.format(order="seen desc, age")},
     "key_of_a_file": {"source": "{path: people.parquet, unit: {key: person}}"},
     "rows": {"form": "rows"},
@@ -72,7 +72,7 @@ recode: {recode}
 sample: {{rate: 0.25, method: {method}}}
 k: 5
 guarantee: {{epsilon: 1, delta: 0.5}}
-release: {{{target}, as: {form}, count_as: {count_as}}}
+release: {{{target}, as: {form}{count_as}}}
 grouping: {grouping}
 """
 DEFAULTS = {
@@ -81,7 +81,7 @@ DEFAULTS = {
     "method": "keyed",
     "target": "path: out.parquet",
     "form": "counts",
-    "count_as": "n",
+    "count_as": "",
     "grouping": "auto",
 }
 
@@ -107,7 +107,7 @@ def plan_of(case: str, folder: Path) -> Plan:
     """The plan of a case."""
     policy = policy_of(case, folder)
     target = ("db", "main", "out") if policy.release.relation else ()
-    return compile_policy(
+    return compiled_plan(
         policy,
         table_of(policy),
         dialect_named("duckdb"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 
 from policy_engine.compile.catalog import Table
-from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.rendering import render
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy
@@ -83,7 +83,7 @@ def mechanism(folder: Path, rows: str, **changes: str) -> Iterator[Mechanism]:
     warehouse = DuckDBWarehouse("db", database)
     try:
         table = warehouse.table(policy.source, folder)
-        sql = render(compile_policy(policy, table, warehouse.dialect))
+        sql = render(compiled_plan(policy, table, warehouse.dialect))
         certificate = certify(policy, sql, "duckdb", schema=schema_of(policy, table))
         yield Mechanism(policy, table, warehouse, certificate, sql)
     finally:

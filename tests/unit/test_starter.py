@@ -212,6 +212,53 @@ def test_sources_that_are_none(folder, source):
     assert not Path("policy.yaml").exists()
 
 
+@pytest.mark.parametrize("name", ["own.duckdb", "OWN.DB", "gone.ddb"])
+def test_a_database_is_no_table(folder, name):
+    if not name.startswith("gone"):
+        (folder / name).write_bytes(b"DUCK")
+    with pytest.raises(UsageError) as caught:
+        write_starter(name, Path("policy.yaml"))
+    assert str(caught.value) == (
+        f"{name} is a database: name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
+    )
+    assert not Path("policy.yaml").exists()
+
+
+def test_a_table_without_a_database_is_told(folder):
+    with pytest.raises(FileError) as caught:
+        write_starter("events", Path("policy.yaml"))
+    assert str(caught.value).startswith("the source events is not there; looked for ")
+    assert str(caught.value).endswith(
+        "; if it is a table, find its database and name it under 'warehouses:' in"
+        " policy-engine.yaml, then init TABLE"
+    )
+    with pytest.raises(FileError) as caught:
+        write_starter("events.csv", Path("policy.yaml"))
+    assert "warehouses" not in str(caught.value)
+
+
+def test_the_commented_warehouse_is_a_good_one(folder):
+    with duckdb.connect("own.duckdb") as connection:
+        connection.execute("create table main.db (age integer)")
+    write_starter(None, Path("policy.yaml"))
+    project = Path("policy-engine.yaml")
+    text = project.read_text()
+    project.write_text(text.replace("# warehouses:", "warehouses:").replace("#   own", "  own"))
+    write_starter("main.db", Path("other.yaml"))
+    assert "relation: main.db" in Path("other.yaml").read_text()
+
+
+def test_a_view_is_refused_as_a_release_refuses_it(folder):
+    with duckdb.connect("w.duckdb") as connection:
+        connection.execute("create table people (age integer)")
+        connection.execute("create view adults as select age from people")
+    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.duckdb}}\n")
+    told = "w.main.adults must be a table, found a view; name the table that it reads, or make"
+    with pytest.raises(UsageError, match=told):
+        write_starter("adults", Path("policy.yaml"))
+    assert not Path("policy.yaml").exists()
+
+
 def test_a_source_without_a_name(folder):
     with pytest.raises(UsageError, match="the source has no name; name a file or a table"):
         write_starter(" ", Path("policy.yaml"))

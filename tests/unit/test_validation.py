@@ -68,7 +68,7 @@ def test_a_guarantee_that_no_k_gives(write):
         ("folder", None, "is a directory"),
         ("empty.parquet", b"", "is empty"),
         ("junk.parquet", b"junk", "is not a Parquet file"),
-        ("notes.txt", b"notes", "must be a .parquet, .csv or .tsv file"),
+        ("notes", b"notes", "must be a .parquet, .csv or .tsv file"),
     ],
 )
 def test_a_source_that_is_no_table_is_a_problem(write, name, content, told):

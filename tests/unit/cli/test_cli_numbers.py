@@ -42,6 +42,8 @@ def test_certify_of_several_releases_and_a_group(cli):
     assert "together" not in result.out
     result = cli(*CERTIFY, "--epsilon", "1", "--group", 3)
     assert result.out.endswith("\nfor any 3 people together\n")
+    document = cli(*CERTIFY, "--epsilon", "1", "--group", 3, "--format", "json").document
+    assert document["group"] == 3
 
 
 @pytest.mark.parametrize("k", ["20.5", "x", ""])

@@ -57,7 +57,8 @@ def test_a_source_that_is_not_there_is_noted(cli, policy, project):
     (project / "people.parquet").unlink()
     result = cli("validate", file, "--format", "sarif")
     assert result.code == 0
-    assert "a.yaml: not checked against its source: the source people.parquet is not" in result.err
+    told = "a.yaml: not checked against its warehouse or source: the source people.parquet is not"
+    assert told in result.err
     assert json.loads(result.out)["runs"][0]["results"][0]["level"] == "warning"
 
 
@@ -66,6 +67,12 @@ def test_a_file_that_cannot_be_read_is_a_problem(cli, project):
     told = f"{project}: the policy file is a directory; name a file in it\n"
     assert (result.code, result.out) == (3, told)
     assert cli("validate", "x\0y").code == 2
+
+
+def test_the_project_file_is_no_policy(cli, project):
+    result = cli("validate", "policy-engine.yaml")
+    told = "policy-engine.yaml: this is the project file, not a policy; name a policy file\n"
+    assert (result.code, result.out) == (1, told)
 
 
 def test_compile_prints_the_sql(cli, policy):

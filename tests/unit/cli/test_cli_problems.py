@@ -93,7 +93,7 @@ def test_text(checked):
         f"{checked[0].file}:3:7: two",
         "lines; write one",
         "/elsewhere/c.yaml: empty",
-        "b.yaml: valid by itself; not checked against its source",
+        "b.yaml: valid by itself; not checked against its warehouse or source",
         "d.yaml: valid",
     ]
 

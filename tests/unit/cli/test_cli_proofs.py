@@ -226,6 +226,12 @@ def test_another_key_is_a_stranger(cli, released):
                ".policy-engine/signing.pub").code == 0  # fmt: skip
 
 
+def test_the_private_key_is_none_to_trust(cli, released):
+    result = cli("verify", released[0], "--key", ".policy-engine/signing.pem")
+    told = "this is the private key; name the public key beside it, .policy-engine/signing.pub"
+    assert (result.code, result.err) == (2, f"error: .policy-engine/signing.pem: {told}\n")
+
+
 def test_the_key_of_the_environment_signs_and_is_trusted(cli, policy, monkeypatch):
     generate_key(Path("other.pem"))
     monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", Path("other.pem").read_text())

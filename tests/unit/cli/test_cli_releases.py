@@ -164,9 +164,10 @@ def test_a_bad_second_file_stops_the_first(cli, policy, form):
 def test_what_cannot_be_certified_names_its_file(cli, policy):
     result = cli("release", policy("a"), policy("b", k="3"), "--format", "json")
     assert result.code == 1
-    assert result.err.startswith("error: b.yaml: V29 ")
-    assert result.document["findings"][0]["code"] == "V29"
-    assert cli("plan", policy("b", k="3")).err.startswith("error: b.yaml: V29 ")
+    told = "error: b.yaml:9:27: guarantee.delta must be at least 0.00245973129841, which k = 3"
+    assert result.err.startswith(told)
+    assert result.document["problems"][0]["line"] == 9
+    assert cli("plan", policy("b", k="3")).err.startswith(told)
     assert not Path("out").exists()
 
 

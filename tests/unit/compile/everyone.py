@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from policy_engine.compile.catalog import Table
-from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.rendering import render
 from policy_engine.dialects.base import sample_relation
 from policy_engine.policy.loading import load_policy_text
@@ -74,7 +74,7 @@ def warehouse_of(policy: Policy, folder: Path) -> DuckDBWarehouse:
 
 def text_of(policy: Policy, table: Table, warehouse: DuckDBWarehouse) -> str:
     """The compiled text, which the kernel must read back as the policy."""
-    sql = render(compile_policy(policy, table, warehouse.dialect))
+    sql = render(compiled_plan(policy, table, warehouse.dialect))
     proof = prove(sql, "duckdb", schema_of(policy, table))
     assert not proof.findings, proof.findings
     assert proof.shape is not None

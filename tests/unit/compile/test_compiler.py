@@ -13,7 +13,7 @@ from everyone import policy_of, text_of, warehouse_of
 from sqlglot import exp
 
 from policy_engine.compile.catalog import Column, Kind, Table, fresh, kind_of
-from policy_engine.compile.compiler import compile_policy
+from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.rendering import render
 from policy_engine.compile.stages import is_raw_first
 from policy_engine.dialects import dialect_named
@@ -40,7 +40,7 @@ PEOPLE = Table(
 def problems(folder: Path, recode: str, table: Table = PEOPLE, **changes: str) -> list[str]:
     policy = policy_of(folder, recode, **changes)
     with pytest.raises(PolicyError) as caught:
-        compile_policy(policy, table, DUCKDB)
+        compiled_plan(policy, table, DUCKDB)
     return [str(problem).partition("policy.yaml: ")[2] for problem in caught.value.problems]
 
 
@@ -56,7 +56,7 @@ RECODES = ["keep", "{bins: [1]}", "{bins: [2020-01-01]}", "{round: 1}", "{prefix
 def test_a_type_that_no_recoding_takes_is_refused_by_every_one(tmp_path, kind, recode):
     [found] = problems(tmp_path, f"{{x: {recode}}}", Table((Column("x", kind),), path="p"))
     assert "found a type that no recoding takes; " in found
-    compile_policy(policy_of(tmp_path, "{x: {constant: '*'}}"), PEOPLE, DUCKDB)
+    compiled_plan(policy_of(tmp_path, "{x: {constant: '*'}}"), PEOPLE, DUCKDB)
 
 
 @pytest.mark.parametrize("kind", REFUSED[:9])
@@ -68,7 +68,7 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
     policy = policy_of(
         tmp_path, "{x: {prefix: 1}}", source="{path: p.parquet, unit: row, columns: {x: text}}"
     )
-    sql = render(compile_policy(policy, Table((Column("x", kind),), path="p.parquet"), DUCKDB))
+    sql = render(compiled_plan(policy, Table((Column("x", kind),), path="p.parquet"), DUCKDB))
     assert 'TRY_CAST("x" AS TEXT)' in sql
 
 
@@ -90,7 +90,25 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
         (
             "{age: {bins: [2020-01-01]}}",
             "column 'age': bins of dates take a date or time, found a whole number;"
+            " write the cut points as numbers",
+        ),
+        (
+            "{zip: {bins: [2020-01-01]}}",
+            "column 'zip': bins of dates take a date or time, found text;"
             " read it as a date with source.columns",
+        ),
+        (
+            "{born: {bins: [1990]}}",
+            "column 'born': bins of numbers take a number, found a date;"
+            " write the cut points as dates",
+        ),
+        (
+            "{born: {round: 10}}",
+            "column 'born': round takes a number, found a date; use truncate",
+        ),
+        (
+            "{age: {truncate: year}}",
+            "column 'age': truncate takes a date or time, found a whole number; use round or bins",
         ),
         (
             "{born: {bins: ['2020-01-01 12:00']}}",
@@ -126,7 +144,7 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
         (
             "{seen: {map: {a: b}, other: c}}",
             "column 'seen': map and hierarchy take labels, found a time with zone;"
-            " use bins or round",
+            " use bins or truncate",
         ),
     ],
 )
@@ -153,6 +171,10 @@ def test_a_recoding_that_does_not_fit_is_told_with_its_remedy(tmp_path, recode, 
         ),
         ({"source": "{path: p, unit: row, columns: {gone: text}}"}, "has no column 'gone'"),
         (
+            {"source": "{path: p, unit: row, columns: {born: integer}}"},
+            "'born' cannot be read as integer, for it is a date; leave it out of source.columns",
+        ),
+        (
             {"source": "{path: p, unit: {key: id}}", "sample": "{rate: 0.5, method: native}"},
             "method native samples rows, but the unit is a person",
         ),
@@ -171,7 +193,7 @@ def test_grouping_raw_first_needs_columns_that_group_by_what_they_are(tmp_path, 
     assert f"raw_first needs columns that group by what they are, found '{column}'" in found
     policy = policy_of(tmp_path, f"{{{column}: {recode}}}")
     assert not is_raw_first(policy, PEOPLE)
-    sql = render(compile_policy(policy, PEOPLE, DUCKDB))
+    sql = render(compiled_plan(policy, PEOPLE, DUCKDB))
     assert "policy_engine_count" not in sql
 
 
@@ -192,7 +214,7 @@ def test_a_column_that_hides_the_row_number_is_refused_where_it_is_needed(tmp_pa
         [found] = problems(tmp_path, "{rowid: keep}", source)
         assert found.startswith(f"the source has a column '{hidden}', which hides")
         native = policy_of(tmp_path, "{rowid: keep}", sample="{rate: 0.5, method: native}")
-        compile_policy(native, source, DUCKDB)
+        compiled_plan(native, source, DUCKDB)
 
 
 def test_problems_are_located_in_the_policy_file(tmp_path):
@@ -200,7 +222,7 @@ def test_problems_are_located_in_the_policy_file(tmp_path):
     lines = ["version: 1", "recode:", "  ages: keep", "  price: keep"]
     policy.file.write_text("\n".join(lines))
     with pytest.raises(PolicyError) as caught:
-        compile_policy(policy, PEOPLE, DUCKDB)
+        compiled_plan(policy, PEOPLE, DUCKDB)
     found = located(caught.value.problems, policy.file)
     assert [(problem.line, problem.column) for problem in found] == [(3, 3), (4, 3)]
 
@@ -216,7 +238,7 @@ def test_columns_are_found_exactly_before_they_are_found_in_another_case():
 
 def test_a_declared_type_is_found_in_any_case(tmp_path):
     source = "{path: p.parquet, unit: row, columns: {ZIP: integer}}"
-    sql = render(compile_policy(policy_of(tmp_path, "{zip: keep}", source=source), PEOPLE, DUCKDB))
+    sql = render(compiled_plan(policy_of(tmp_path, "{zip: keep}", source=source), PEOPLE, DUCKDB))
     assert 'TRY_CAST("zip" AS BIGINT)' in sql
 
 
@@ -225,7 +247,7 @@ def test_helper_columns_have_names_of_their_own(tmp_path):
     recode = '{policy_engine_count: keep, policy_engine_count_2: {constant: "*"}}'
     source = "{path: p.parquet, unit: {key: policy_engine_rank}}"
     policy = policy_of(tmp_path, recode, source=source, grouping="raw_first")
-    sql = render(compile_policy(policy, Table(columns, path="p.parquet"), DUCKDB))
+    sql = render(compiled_plan(policy, Table(columns, path="p.parquet"), DUCKDB))
     assert '"policy_engine_count_3"' in sql
     assert '"policy_engine_rank_2"' in sql
     assert fresh("n", ["N", "n_2"]) == "n_3"
@@ -237,7 +259,7 @@ def test_a_template_can_place_nothing_but_nodes(tmp_path, monkeypatch):
     (tmp_path / "select.sql.j2").write_text("{{ query.sql() }}")
     monkeypatch.setattr(rendering, "_templates", lambda: tmp_path)
     rendering._environment.cache_clear()
-    plan = compile_policy(policy_of(tmp_path, "{zip: keep}"), PEOPLE, DUCKDB)
+    plan = compiled_plan(policy_of(tmp_path, "{zip: keep}"), PEOPLE, DUCKDB)
     with pytest.raises(InternalError, match="a template was given str, not a node"):
         render(plan)
     rendering._environment.cache_clear()
@@ -254,7 +276,7 @@ def test_every_step_is_read_once(tmp_path, grouping, form, unit):
         release=f"{{path: out.parquet, as: {form}}}",
         grouping=grouping,
     )
-    statement = sqlglot.parse_one(render(compile_policy(policy, PEOPLE, DUCKDB)), dialect="duckdb")
+    statement = sqlglot.parse_one(render(compiled_plan(policy, PEOPLE, DUCKDB)), dialect="duckdb")
     steps = [cte.alias for cte in statement.find_all(exp.CTE)]
     read = [table.name for table in statement.find_all(exp.Table)]
     assert {name: read.count(name) for name in steps} == dict.fromkeys(steps, 1)

@@ -113,7 +113,7 @@ def test_the_accountings_own_answers(load):
 def test_the_rate_of_a_sampled_source_keeps_the_guarantee(load):
     from policy_engine.accounting import calibration
 
-    source = "source: {path: a, unit: row, sampled_at: 0.3}"
+    source = "source: {path: a.csv, unit: row, sampled_at: 0.3}"
     policy = load(source=source, sample="sample: {rate: auto}")
     greatest = calibration.greatest_rate(*GIVEN, 20)
     assert greatest - Decimal("1e-12") < policy.effective_rate <= greatest

@@ -43,9 +43,9 @@ BROKEN_VALUES = [
     (
         "k",
         "k: 020",
-        ["6:4: the value can be read as a number or as text, found 020; put text in quotes"],
+        ["6:4: k can be read as a number or as text, found 020; put text in quotes"],
     ),
-    ("k", f"k: {'9' * 61}", ["6:4: the value must be a number of at most 60 digits"]),
+    ("k", f"k: {'9' * 61}", [f"6:4: k must be a number of at most 60 digits, found {'9' * 59}…"]),
     (
         "sample",
         "sample: {rate: 1.0}",
@@ -98,7 +98,10 @@ BROKEN_VALUES = [
     (
         "guarantee",
         "guarantee: {epsilon: 1e-400, delta: 0.1}",
-        ["7:22: the value must be a number within 1e-308 and 1e308"],
+        [
+            "7:22: guarantee.epsilon must be 0 or a number of size from 1e-308 to 1e308, "
+            "found 1e-400"
+        ],
     ),
     (
         "guarantee",
@@ -107,61 +110,61 @@ BROKEN_VALUES = [
     ),
     (
         "source",
-        "source: {path: a, relation: b, unit: row}",
-        ["3:19: source.relation must not stand beside path; keep one of them"],
+        "source: {path: a.pq, relation: b, unit: row}",
+        ["3:22: source.relation must not stand beside path; keep one of them"],
     ),
     (
         "source",
-        "source: {relation: a, path: b, unit: row}",
+        "source: {relation: a, path: b.pq, unit: row}",
         ["3:23: source.path must not stand beside relation; keep one of them"],
     ),
     ("source", "source: {unit: row}", ["3:1: source must have path or relation, found neither"]),
     (
         "source",
-        "source: {path: a}",
+        "source: {path: a.pq}",
         ["3:1: source.unit is missing; write unit: row where one row is one person"],
     ),
     (
         "source",
-        "source: {path: a, unit: rows}",
+        "source: {path: a.pq, unit: rows}",
         [
-            "3:25: source.unit must be row or a mapping with key, found 'rows'; "
+            "3:28: source.unit must be row or a mapping with key, found 'rows'; "
             "as in {key: person_id}"
         ],
     ),
     (
         "source",
-        "source: {path: a, unit: {keep: {order_by: [d desc, D]}}}",
+        "source: {path: a.pq, unit: {keep: {order_by: [d desc, D]}}}",
         [
-            "3:19: source.unit.key is missing",
-            "3:52: source.unit.keep.order_by[1] orders by 'D' a second time",
+            "3:22: source.unit.key is missing",
+            "3:55: source.unit.keep.order_by[1] orders by 'D' a second time",
         ],
     ),
     (
         "source",
-        "source: {path: a, unit: {key: p, keep: {order_by: d desc}}}",
+        "source: {path: a.pq, unit: {key: p, keep: {order_by: d desc}}}",
         [
-            "3:51: source.unit.keep.order_by must be a list of columns, found 'd desc'; "
+            "3:54: source.unit.keep.order_by must be a list of columns, found 'd desc'; "
             "as in [visit_date desc]"
         ],
     ),
     (
         "source",
-        "source: {path: a, unit: {key: p, keep: {order_by: [5]}}}",
-        ["3:52: source.unit.keep.order_by[0] must be text, found 5; put it in quotes"],
+        "source: {path: a.pq, unit: {key: p, keep: {order_by: [5]}}}",
+        ["3:55: source.unit.keep.order_by[0] must be text, found 5; put it in quotes"],
     ),
     (
         "source",
-        "source: {path: a, unit: row, sampled_at: 1.5}",
-        ["3:42: source.sampled_at must be above 0 and at most 1, found 1.5"],
+        "source: {path: a.pq, unit: row, sampled_at: 1.5}",
+        ["3:45: source.sampled_at must be above 0 and at most 1, found 1.5"],
     ),
     (
         "source",
-        "source: {path: a, unit: row, columns: {age: int, AGE: text}}",
+        "source: {path: a.pq, unit: row, columns: {age: int, AGE: text}}",
         [
-            "3:45: source.columns.age must be integer, double, text, boolean, date or timestamp, "
+            "3:48: source.columns.age must be integer, double, text, boolean, date or timestamp, "
             "found 'int'; did you mean 'integer'?",
-            "3:50: source.columns.AGE must differ from the column 'age' by more than case",
+            "3:53: source.columns.AGE must differ from the column 'age' by more than case",
         ],
     ),
     (
@@ -243,6 +246,43 @@ BROKEN_VALUES = [
     ),
     (
         "release",
+        "release: {path: b.parquet, as: rows, count_as: people}",
+        [
+            "8:38: release.count_as must not stand beside as: rows, which has no count; remove it",
+        ],
+    ),
+    *(
+        (
+            "source",
+            f'source: {{unit: row, path: "{path}"}}',
+            [f"3:27: source.path must end in .parquet, .pq, .csv or .tsv, found '{path}'"],
+        )
+        for path in ("people.json", "people.parquet.gz", "people.PARQUET.txt")
+    ),
+    *(
+        (
+            "source",
+            f'source: {{unit: row, path: "{path}"}}',
+            [
+                f"3:27: source.path must name one file, without *, ? and [, found '{path}'; "
+                "they would be read as a pattern: rename the file"
+            ],
+        )
+        for path in ("data/*.parquet", "p?.csv", "year[0-9].pq", "**/p.parquet", "*")
+    ),
+    *(
+        (
+            "source",
+            f'source: {{unit: row, path: "{path}"}}',
+            [
+                f"3:27: source.path must be a file of this machine, found '{path}'; "
+                "remote files are not read: copy it here"
+            ],
+        )
+        for path in ("s3://bucket/p.parquet", "https://example.org/*.csv", "file:///p.csv")
+    ),
+    (
+        "release",
         "release: {path: ' '}",
         [
             "8:17: release.path must be text that is not blank and has no line break or control "
@@ -307,7 +347,10 @@ BROKEN_RECODINGS = [
     ),
     (
         "{bins: ['2020-01-01T00:00:00Z']}",
-        ["recode.a.bins[0] must be a number, a date or a timestamp, found '2020-01-01T00:00:00Z'"],
+        [
+            "recode.a.bins[0] must be a number, a date or a timestamp, found "
+            "'2020-01-01T00:00:00Z'; write it without a zone; times with a zone are compared in UTC"
+        ],
         12,
     ),
     (
@@ -375,7 +418,7 @@ BROKEN_RECODINGS = [
     ),
     (
         "{map: {007: x}, other: y}",
-        ["the value can be read as a number or as text, found 007; put text in quotes"],
+        ["the key can be read as a number or as text, found 007; put text in quotes"],
         11,
     ),
     (

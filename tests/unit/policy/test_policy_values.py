@@ -106,7 +106,7 @@ def test_relations_and_people_with_many_rows(load):
     policy = load(
         source="source: {relation: c.main.t, sampled_at: 0.01, columns: {v: date, p: integer},"
         " unit: {key: p, keep: {order_by: [visit date DESC, v, w asc, desc]}}}",
-        release="release: {relation: public.t, as: rows, count_as: v}",
+        release="release: {relation: public.t, as: rows}",
         guarantee="guarantee: {epsilon: 1, delta: 0.1, neighbours: replace_one}",
         sample="sample: {rate: 0.5, method: native}",
         grouping="grouping: raw_first",
@@ -135,7 +135,7 @@ def test_the_rows_of_a_release_have_no_count_column(load):
 
 
 def test_a_person_needs_no_order(load):
-    assert load(source="source: {path: a, unit: {key: p}}").source.order_by == ()
+    assert load(source="source: {path: a.csv, unit: {key: p}}").source.order_by == ()
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,9 @@ def test_a_variable_without_a_key_is_a_usage_error_that_does_not_quote_it(text):
 def test_trusted_keys_are_found_by_id_and_cannot_be_added_to(key_file):
     mine = load_public_key(key_file)
     other = Ed25519PrivateKey.generate().public_key()
-    trusted = TrustedKeys.load([key_file, key_file.with_suffix(".pub")])
+    public = key_file.with_suffix(".pub")
+    trusted = TrustedKeys.load([public, str(public)])
+    assert list(TrustedKeys.load(public).by_id) == list(TrustedKeys.load(str(public)).by_id)
     assert list(trusted.by_id) == [key_id(mine)]
     assert trusted.get(key_id(mine)) is not None
     assert trusted.get(key_id(other)) is None
@@ -248,3 +250,10 @@ def test_trusted_keys_are_found_by_id_and_cannot_be_added_to(key_file):
     with pytest.raises(FrozenInstanceError):
         trusted.by_id = {}
     assert set(TrustedKeys.of(mine, other).by_id) == {key_id(mine), key_id(other)}
+
+
+def test_the_private_key_is_none_to_trust(key_file):
+    with pytest.raises(UsageError) as caught:
+        TrustedKeys.load(key_file)
+    remedy = f"name the public key beside it, {key_file.with_suffix('.pub')}"
+    assert str(caught.value) == f"{key_file}: this is the private key; {remedy}"

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.errors import DomainError, FileError, VerificationFailed
+from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.verify.attestation import sign, statement
 from policy_engine.verify.certificate import population_rate
 from policy_engine.verify.keys import TrustedKeys
@@ -92,6 +93,12 @@ def test_a_certificate_alone(keys):
     assert found.assumptions == ("one row of people is one person",)
     assert found.facts["k"] == 20
     assert found.unchecked == ("the release itself was not looked at: name it with --release",)
+
+
+@pytest.mark.parametrize("given", ["out/r.certificate.json", Path("r.certificate.json")])
+def test_the_path_of_a_certificate_is_no_certificate(keys, given):
+    with pytest.raises(UsageError, match=r"the text of a certificate: Path\(…\).read_text"):
+        verify_release(given, keys)
 
 
 def test_a_release_and_its_certificate(tmp_path, keys):

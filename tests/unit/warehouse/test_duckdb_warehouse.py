@@ -12,7 +12,7 @@ import pytest
 
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.resolve import Source
-from policy_engine.warehouse.duckdb import DuckDBWarehouse, known_collations
+from policy_engine.warehouse.duckdb import DuckDBWarehouse, column_collations
 from policy_engine.warehouse.failures import WITHHELD, withheld
 from policy_engine.warehouse.quoting import quoted
 
@@ -155,17 +155,19 @@ def test_an_interrupt_stays_one():
     [
         ("CREATE TABLE t(a VARCHAR COLLATE nocase NOT NULL, b INT)", {"a": " COLLATE nocase"}),
         ('CREATE TABLE t("A b" VARCHAR COLLATE de)', {"a b": " COLLATE de"}),
+        ("CREATE TABLE t(a VARCHAR COLLATE nocase, s STRUCT(a INT))", {"a": " COLLATE nocase"}),
+        ("CREATE TABLE t(a INT PRIMARY KEY, b INT DEFAULT(1) UNIQUE REFERENCES t(a))", {}),
         ("CREATE TABLE t(s STRUCT(a INT), CHECK((s.a > 1)), u UNION(a INT, b VARCHAR))", {}),
         ("CREATE TABLE t(a VARCHAR DEFAULT('COLLATE nocase'))", {}),
     ],
 )
 def test_collations_are_read_from_the_definition(ddl, found):
-    assert known_collations(ddl) == found
+    assert column_collations(ddl) == found
 
 
 def test_a_definition_that_cannot_be_read_is_refused():
     with pytest.raises(WarehouseError, match="make a plain table of it"):
-        known_collations("CREATE TABLE ((")
+        column_collations("CREATE TABLE ((")
 
 
 def test_quoted_names_are_one_identifier():
