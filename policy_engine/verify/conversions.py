@@ -16,6 +16,7 @@ from policy_engine.verify.datatypes import (
     DECIMALS,
     FINE_DECIMAL,
     FLOATS,
+    INEXACT,
     INTEGERS,
     NUMBERS,
     TEXT,
@@ -26,11 +27,11 @@ from policy_engine.verify.datatypes import (
     type_of,
 )
 from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare
+from policy_engine.verify.literals import bare, ordinal
 from policy_engine.verify.shape import Kind
 
 MIXED = "values are compared and combined with values of their own type only"
-_WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL})
+_WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL, INEXACT})
 _SIGNED = frozenset(kind for kind in INTEGERS if not kind.startswith("U"))
 # More than 18 digits on one side of the point, beside 18 on the other, fit no DECIMAL.
 _LONG = re.compile(r"\d{19}")
@@ -61,7 +62,7 @@ def check_cast(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     elif isinstance(inner, exp.DateTrunc | exp.TimestampTrunc) and target == "DATE":
         total = True
     else:
-        total = _widens(type_of(node.this, leaves), target)
+        total = _widens(type_of(node.this, leaves), target) or _divides(inner, target, leaves)
     if total or target == TEXT:
         return
     # Of a count the type is known, with a schema or without.
@@ -89,6 +90,21 @@ def _widens(kind: str | None, target: str) -> bool:
     if target == "DATE":
         return kind in TIMES | {"DATE"}
     return kind == target and kind not in DECIMALS
+
+
+_SMALL = frozenset({"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"})
+
+
+def _divides(node: exp.Expr, target: str, leaves: Leaves) -> bool:
+    """Whether a cast is one of a small whole number, perhaps over another and rounded."""
+    while isinstance(node, exp.Floor | exp.Ceil | exp.Round | exp.Trunc):
+        if node.args.get("decimals"):
+            return False
+        node = bare(node.this)
+    if isinstance(node, exp.Div) and ordinal(bare(node.expression)):
+        node = node.this
+    kind = type_of(node, leaves)
+    return kind in _SMALL and _widens(kind, target)
 
 
 _DAY = r"\d{4}-\d\d-\d\d"
@@ -152,15 +168,24 @@ def family(kind: str) -> str:
     if kind in NUMBERS | {"BOOLEAN"}:
         return "NUMBER"
     if kind in TIMES | {"DATE"}:
-        return "TIME"
+        return "MOMENT"
     return TEXT if kind.startswith("ENUM") else kind
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    """Whether a part is a literal, or one that is cast."""
+    inner = bare(node.this) if isinstance(node, exp.Cast) else node
+    return isinstance(inner, exp.Literal)
 
 
 def _can_overflow(parts: Sequence[exp.Expr], kinds: set[str], leaves: Leaves) -> bool:
     """Whether a common type of ``parts`` may be too narrow for one of them."""
-    varying = {type_of(p, leaves) for p in parts if not isinstance(p, exp.Literal | exp.Cast)}
+    varying = {type_of(p, leaves) for p in parts if not _is_constant(p)}
     if "DATE" in varying:
         return bool(kinds & TIMES)
+    if "TIMESTAMPTZ" in kinds and varying & (TIMES - {"TIMESTAMPTZ"}):
+        # The session's zone moves the ends of the calendar.
+        return True
     if "TIMESTAMP_NS" in kinds:
         # Its calendar ends in 2262; that of the others does not.
         return bool(kinds - {"TIMESTAMP_NS", TEXT})

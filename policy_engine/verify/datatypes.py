@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from policy_engine.verify.literals import bare
 from policy_engine.verify.shape import Value
 
 Leaves = Mapping[int, Value]
@@ -28,9 +29,15 @@ WIDE_DECIMAL = "DECIMAL of more than 18 digits"
 """Beside a number with other digits behind the point, such a number may not fit."""
 FINE_DECIMAL = "DECIMAL of more than 18 digits behind the point"
 """Beside any other number such a number may not fit."""
-DECIMALS = frozenset({"DECIMAL", WIDE_DECIMAL, FINE_DECIMAL})
+INEXACT = "DOUBLE, for want of an exact type"
+"""What arithmetic makes of exact numbers that may fit no type together: a DOUBLE, or not."""
+DECIMALS = frozenset({"DECIMAL", WIDE_DECIMAL, FINE_DECIMAL, INEXACT})
 NUMBERS = INTEGERS | FLOATS | DECIMALS | {QUOTIENT}
 TIMES = frozenset({"TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"})
+PLAIN = NUMBERS | TIMES | {TEXT, "BOOLEAN", "DATE", "TIME", "UUID", "ENUM"}
+"""The types that hold one value, not of bytes, and make one text with ``||``."""
+ONE_TEXT = INTEGERS | DECIMALS | {TEXT, "BOOLEAN", "DATE", "TIMESTAMP", "UUID", "ENUM"}
+"""The types of which equal values, and no others, have the same text."""
 
 _SYNONYMS = {
     "INT1": "TINYINT", "INT2": "SMALLINT", "SHORT": "SMALLINT", "INT": "INTEGER",
@@ -39,12 +46,14 @@ _SYNONYMS = {
     "FLOAT8": "DOUBLE", "NUMERIC": "DECIMAL", "DEC": "DECIMAL", "TEXT": TEXT, "CHAR": TEXT,
     "BPCHAR": TEXT, "STRING": TEXT, "BOOL": "BOOLEAN", "LOGICAL": "BOOLEAN",
     "DATETIME": "TIMESTAMP", "TIMESTAMP_US": "TIMESTAMP",
-    "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
+    "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ", "TIMESTAMP WITHOUT TIME ZONE": "TIMESTAMP",
+    "TIME WITHOUT TIME ZONE": "TIME", "BYTEA": "BLOB", "BINARY": "BLOB", "VARBINARY": "BLOB",
 }  # fmt: skip
 _DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC|DEC) *\( *(\d+) *(?:, *(\d+))?")
 _PRECISE = re.compile(r"(?:TIMESTAMP|DATETIME) *\( *(\d+)")
 # What the digits behind the second make of TIMESTAMP(n).
 _PRECISIONS = ("TIMESTAMP_S", *["TIMESTAMP_MS"] * 3, *["TIMESTAMP"] * 3)
+_ELEMENTS = re.compile(r"(.*)\[\d*\]")
 _FLOATING = re.compile(r"\b(FLOAT|FLOAT4|FLOAT8|DOUBLE|REAL)\b")
 
 
@@ -72,10 +81,25 @@ def is_floating(kind: str) -> bool:
     return _FLOATING.search(kind.upper()) is not None
 
 
+def shows_itself(kind: str) -> bool:
+    """Whether equal values of a type, as ``type_of`` names it, are shown alike.
+
+    A group is shown as one of its values. Of types that are not known here it is not known: one
+    month equals 30 days, VARIANT 1 equals 1.00, 10:00+02 may equal 08:00+00, and a type that
+    somebody made can be any of these.
+
+    >>> shows_itself("DATE[]"), shows_itself("DOUBLE[]"), shows_itself("MONEY")
+    (True, False, False)
+    """
+    while (element := _ELEMENTS.fullmatch(kind)) is not None:
+        kind = plain(element[1])
+    return kind in PLAIN - FLOATS - {INEXACT} or kind in {"BLOB", "JSON"}
+
+
 _TEXTS = (
-    exp.Left, exp.Right, exp.Lower, exp.Upper, exp.Trim, exp.MD5, exp.SHA2, exp.Concat,
-    exp.ConcatWs, exp.Collate, exp.TimeToStr, exp.Replace, exp.RegexpExtract, exp.RegexpReplace,
-    exp.Reverse, exp.Pad, exp.SplitPart, exp.Monthname, exp.Dayname,
+    exp.Left, exp.Right, exp.Lower, exp.Upper, exp.Trim, exp.MD5, exp.SHA2, exp.Collate,
+    exp.TimeToStr, exp.Replace, exp.RegexpExtract, exp.RegexpReplace, exp.Reverse, exp.Pad,
+    exp.SplitPart, exp.Monthname, exp.Dayname,
 )  # fmt: skip
 _PREDICATES = (
     exp.Predicate, exp.Not, exp.And, exp.Or, exp.Between, exp.In, exp.IsNan, exp.Boolean,
@@ -86,8 +110,11 @@ _PARTS = (
     exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second, exp.Sign,
     exp.Ascii, exp.StrPosition, exp.DateDiff,
 )  # fmt: skip
-_SAME = (exp.Floor, exp.Ceil, exp.Round, exp.Trunc, exp.Abs, exp.Neg, exp.Paren, exp.Try)
+_SAME = (exp.Trunc, exp.Abs, exp.Neg, exp.Paren, exp.Try)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod)
+
+
+_ALWAYS = ((_TEXTS, TEXT), (_PREDICATES, "BOOLEAN"), (_PARTS, "BIGINT"))
 
 
 def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
@@ -99,12 +126,13 @@ def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
     if isinstance(node, exp.Cast):
         kind = node.to.sql("duckdb")
         return kind.upper() if is_floating(kind) and plain(kind) not in FLOATS else plain(kind)
-    if isinstance(node, _TEXTS):
-        return TEXT
-    if isinstance(node, _PREDICATES):
-        return "BOOLEAN"
-    if isinstance(node, _PARTS):
-        return "BIGINT"
+    for nodes, kind in _ALWAYS:
+        if isinstance(node, nodes):
+            return kind
+    if isinstance(node, exp.Concat | exp.DPipe | exp.ConcatWs):
+        return _concatenated({type_of(part, leaves) for part in node.iter_expressions()})
+    if isinstance(node, exp.Floor | exp.Ceil | exp.Round):
+        return _rounded(node, type_of(node.this, leaves))
     if isinstance(node, _SAME):
         return type_of(node.this, leaves)
     if isinstance(node, (*_ARITHMETIC, exp.Div)):
@@ -127,14 +155,44 @@ _TRUNCATED = {
 _MOVED = {"TIMESTAMPTZ": "TIMESTAMP", "TIMESTAMP": "TIMESTAMPTZ"}
 
 
+def _concatenated(kinds: set[str | None]) -> str | None:
+    """What ``||`` makes: of lists, a list."""
+    if kinds <= PLAIN:
+        return TEXT
+    lists = len(kinds) == 1 and all(kind and kind.endswith("]") for kind in kinds)
+    return kinds.pop() if lists else None
+
+
+def _rounded(node: exp.Expr, kind: str | None) -> str | None:
+    """FLOOR and CEIL make a DOUBLE of a whole number, ROUND of the largest."""
+    floating = {"UHUGEINT"} if isinstance(node, exp.Round) else INTEGERS
+    return QUOTIENT if kind in floating else kind
+
+
 def _result(node: exp.Expr, kinds: set[str | None]) -> str | None:
     """What arithmetic makes of operands of ``kinds``."""
     if kinds <= NUMBERS:
+        if isinstance(node, exp.IntDiv) and kinds & DECIMALS:
+            return "DOUBLE"
+        if _is_inexact(node, kinds):
+            return INEXACT
         return _joined(kinds | {QUOTIENT} if isinstance(node, exp.Div) else kinds)
     if INTERVAL in kinds and kinds <= NUMBERS | {INTERVAL}:
         return INTERVAL
     between = isinstance(node, exp.Sub) and kinds <= TIMES | {"DATE"}
     return INTERVAL if between and kinds != {"DATE"} else None
+
+
+def _is_inexact(node: exp.Expr, kinds: set[str | None]) -> bool:
+    """Whether DuckDB may compute a DOUBLE, for want of a type that holds its exact operands."""
+    if isinstance(node, exp.Div) or kinds & (FLOATS | {QUOTIENT}):
+        return False
+    if "UHUGEINT" in kinds:
+        return len(kinds) > 1
+    if not isinstance(node, exp.Mod) or not kinds & DECIMALS:
+        return False
+    long = any(len(bare(part).name) > 18 for part in (node.this, node.expression))
+    return long or bool(kinds & {"HUGEINT", WIDE_DECIMAL, FINE_DECIMAL})
 
 
 def branches(node: exp.Expr) -> list[exp.Expr]:
@@ -170,6 +228,8 @@ def _joined(kinds: set[str | None]) -> str | None:
         return "DOUBLE"
     if QUOTIENT in kinds:
         return QUOTIENT
+    if INEXACT in kinds or (kinds <= INTEGERS and "UHUGEINT" in kinds):
+        return INEXACT
     if kinds & DECIMALS:
         return FINE_DECIMAL if FINE_DECIMAL in kinds else WIDE_DECIMAL
     return "BIGINT" if kinds <= NARROW else "HUGEINT"

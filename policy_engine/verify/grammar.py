@@ -225,7 +225,7 @@ def dialect_named(name: str) -> Dialect:
     """
     if name not in DIALECTS:
         known = ", ".join(DIALECTS)
-        raise UsageError(f"no rules to certify the dialect {name!r}; known: {known}")
+        raise UsageError(f"no rules to certify the dialect {name[:60]!r}; known: {known}")
     return Dialect.get_or_raise(name)
 
 
@@ -289,7 +289,15 @@ def code_of(node: exp.Expr) -> str:
     return next((code for kind, code in _NODE_CODES.items() if isinstance(node, kind)), "V02")
 
 
+_ONE_ROW = (
+    "; one row a person is row_number() OVER (PARTITION BY person ORDER BY ...) AS place in a"
+    " query, and WHERE place = 1 around it"
+)
+
+
 def _name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Qualify) or (isinstance(node, exp.Distinct) and node.args.get("on")):
+        return type(node).__name__.upper() + _ONE_ROW
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name!r}"
     if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):

@@ -7,14 +7,14 @@ that count and on nothing else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
-from policy_engine.verify.datatypes import QUOTIENT, TEXT, is_floating
+from policy_engine.verify.datatypes import QUOTIENT, TEXT, shows_itself
 from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare, number, ordinal
+from policy_engine.verify.literals import bare, bound, number, ordinal
 from policy_engine.verify.names import fold
 from policy_engine.verify.rows import (
     UNKNOWN,
@@ -145,10 +145,10 @@ class Grouping:
         """The k of HAVING; its other conditions wait until the outputs are read."""
         bounds = []
         for condition in conjuncts(clause.this if clause else None):
-            bound = lower_bound(condition)
-            if bound is not None and self._counts(bound[0]):
-                bounds.append(bound[1])
-            if bound is None or not self._counts(bound[0]) or isinstance(condition, exp.Between):
+            least = lower_bound(condition)
+            if least is not None and self._counts(least[0]):
+                bounds.append(least[1])
+            if least is None or not self._counts(least[0]) or isinstance(condition, exp.Between):
                 self.residue.append(condition)
         if bounds and max(bounds) < 2:
             self._notes.find("V09", f"a threshold of {max(bounds)}", clause)
@@ -209,7 +209,7 @@ def _listed(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _keyed(value: Value, name: str) -> Value:
-    return Value(value.kind, value.inputs, value.expression, value.type, value.collated, key=name)
+    return replace(value, key=name)
 
 
 def _columns(node: exp.Expr) -> list[exp.Column]:
@@ -220,16 +220,11 @@ def _reads(node: exp.Expr, name: str) -> bool:
     return any(fold(column.name) == name for column in _columns(node))
 
 
-# One month equals 30 days, VARIANT 1 equals 1.00, 10:00+02 may equal 08:00+00: a group of
-# equal values is shown as one of them, so one row would choose how another is shown.
-_EQUAL_IN_OTHER_WORDS = re.compile(r"INTERVAL|VARIANT|TIMETZ|TIME WITH TIME ZONE", re.IGNORECASE)
-
-
 def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:
     """A grouped value must show itself: no float's two zeros, no text that equals another."""
     if value.type in {None, QUOTIENT}:
         notes.assume(FLOATING)
-    elif is_floating(str(value.type)) or _EQUAL_IN_OTHER_WORDS.search(str(value.type)):
+    elif not shows_itself(str(value.type)):
         notes.find("V18", f"{shown(node)} of type {value.type}", node)
     if value.collated:
         notes.find("V32", shown(node), node)
@@ -241,12 +236,15 @@ def lower_bound(node: exp.Expr) -> tuple[exp.Expr, int] | None:
     """``(what, least)`` for a condition that holds for ``what`` from the number ``least`` on."""
     node, kind = _comparison(node)
     if kind in {exp.GTE, exp.GT, exp.Between}:
-        what, bound = node.this, node.args.get("low") or node.expression
+        what, least = node.this, node.args.get("low") or node.expression
     elif kind in {exp.LTE, exp.LT}:
-        what, bound = node.expression, node.this
+        what, least = node.expression, node.this
     else:
         return None
-    value = number(bare(bound))
+    high = node.args.get("high")
+    value = bound(bare(least))
+    if high is not None and bound(bare(high)) is None:
+        return None
     if value is None:
         return None
     floor = value.numerator // value.denominator

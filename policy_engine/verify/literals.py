@@ -11,6 +11,9 @@ from sqlglot import exp
 # would be read as an integer of a billion digits.
 _NUMBER = re.compile(r"(?=.{1,40}\Z)(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?\Z", re.ASCII)
 
+# Others DuckDB compares as floating-point numbers, which are other numbers.
+_BOUND = re.compile(r"\d{1,18}|\d{1,9}\.\d{1,6}", re.ASCII)
+
 
 def bare(node: exp.Expr) -> exp.Expr:
     """``node`` without its alias and parentheses."""
@@ -28,6 +31,15 @@ def number(node: exp.Expr) -> Fraction | None:
     if not isinstance(node, exp.Literal) or node.is_string or not _NUMBER.match(node.name):
         return None
     return Fraction(node.name)
+
+
+def bound(node: exp.Expr) -> Fraction | None:
+    """The value of a literal number that DuckDB compares with a count as it is written.
+
+    >>> bound(exp.Literal.number("19.5")), bound(exp.Literal.number("19.5e0"))
+    (Fraction(39, 2), None)
+    """
+    return number(node) if _BOUND.fullmatch(node.name) else None
 
 
 def ordinal(node: exp.Expr) -> int | None:

@@ -29,7 +29,10 @@ from policy_engine.verify.shape import (
 from policy_engine.verify.sources import Sources
 
 UNORDERED = "the order in which rows are stored or shown is not part of the release"
-BUILT_INS = "no macro or user-defined function replaces a built-in function that the text calls"
+BUILT_INS = (
+    "no macro or user-defined function replaces a built-in function that the text calls, and no"
+    " default collation is set"
+)
 TIES = "which of a person's rows is kept, where their order ties, does not depend on others"
 
 

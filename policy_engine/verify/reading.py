@@ -30,6 +30,8 @@ from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Stage, Value
 from policy_engine.verify.sources import Sources, named
 from policy_engine.verify.windows import is_first_row, read_rank, read_repeat
 
+_BESIDE = "sample the table itself, and put the query's filter beside the sample"
+
 Scope = Mapping[str, Relation]
 
 
@@ -98,7 +100,7 @@ class Reader:
         if not node.db and name in scope and isinstance(node.this, exp.Identifier):
             relation = named(scope[name], node.alias or name)
             if relation is not None and node.args.get("sample"):
-                found = f"a sample of the query {name}, not of a base table"
+                found = f"a sample of the query {name}, not of a base table; {_BESIDE}"
                 self._notes.find("V04", found, node)
                 relation = relation.but(sampling=True)
             return self._renamed(relation, node)
@@ -139,7 +141,8 @@ class Reader:
         if sample is None:
             return relation
         if relation.stage is not Stage.SOURCE:
-            self._notes.find("V04", "a sample of a query or view, not of a base table", sample)
+            found = f"a sample of a query or view, not of a base table; {_BESIDE}"
+            self._notes.find("V04", found, sample)
         drawn = read_tablesample(sample, self._notes)
         return relation.but(stage=Stage.ROWS, sample=relation.sample or drawn, sampling=True)
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from policy_engine.verify.datatypes import Leaves, collation_of, type_of
 from policy_engine.verify.findings import Notes, shown
 from policy_engine.verify.grammar import ROW_NODES, code_of
+from policy_engine.verify.growth import growth
 from policy_engine.verify.literals import bare
 from policy_engine.verify.names import fold
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
@@ -95,6 +96,7 @@ def evaluate(
         _substitute(node, leaves),
         type_of(node, leaves),
         collation_of(node, leaves),
+        growth=growth(node, leaves, notes) if total else 1,
     )
 
 

@@ -18,10 +18,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from policy_engine.verify.datatypes import FLOATS
+from policy_engine.policy.auto import NATIVE_GRAIN
+from policy_engine.verify.datatypes import FLOATS, ONE_TEXT
 from policy_engine.verify.findings import Notes, shown
 from policy_engine.verify.literals import bare, number
-from policy_engine.verify.names import fold
+from policy_engine.verify.names import dotted, fold
 from policy_engine.verify.rows import lookup
 from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Sample, Stage
 
@@ -168,10 +169,12 @@ def _read_keyed(
         return None
     if not _is_bound_secret(parts[0], queries):
         notes.find("V19", shown(parts[0]), parts[0])
+    elif isinstance(parts[0], exp.Subquery):
+        _check_secrets(parts[0].this, relation, notes)
     key = parts[2]
     if type(key) is exp.Cast and key.to.is_type("text", "varchar"):
         key = bare(key.this)
-    unit = _unit(key, relation, notes)
+    unit = _unit(key, relation, notes, hashed=True)
     if isinstance(hashed.this, exp.Concat) and unit is not None:
         # concat() reads NULL as '', so that all who have no key would be in or out together.
         notes.assume(f"{unit} is never NULL in {relation.source}")
@@ -185,8 +188,11 @@ def _concatenated(node: exp.Expr) -> list[exp.Expr]:
     return [bare(part) for part in node.expressions] if isinstance(node, exp.Concat) else [node]
 
 
-def _unit(key: exp.Expr, relation: Relation, notes: Notes) -> str | None:
-    """The unit that a sampled column identifies: one row, or a key of the source as it is."""
+def _unit(key: exp.Expr, relation: Relation, notes: Notes, *, hashed: bool = False) -> str | None:
+    """The unit that a sampled column identifies: one row, or a key of the source as it is.
+
+    What is ``hashed`` is the text of a key: equal keys must have the same.
+    """
     value = lookup(key, relation)
     if value is None or not (value.column or value.kind is Kind.POSITION):
         code = "V30" if isinstance(key, exp.Column) and value is None else "V04"
@@ -205,6 +211,9 @@ def _unit(key: exp.Expr, relation: Relation, notes: Notes) -> str | None:
         notes.find("V32", shown(key), key)
     elif value.type is None:
         notes.assume(f"{value.column} is a whole number, a UUID, or text without a collation")
+    elif hashed and value.type not in ONE_TEXT:
+        found = f"{shown(key)} of type {value.type}, of which one person may have two texts"
+        notes.find("V04", found, key)
     return value.column
 
 
@@ -230,10 +239,28 @@ def _is_bound_secret(node: exp.Expr, queries: Collection[str]) -> bool:
     )
 
 
+def _check_secrets(select: exp.Expr, relation: Relation, notes: Notes) -> None:
+    """The secrets relation is another than the source, and its columns are its own.
+
+    A relation without a column called salt would show the one of the row that is hashed.
+    """
+    table = select.args["from_"].this
+    name = dotted(part.name for part in table.parts)
+    own = {fold(last.split(".")[-1]) for last in (relation.source, *relation.views)}
+    if fold(table.name) in own:
+        notes.find("V19", f"{name}, which is the source itself", table)
+    elif relation.open:
+        notes.assume(f"{name} is no source of the release and has a salt and a release_id")
+    elif relation.columns.keys() & {"salt", "release_id"}:
+        notes.find("V19", f"{name}, beside a source with a salt or a release_id", table)
+
+
 def _sample(
     rate: Fraction | None, unit: str, method: str, node: exp.Expr, notes: Notes
 ) -> Sample | None:
-    if rate is None or not 0 < rate < 1:
+    # The engine's random numbers are known to 32 bits only.
+    grain = Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
+    if rate is None or not 0 < rate < 1 - grain:
         found = "no number" if rate is None else f"a rate of {float(rate):g}"
         notes.find("V04", found, node)
         return None

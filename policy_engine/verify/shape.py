@@ -44,6 +44,7 @@ class Value:
     ``expression`` is written over source columns; None where it grew too large to carry.
     ``type`` is the engine's name of its type; ``collated`` whether a collation compares it.
     Both are None where that is not known. ``key`` names the grouped expression that it is.
+    ``growth`` is how often, at most, it holds what its row holds.
     """
 
     kind: Kind
@@ -52,6 +53,7 @@ class Value:
     type: str | None = None
     collated: bool | None = None
     key: str | None = None
+    growth: int = 1
 
     @property
     def column(self) -> str | None:
@@ -151,5 +153,12 @@ class ReleaseShape:
 
     @property
     def ordered(self) -> bool:
-        """Whether the rows are sorted by every released column, in some order."""
-        return {column.name for column in self.columns} <= {term.name for term in self.order}
+        """Whether the released columns and the order say how the rows stand.
+
+        Groups that differ in a hidden key only can show the same columns: their counts then
+        stand in the order in which the engine stored them.
+        """
+        shown = {column.name for column in self.columns}
+        if self.hidden and self.count is not None:
+            shown.add(self.count)
+        return shown <= {term.name for term in self.order}

@@ -17,6 +17,11 @@ from policy_engine.verify.shape import Kind, Relation, Stage, Value
 
 _MAX_VIEWS = 32
 _PARQUET = (".parquet", ".parq", ".pq")
+# As what DuckDB reads ``people.csv``, where there is no table csv in a schema people.
+_FILES = frozenset({
+    "csv", "tsv", "json", "jsonl", "ndjson", "geojson", "parquet", "parq", "pq", "gz", "zst",
+    "xlsx", "avro", "arrow", "arrows", "feather", "shp", "gpkg", "duckdb", "vortex",
+})  # fmt: skip
 _FILE_NUMBER = "file_row_number"
 _TABLE_NUMBER = "rowid"
 
@@ -74,10 +79,18 @@ class Sources:
                 notes.find("V16", f"{name}, a file whose types may depend on its rows", node)
                 return None
             return self._relation(node.name, node, None, notes)
-        if _is_catalog(node) and self.schema.columns(name) is None:
+        if _may_be_file(node) and not self._is_known(name):
+            quoted = shown(exp.Literal.string(".".join(part.name for part in node.parts)))
+            found = f"{name}, a table or a file; a Parquet file is read as {quoted}"
+            notes.find("V16", found, node)
+            return None
+        if _is_catalog(node) and not self._is_known(name):
             notes.find("V16", f"{name}, which describes the database", node)
             return None
         return self._relation(name, node, _TABLE_NUMBER, notes)
+
+    def _is_known(self, name: str) -> bool:
+        return self.schema.columns(name) is not None
 
     def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Relation | None:
         paths = [e for e in read.expressions if e.is_string]
@@ -114,6 +127,12 @@ class Sources:
             open=types is None,
             row_number=number,
         )
+
+
+def _may_be_file(node: exp.Table) -> bool:
+    """Whether a name of several parts is a file's too; a temporary table hides the file."""
+    parts = [part.name.lower() for part in node.parts]
+    return len(parts) > 1 and parts[-1].split(".")[-1] in _FILES and parts[:2] != ["temp", "main"]
 
 
 _CATALOGS = frozenset({"information_schema", "pg_catalog"})

@@ -28,7 +28,7 @@ def in_one_word(statement: exp.Expr) -> exp.Expr:
     >>> in_one_word(sqlglot.parse_one("select date_part('year', d) ~ 'x'", "duckdb")).sql("duckdb")
     "SELECT REGEXP_FULL_MATCH(EXTRACT(year FROM d), 'x')"
     """
-    for node in list(statement.find_all(exp.Anonymous, exp.RegexpLike)):
+    for node in list(statement.find_all(exp.Anonymous, exp.RegexpLike, exp.ArrayContains)):
         same = _same(node)
         if same is not None:
             node.replace(same)
@@ -40,6 +40,8 @@ def _same(node: exp.Expr) -> exp.Expr | None:
         # The operator ~ asks of the whole text; a function has a place of its own name.
         named = "start" in node.meta
         return None if named else exp.RegexpFullMatch(this=node.this, expression=node.expression)
+    if isinstance(node, exp.ArrayContains):
+        return exp.Contains(this=node.this, expression=node.expression)
     name, given = node.name.lower(), node.expressions
     if name in {"date_part", "datepart"} and len(given) == 2 and given[0].is_string:
         return exp.Extract(this=exp.var(given[0].name), expression=given[1])

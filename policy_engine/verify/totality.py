@@ -23,6 +23,7 @@ from policy_engine.verify.conversions import (
 )
 from policy_engine.verify.datatypes import (
     FLOATS,
+    INTEGERS,
     INTERVAL,
     NUMBERS,
     QUOTIENT,
@@ -30,6 +31,7 @@ from policy_engine.verify.datatypes import (
     TIMES,
     Leaves,
     branches,
+    plain,
     type_of,
 )
 from policy_engine.verify.findings import Notes, shown
@@ -50,14 +52,27 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         part = stack.pop()
         if id(part) in leaves:
             continue
-        rule = _RULES.get(type(part))
+        rule = None if _is_caught(part) else _RULES.get(type(part))
         branch = isinstance(part, exp.If) and isinstance(part.parent, exp.Case)
         if rule is not None and not branch and not (guarded and isinstance(part, _TRUNCATIONS)):
             rule(part, leaves, notes)
         if isinstance(part, _NUMBERS_AND_TIMES) and _of_text(part):
             notes.find("V17", f"{shown(part)}, of a text", part)
-        if not isinstance(part, exp.Try):
-            stack.extend(part.iter_expressions())
+        stack.extend(part.iter_expressions())
+
+
+# What TRY is known to catch: not what DuckDB finds when it prepares a query, or a pattern.
+_CAUGHT = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.IntDiv, exp.Mod)
+
+
+def _is_caught(node: exp.Expr) -> bool:
+    """Whether a part can fail, but stands in a TRY that makes NULL of it."""
+    if isinstance(node, exp.Cast):
+        # The cast of a column to one kind of time or another is TRY's, as is that to a number.
+        caught = not isinstance(bare(node.this), exp.Literal)
+    else:
+        caught = isinstance(node, _CAUGHT)
+    return caught and node.find_ancestor(exp.Try) is not None
 
 
 def _of_text(node: exp.Expr) -> bool:
@@ -152,11 +167,11 @@ def _between_dates(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 def _rounding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """``round(x, -1)`` overflows near the end of an integer's range."""
     decimals = node.args.get("decimals")
-    if (
-        decimals is not None
-        and not _small(decimals)
-        and type_of(node, leaves) not in FLOATS | {QUOTIENT}
-    ):
+    if decimals is None or _small(decimals):
+        return
+    if not _small(_unsigned(decimals)):
+        undecided(node, notes)
+    elif type_of(node, leaves) not in FLOATS | {QUOTIENT}:
         doubt(node, notes)
 
 
@@ -183,14 +198,19 @@ def _padding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 
 
 def _search(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A list is searched for a value of its own type, into which a text is converted."""
-    kind = type_of(node.this, leaves)
-    if not bare(node.expression).is_string or kind == TEXT:
-        return
-    if kind is None:
+    """A list is searched for a value of its own type; another is converted, or the list is."""
+    kind, wanted = type_of(node.this, leaves), type_of(node.expression, leaves)
+    if kind is None or wanted is None:
         notes.assume(MIXED)
-    elif kind not in {"TEXT[]", "VARCHAR[]"}:
+    elif kind != TEXT and not _compares(plain(kind.removesuffix("[]")), wanted):
         undecided(node, notes)
+
+
+def _compares(kind: str, other: str) -> bool:
+    """Whether DuckDB compares every value of two types without one that fails."""
+    if {kind, other} & FLOATS:
+        return {kind, other} <= NUMBERS
+    return kind == other or {kind, other} <= INTEGERS - {"UHUGEINT"}
 
 
 def _unsigned(node: exp.Expr) -> exp.Expr:
@@ -198,12 +218,13 @@ def _unsigned(node: exp.Expr) -> exp.Expr:
 
 
 def _small(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string and len(node.name) <= 9
+    return ordinal(node) is not None and len(node.name) <= 9
 
 
 def _zone(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    zone = node.args["zone"]
-    if not (zone.is_string and zone.name == "UTC") or type_of(node.this, leaves) == "DATE":
+    """Other kinds of time become one of microseconds first, with a shorter calendar."""
+    zone, kind = node.args["zone"], type_of(node.this, leaves)
+    if not (zone.is_string and zone.name == "UTC") or kind not in {"TIMESTAMP", "TIMESTAMPTZ"}:
         undecided(node, notes)
 
 

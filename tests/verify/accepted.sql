@@ -287,3 +287,29 @@ from people tablesample bernoulli (10%) group by all having count(*) >= 20
 
 --- days between dates, which are a number
 select born - date '2000-01-01' as days, count(*) as n from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- thresholds of many digits
+select sex, count(*) as n from people tablesample bernoulli (10%) group by sex having count(*) >= 000000000000000020 and count(*) >= 19.500001
+
+--- texts of texts and plain values
+select sex || '-' || race as a, concat(zip, sex, 'x') as b, concat_ws('-', zip, race) as c, replace(sex, 'f', 'female') as d,
+       replace(zip, '99', '') as e, regexp_replace(zip, '^(9).*$', 'a long label for \1, \1 and \1') as f, count(*) as n
+from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- decimals and whole numbers, divided
+select height % 2 as a, age % 5 as b, wealth % 7 as c, wealth // 7 as d, floor(age) as f, round(id) as g, count(*) as n
+from people tablesample bernoulli (10%) where token // 2 < 5 and token % 2.5 < 1 group by all having count(*) >= 20
+
+--- what TRY catches
+select try(age + 1) as a, try(cast(zip as integer)) as b, try(-hours) as c, count(*) as n
+from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- keyed by a day
+select ward, count(*) as n from visits where sha256(? || ':u:' || day) < '0ccc' group by ward having count(*) >= 20
+
+--- a list
+select marks as m, marks || marks as mm, count(*) as n from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- decades of whole numbers
+select (age / 10)::int * 10 as a, cast(floor(hours / 5) as integer) as b, count(*) as n
+from people tablesample bernoulli (10%) group by all having count(*) >= 20

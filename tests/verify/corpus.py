@@ -8,7 +8,9 @@ from pathlib import Path
 from policy_engine.verify.schema import Schema, parse_schema
 
 HERE = Path(__file__).parent
-SCHEMA = parse_schema((HERE / "schema.sql").read_text(), "duckdb")
+# A schema is tables and views: the type is one that only the database knows.
+_DDL = (HERE / "schema.sql").read_text().replace("CREATE TYPE money AS DOUBLE;", "")
+SCHEMA = parse_schema(_DDL, "duckdb")
 
 
 @dataclass(frozen=True)

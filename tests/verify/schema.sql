@@ -8,6 +8,11 @@ CREATE TABLE main.people (
 );
 CREATE TABLE visits (person_id BIGINT, ward VARCHAR, day DATE, cost VARCHAR, fever DOUBLE);
 CREATE TABLE places (lat DOUBLE, home STRUCT(lat INTEGER, street VARCHAR), PRIMARY KEY (lat));
+CREATE TYPE money AS DOUBLE;
+CREATE TABLE fees (
+  sex VARCHAR, fee money, fees money[], rates DOUBLE[], noon TIME, whole TIMESTAMP, since DATE, until TIMESTAMP_S, nanos TIMESTAMP_NS
+);
+CREATE TABLE salted (id VARCHAR, ward VARCHAR, salt VARCHAR, release_id VARCHAR);
 CREATE VIEW adults AS SELECT *, left(zip, 3) AS area FROM people WHERE age >= 18;
 CREATE VIEW everyone AS SELECT * FROM adults;
 CREATE VIEW sampled AS SELECT * FROM people TABLESAMPLE BERNOULLI (10 PERCENT);

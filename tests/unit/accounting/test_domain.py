@@ -14,6 +14,7 @@ from policy_engine.errors import DomainError
 
 RATE = "rate must be a number strictly between 0 and 1 (by at least 1e-300), found "
 K = "k must be an integer from 2 to 1000000000, found "
+LEAST = "epsilon must be 0 or at least 1E-300, found "
 EPSILON = "epsilon must be a finite number from 0 to 1000000000, found "
 REAL = "epsilon must be a finite number from -1000000000 to 1000000000, found "
 DELTA = "delta must be a number strictly between 0 and 1, found "
@@ -31,7 +32,7 @@ DELTA = "delta must be a number strictly between 0 and 1, found "
         (domain.sampling_rate, "0." + "1" * 601, RATE + "0." + "1" * 601),
         (domain.sampling_rate, Fraction(5, 4), RATE + "5/4"),
         *[(domain.nonnegative_epsilon, value, EPSILON + str(value)) for value in (-1, 2e9)],
-        (domain.nonnegative_epsilon, "1e-301", "epsilon must be 0 or at least 1E-300, found 1e-301"),
+        (domain.nonnegative_epsilon, "1e-301", LEAST + "1e-301"),
         (domain.nonnegative_epsilon, "inf", EPSILON + "Infinity"),
         *[(domain.real_epsilon, value, REAL + str(value)) for value in (-2e9, 2e9, "-1e-301")],
         *[(domain.probability, value, DELTA + str(value)) for value in (0, 1, -0.5)],

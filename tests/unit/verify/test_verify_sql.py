@@ -6,6 +6,7 @@ import pytest
 
 from policy_engine.errors import UsageError
 from policy_engine.verify.conversions import MIXED
+from policy_engine.verify.datatypes import plain
 from policy_engine.verify.proof import TIES, UNORDERED, prove
 from policy_engine.verify.schema import Schema, parse_schema
 from policy_engine.verify.shape import Term
@@ -87,6 +88,79 @@ def test_order(order, is_ordered):
     sql = f"{sql} group by sex, left(people.zip, 3) {ENOUGH} {order}"
     assert shape(sql).ordered is is_ordered
     assert (UNORDERED in assumed(sql)) is not is_ordered
+
+
+@pytest.mark.parametrize(
+    ("order", "is_ordered"),
+    [("order by z", False), ("order by n", False), ("order by z, n", True), ("order by all", True)],
+)
+def test_order_of_groups_that_show_the_same(order, is_ordered):
+    sql = f"select left(zip, 3) as z, count(*) as n from {PEOPLE} group by zip {ENOUGH} {order}"
+    assert shape(sql).ordered is is_ordered
+    assert (UNORDERED in assumed(sql)) is not is_ordered
+    without = f"select left(zip, 3) as z from {PEOPLE} group by zip {ENOUGH} order by z"
+    assert shape(without).ordered
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_key"),
+    [("BIGINT", True), ("DECIMAL(10, 2)", True), ("UUID", True), ("TEXT", True), ("DATE", True),
+     ("BOOLEAN", True), ("ENUM('a', 'b')", True), ("TIMESTAMP", True), ("TIMETZ", False),
+     ("INTERVAL", False), ("JSON", False), ("VARIANT", False), ("MAP(TEXT, DOUBLE)", False),
+     ("UNION(a INTEGER, b TEXT)", False), ("TEXT[]", False), ("span", False), ("BIT", False),
+     ("TIMESTAMPTZ", False), ("TIMESTAMP_NS", False), ("", False)],
+)  # fmt: skip
+def test_keys_of_a_keyed_sample(kind, is_key):
+    sql = "select ward, count(*) as n from visits where sha256(? || ':u:' || k) < '0ccc'"
+    schema = Schema({"visits": {"k": kind, "ward": "TEXT"}}, known=True)
+    proof = prove(f"{sql} group by ward {ENOUGH}", "duckdb", schema)
+    assert [finding.code for finding in proof.findings] == ([] if is_key else ["V04"])
+    if not is_key:
+        assert f"of type {plain(kind)}"[:12] in proof.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_key"),
+    [("uuid", True), ("DECIMAL(38, 37)[3][]", True), ("ENUM('a', 'b')", True), ("blob", True),
+     ("TIMESTAMP WITH TIME ZONE", True), ("time", True), ("json", True), ("span", False),
+     ("span[]", False), ("TIMETZ", False), ("TIME WITH TIME ZONE", False), ("VARIANT[]", False),
+     ("UNION(a INTEGER)", False), ("STRUCT(a INTEGER)[]", False), ("", False)],
+)  # fmt: skip
+def test_types_of_groups(kind, is_key):
+    schema = Schema({"visits": {"k": kind}}, known=True)
+    sql = "select k, count(*) as n from visits tablesample bernoulli (10%) group by k"
+    proof = prove(f"{sql} {ENOUGH}", "duckdb", schema)
+    assert [finding.code for finding in proof.findings] == ([] if is_key else ["V18"])
+
+
+def test_the_secrets_are_no_part_of_the_source():
+    sql = (
+        "select ward, count(*) as n from visits where sha256((select salt from s.salts where"
+        f" release_id = 'x') || ':u:' || person) < '0ccc' group by ward {ENOUGH}"
+    )
+    alone = "s.salts is no source of the release and has a salt and a release_id"
+    assert alone in assumed(sql)
+    schema = Schema({"visits": {"person": "BIGINT", "ward": "TEXT"}}, known=True)
+    assert alone not in assumed(sql, schema)
+
+
+def test_remedies():
+    rank = "row_number() over (partition by person order by day) = 1"
+    once = f"select ward, count(*) as n from (select * from visits qualify {rank}) group by ward"
+    assert "WHERE place = 1 around it" in prove(once, "duckdb").findings[-1].message
+    filtered = "with s as (select * from people where age > 3) select sex, count(*) as n from s"
+    sql = f"{filtered} tablesample bernoulli (10%) group by sex {ENOUGH}"
+    (finding,) = prove(sql, "duckdb").findings
+    assert finding.message.endswith("put the query's filter beside the sample")
+
+
+@pytest.mark.parametrize("sql", ["people.csv", "people.parquet", "a.people.json", "a.people.GZ"])
+def test_names_of_files_without_quotes(sql):
+    query = f"select sex, count(*) as n from {sql} tablesample bernoulli (10%) group by 1 {ENOUGH}"
+    (finding,) = prove(query, "duckdb").findings
+    assert finding.code == "V16"
+    assert finding.message.endswith(f"a Parquet file is read as '{sql}'")
+    assert shape(query, Schema({sql: {"sex": "TEXT"}}, known=True)).source == sql
 
 
 def test_ties_are_assumed_away():
@@ -199,19 +273,20 @@ def test_floating_keys(expression):
 
 
 @pytest.mark.parametrize(
-    "expression", ["age / 10", "floor(age / 10) * 10", "born - born", "money / 2"]
+    "expression",
+    ["age / 10", "floor(age / 10) * 10", "born - born", "money / 2", "floor(age) * small"],
 )
 def test_quotients_are_keys_under_an_assumption(expression):
     assert any("negative zero" in text for text in assumed(release(expression), KNOWN))
 
 
 @pytest.mark.parametrize(
-    "expression", ["floor(age)", "money + 1", "age + small", "huge + age", "length(zip)",
+    "expression", ["round(age)", "money + 1", "age + small", "huge + age", "length(zip)",
     "age > weight",
-                   "coalesce(age, money)", "where", "tags", "extract(year from born)"],
+                   "coalesce(age, money)", "tags", "extract(year from born)"],
 )  # fmt: skip
 def test_exact_keys(expression):
-    sql = release(expression.replace("where", '"where"'))
+    sql = release(expression)
     found = [text for text in assumed(sql, KNOWN) if "negative zero" in text]
     assert not found or "extract" in expression
 
@@ -510,3 +585,12 @@ def test_fields_of_a_struct_are_no_columns():
     text = "create table t (a double, s struct(a integer, b text), check (a > 0))"
     schema = parse_schema(text, "duckdb")
     assert schema.columns("t") == {"a": "DOUBLE", "s": "STRUCT(a INT, b TEXT)"}
+
+
+@pytest.mark.parametrize(
+    ("source", "found"), [('temp.main."people.csv"', []), ("people.csv", ["V16"])]
+)
+def test_a_temporary_table_may_be_called_as_the_file_it_was_read_from(source, found):
+    sample = f"from {source} tablesample bernoulli (10%)"
+    text = f"select sex, count(*) {sample} group by sex having count(*) >= 20"
+    assert sorted({finding.code for finding in prove(text, "duckdb").findings}) == found
