@@ -8,7 +8,9 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= 2
 TESTS ?= policy_engine tests
-PYTEST := PYTHONPATH=scripts $(BIN)/python -m pytest -p slow_last --doctest-modules -n $(WORKERS)
+SEED ?= 0
+PYTEST := PYTHONPATH=scripts $(BIN)/python -m pytest -p slow_last --doctest-modules -n $(WORKERS) \
+  --hypothesis-seed=$(SEED)
 PYTHON_FILES := policy_engine tests benchmarks scripts policies docs
 
 DEMO := policies/adult
