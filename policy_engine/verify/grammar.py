@@ -179,6 +179,7 @@ _ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
 _NEEDED: dict[type[exp.Expr], tuple[str, str]] = {
     exp.If: ("false", "an else"),
     exp.RegexpReplace: ("replacement", "a replacement"),
+    exp.Replace: ("replacement", "a replacement"),
     exp.Pad: ("fill_pattern", "what to fill with"),
     exp.SplitPart: ("part_index", "a place"),
 }

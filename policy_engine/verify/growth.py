@@ -50,7 +50,7 @@ def _factor(node: exp.Expr, parts: dict[int, int], notes: Notes) -> int:
 
 def _replaced(node: exp.Expr, notes: Notes) -> int:
     """How much longer REPLACE makes a text that is nothing but what it looks for."""
-    old, new = bare(node.expression), bare(node.args["replacement"])
+    old, new = bare(node.expression), bare(node.args.get("replacement") or exp.Null())
     if not new.is_string:
         # Two columns of one row, each letter of the one replaced by the other.
         undecided(node, notes)

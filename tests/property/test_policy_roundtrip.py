@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from io import StringIO
 
@@ -78,6 +79,8 @@ def documents(draw: st.DrawFn) -> dict[str, object]:
         )
     )
     place, source = draw(places)
+    if place == "path":
+        source = re.sub(r"[*?\[:]", "", source) + ".csv"
     document: dict[str, object] = {
         "version": 1,
         "name": draw(names),
