@@ -16,12 +16,12 @@ from typing import Any
 from policy_engine.accounting.curve import delta_exact
 from policy_engine.accounting.domain import claimed, decimal, sampling_rate
 from policy_engine.errors import DomainError, NotCertifiable
-from policy_engine.policy.auto import NATIVE_GRAIN
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.resolve import Policy
 from policy_engine.verify.checks import compare
 from policy_engine.verify.findings import Findings
 from policy_engine.verify.proof import BUILT_INS, prove
+from policy_engine.verify.sampling import grain_of
 from policy_engine.verify.schema import Schema
 from policy_engine.verify.shape import ReleaseShape
 
@@ -158,8 +158,7 @@ def certified_rate(policy: Policy) -> Decimal:
 def population_rate(rate: Fraction, method: str, sampled_at: Decimal) -> Fraction:
     """An upper bound on the probability that a unit of the population is sampled.
 
-    The rate of a keyed sample is exact; the engine's random numbers are known to 32 bits
-    only. A known earlier sample multiplies ([AMP]).
+    A known earlier sample multiplies ([AMP]).
 
     Raises:
         DomainError: ``sampled_at`` is neither 1 nor a rate.
@@ -171,8 +170,7 @@ def population_rate(rate: Fraction, method: str, sampled_at: Decimal) -> Fractio
         earlier = Fraction(1 if sampled_at == 1 else sampling_rate(sampled_at))
     except DomainError:
         raise DomainError("sampled_at", "1 or a rate below it", f"{sampled_at:.12g}") from None
-    grain = Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
-    return (rate + grain) * earlier
+    return (rate + grain_of(method)) * earlier
 
 
 def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]:

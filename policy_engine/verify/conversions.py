@@ -18,6 +18,7 @@ from policy_engine.verify.datatypes import (
     FLOATS,
     INEXACT,
     INTEGERS,
+    NARROW,
     NUMBERS,
     TEXT,
     TIMES,
@@ -92,7 +93,7 @@ def _widens(kind: str | None, target: str) -> bool:
     return kind == target and kind not in DECIMALS
 
 
-_SMALL = frozenset({"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER"})
+_SMALL = NARROW - {"BIGINT"}
 
 
 def _divides(node: exp.Expr, target: str, leaves: Leaves) -> bool:

@@ -23,6 +23,7 @@ from policy_engine.verify.rows import (
     evaluate,
     is_qualifier,
     lookup,
+    reads,
     resolver,
 )
 from policy_engine.verify.shape import Kind, Relation, Stage, Value
@@ -88,7 +89,7 @@ class Grouping:
             return node
         # An engine prefers a column of the source to an alias of that name (sampling.md).
         relation, name = self._relation, fold(node.name)
-        if name in relation.columns or (relation.open and _reads(alias, name)):
+        if name in relation.columns or (relation.open and reads(alias, name)):
             return node
         check_not_a_row(node, relation, self._notes)
         self._hiding.append((name, alias))
@@ -125,7 +126,7 @@ class Grouping:
         """Inside a key, an alias of a source whose columns are not known could be a column."""
         for column in node.find_all(exp.Column) if self._relation.open else ():
             name, alias = fold(column.name), self._alias(column)
-            if alias is not None and column is not node and not _reads(alias, name):
+            if alias is not None and column is not node and not reads(alias, name):
                 self._notes.find("V30", f"{name}, an alias or a column", column)
 
     def is_count(self, node: exp.Expr) -> bool:
@@ -214,10 +215,6 @@ def _keyed(value: Value, name: str) -> Value:
 
 def _columns(node: exp.Expr) -> list[exp.Column]:
     return list(node.find_all(exp.Column))
-
-
-def _reads(node: exp.Expr, name: str) -> bool:
-    return any(fold(column.name) == name for column in _columns(node))
 
 
 def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:

@@ -23,6 +23,7 @@ from policy_engine.verify.rows import (
     evaluate,
     is_qualifier,
     lookup,
+    reads,
     resolver,
 )
 from policy_engine.verify.sampling import RESERVED, is_sampling, read_predicate, read_tablesample
@@ -177,7 +178,7 @@ class Reader:
         aliases = {
             fold(item.alias)
             for item in query.expressions
-            if isinstance(item, exp.Alias) and not _reads(item, fold(item.alias))
+            if isinstance(item, exp.Alias) and not reads(item, fold(item.alias))
         }
         for node in nodes:
             for column in node.find_all(exp.Column):
@@ -363,8 +364,3 @@ def _output_name(item: exp.Expr) -> str:
         return fold(item.alias)
     node = bare(item)
     return fold(node.name) if isinstance(node, exp.Column) else canonical(node)
-
-
-def _reads(item: exp.Expr, name: str) -> bool:
-    """Whether ``item`` reads a column called ``name``: the source then has one."""
-    return any(fold(column.name) == name for column in item.find_all(exp.Column))

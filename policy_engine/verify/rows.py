@@ -44,6 +44,11 @@ Resolver = Callable[[exp.Expr], Value | None]
 UNKNOWN = Value(Kind.VALUE)
 
 
+def reads(node: exp.Expr, name: str) -> bool:
+    """Whether ``node`` reads a column called ``name``: the source then has one."""
+    return any(fold(column.name) == name for column in node.find_all(exp.Column))
+
+
 def lookup(node: exp.Expr | None, relation: Relation) -> Value | None:
     """The value a column name stands for in ``relation``; None where there is none."""
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):

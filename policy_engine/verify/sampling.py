@@ -255,12 +255,21 @@ def _check_secrets(select: exp.Expr, relation: Relation, notes: Notes) -> None:
         notes.find("V19", f"{name}, beside a source with a salt or a release_id", table)
 
 
+def grain_of(method: str) -> Fraction:
+    """How far the rate of a sample may be above the one that is written.
+
+    The engine's random numbers are known to 32 bits only; the rate of a keyed sample is exact.
+
+    >>> grain_of("native") == Fraction(1, 2**32), grain_of("drawn")
+    (True, Fraction(0, 1))
+    """
+    return Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
+
+
 def _sample(
     rate: Fraction | None, unit: str, method: str, node: exp.Expr, notes: Notes
 ) -> Sample | None:
-    # The engine's random numbers are known to 32 bits only.
-    grain = Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
-    if rate is None or not 0 < rate < 1 - grain:
+    if rate is None or not 0 < rate < 1 - grain_of(method):
         found = "no number" if rate is None else f"a rate of {float(rate):g}"
         notes.find("V04", found, node)
         return None
