@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from policy_engine.errors import FileError
+from policy_engine.verify.certificate import MECHANISM
 
 METADATA_KEY = "policy_engine.certificate"
 """Under which a Parquet file carries the facts of its certificate."""
@@ -70,6 +72,15 @@ def _is_release(path: Path) -> bool:
         return METADATA_KEY.encode() in (pq.read_schema(path).metadata or {})
     except (OSError, pa.ArrowException):
         return False
+
+
+def is_of_a_release(comment: str) -> bool:
+    """Whether the comment of a table is that of a release: the facts of its certificate."""
+    try:
+        facts = json.loads(comment)
+    except ValueError:
+        return False
+    return isinstance(facts, dict) and facts.get("mechanism") == MECHANISM
 
 
 def file_digest(path: Path) -> str:

@@ -29,15 +29,14 @@ from policy_engine.errors import (
     FileError,
     LedgerError,
     PolicyError,
-    Problem,
     UsageError,
 )
 from policy_engine.ledger.account import Balance, Limit, admit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger, Reservation
-from policy_engine.policy.accounts import check_account
+from policy_engine.policy.accounts import account_of, check_account
 from policy_engine.policy.fields import Method
-from policy_engine.policy.places import located
+from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.publish import (
@@ -45,11 +44,12 @@ from policy_engine.publish import (
     certificate_for,
     certificate_path,
     check_target,
+    is_of_a_release,
     not_a_release,
     publish_file,
 )
 from policy_engine.verify.attestation import sign, statement
-from policy_engine.verify.certificate import MECHANISM, Certificate, certify
+from policy_engine.verify.certificate import Certificate, certify
 from policy_engine.verify.keys import SIGNING_KEY_VARIABLE, generate_key, load_private_key
 from policy_engine.verify.names import dotted
 from policy_engine.verify.schema import Schema
@@ -104,7 +104,7 @@ def open_warehouse(policy: Policy, project: Project, *, writes: bool) -> Warehou
     )
 
 
-def schema_of(policy: Policy, table: Table) -> Schema:
+def schema_of(table: Table) -> Schema:
     """What the catalog says, in the kernel's words."""
     columns = {column.name: column.type for column in table.columns}
     if table.view is not None:
@@ -121,19 +121,23 @@ def prepare(
         PolicyError: the policy does not fit its source.
         NotCertifiable: the kernel did not find what the policy asks for.
     """
-    table = warehouse.table(policy.source, policy.directory)
-    relation = policy.release.relation
-    target = warehouse.target(relation) if relation is not None else ()
+    table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
     plan = _compiled(policy, table, warehouse.dialect, target, replaces=replace)
     certificate = certify(
         policy,
         render(plan),
         warehouse.dialect.name,
-        schema=schema_of(policy, table),
+        schema=schema_of(table),
         engine_version=warehouse.engine_version,
     )
     return certificate, table
+
+
+def _ends(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]:
+    """The source, and the full name of the table to write; no name for a file."""
+    table, relation = warehouse.table(policy.source, policy.directory), policy.release.relation
+    return table, warehouse.target(relation) if relation is not None else ()
 
 
 def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
@@ -144,8 +148,7 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
     if same_file or same_table:
         key = "release.path" if same_file else "release.relation"
         message = f"{key} must not be the source itself, found {policy.release.text}"
-        problem = Problem(str(policy.file), 0, 0, key, message, "release to a place of its own")
-        raise PolicyError(located((problem,), policy.file))
+        raise refused(policy.file, key, message, "release to a place of its own")
 
 
 def _compiled(
@@ -155,29 +158,6 @@ def _compiled(
         return compiled_plan(policy, table, dialect, target=target, replaces=replaces)
     except PolicyError as error:
         raise PolicyError(located(error.problems, policy.file)) from None
-
-
-def account_of(policy: Policy, project: Project) -> str:
-    """The account that pays. A source file pays under one name, wherever its policies are.
-
-    Policies in different folders write the path of the same file differently; the account's
-    name is then the path from the project's folder.
-    """
-    path, relation = policy.source_path, policy.source.relation
-    if relation is not None and policy.budget == relation:
-        full = _full_name(relation, project)
-        named = (name for name in project.accounts if _full_name(name, project) == full)
-        return next(named, full)
-    if path is None or policy.budget != policy.source.path:
-        return policy.budget
-    return Path(os.path.relpath(path.resolve(), project.directory.resolve())).as_posix()
-
-
-def _full_name(relation: str, project: Project) -> str:
-    """A relation under one name, however much of its database and schema is written."""
-    parts = relation.lower().split(".")
-    missing = [project.default.lower(), "main"][: max(0, 3 - len(parts))]
-    return ".".join([*missing, *parts])
 
 
 def limit_of(policy: Policy, project: Project) -> Limit | None:
@@ -234,9 +214,7 @@ def compile_policy(policy: Policy, dialect: str = "duckdb", method: str | None =
         policy = replace_field(policy, method=cast(Method, method))
     wanted = dialect_named(dialect)
     with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
-        table = warehouse.table(policy.source, policy.directory)
-        relation = policy.release.relation
-        target = warehouse.target(relation) if relation is not None else ()
+        table, target = _ends(policy, warehouse)
         return render(_compiled(policy, table, wanted, target, replaces=False))
 
 
@@ -387,18 +365,9 @@ def _checked_target(
         return target
     if not replace:
         raise FileError(f"{name} exists; use --replace to release anew, at a new price")
-    if not _has_facts(warehouse.comment(target)):
+    if not is_of_a_release(warehouse.comment(target)):
         raise not_a_release(name)
     return target
-
-
-def _has_facts(comment: str) -> bool:
-    """Whether the comment of a table is that of a release."""
-    try:
-        facts = json.loads(comment)
-    except ValueError:
-        return False
-    return isinstance(facts, dict) and facts.get("mechanism") == MECHANISM
 
 
 def signing_key(project: Project) -> Ed25519PrivateKey:

@@ -9,9 +9,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table, fresh
+from policy_engine.compile.catalog import (
+    INSTEAD_OF_A_VIEW,
+    NO_VIEW,
+    NUMBERS,
+    TIMES,
+    Column,
+    Kind,
+    Table,
+    fresh,
+)
 from policy_engine.errors import FileError, UsageError, WarehouseError
-from policy_engine.policy.models import SOURCE_FILES
+from policy_engine.policy.models import CSV_FILES, SOURCE_FILES
 from policy_engine.policy.project import (
     PROJECT_FILE,
     Project,
@@ -108,8 +117,7 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
             raise UsageError("the source has no name; name a file or a table, or leave it out")
         table = _table(source, project)
         if table.view is not None:
-            remedy = "name the table that it reads, or make a table of it"
-            raise UsageError(f"{table.name} must be a table, found a view; {remedy}")
+            raise UsageError(f"{table.name} {NO_VIEW}; {INSTEAD_OF_A_VIEW}")
         is_file = table.path is not None
         name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
         place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
@@ -183,7 +191,7 @@ def _scalar(text: str) -> str:
 def _lines(table: Table) -> list[str]:
     """A commented suggestion a column: whoever writes the policy must choose each."""
     lines = [_line(column) for column in table.columns]
-    if table.path is not None and table.path.lower().endswith((".csv", ".tsv")):
+    if table.path is not None and table.path.lower().endswith(CSV_FILES):
         typed = "# CSV is read as text; for bins of numbers or dates name the types, in source:"
         lines += [f"  {typed}", "  #   columns: {age: integer, born: date}"]
     return lines

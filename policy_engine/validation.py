@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
+from itertools import islice
 from pathlib import Path
 
 from policy_engine.accounting.calibration import least_k
@@ -144,16 +145,18 @@ def _target(policy: Policy) -> Iterator[Problem]:
     if release is None:
         return
     with suppress(OSError):  # what cannot be looked at is told when it is written
-        law, found = (
-            "name a file, found the directory",
-            [path for path in (release, certificate_path(release)) if path.is_dir()],
-        )
-        if not found:
-            law = "lie in a folder, found on its way the file"
-            found = [path for path in release.parents if path.exists() and not path.is_dir()]
-        for path in found[:1]:
-            message = f"release.path must {law} {path}"
+        for law in islice(_broken_laws(release), 1):
+            message = f"release.path must {law}"
             yield Problem(str(policy.file), 0, 0, "release.path", message, "name another place")
+
+
+def _broken_laws(release: Path) -> Iterator[str]:
+    for path in (release, certificate_path(release)):
+        if path.is_dir():
+            yield f"name a file, found the directory {path}"
+    for path in release.parents:
+        if path.exists() and not path.is_dir():
+            yield f"lie in a folder, found on its way the file {path}"
 
 
 def check_guarantee(policy: Policy) -> None:

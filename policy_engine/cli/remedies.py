@@ -24,7 +24,8 @@ def with_remedy(policy: Policy) -> Iterator[None]:
     try:
         yield
     except BudgetExceeded as error:
-        from policy_engine.release import account_of, balance_of_account, limit_of, project_of
+        from policy_engine.policy.accounts import account_of
+        from policy_engine.release import balance_of_account, limit_of, project_of
 
         project = project_of(policy)
         account, limit = account_of(policy, project), limit_of(policy, project)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+NO_VIEW = "must be a table, found a view"
+INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"
+
 
 class Kind(Enum):
     """What recodings care about in a type."""

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from policy_engine.compile.catalog import Kind, Table
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Kind, Table
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.recodes import readable, type_problem
 from policy_engine.compile.stages import STAGES, Draft, read_columns
@@ -94,8 +94,7 @@ def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]
     found = []
     source = policy.source
     if table.view is not None:
-        remedy = "name the table that it reads, or make a table of it"
-        found.append(("source.relation", f"{table.name} must be a table, found a view", remedy))
+        found.append(("source.relation", f"{table.name} {NO_VIEW}", INSTEAD_OF_A_VIEW))
     named = [("source.unit.key", source.key)] if source.key else []
     named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
     named += [("source.columns", name) for name, _ in source.columns]

@@ -31,6 +31,7 @@ _LOOKED_UP = frozenset(
     {Kind.TEXT, Kind.LABEL, Kind.INTEGER, Kind.WIDE_INTEGER, Kind.BOOLEAN, Kind.DATE, Kind.UUID}
     | {Kind.DECIMAL}
 )
+_MOMENTS = TIMES | {Kind.DATE}
 _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
 _FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
@@ -78,22 +79,18 @@ def type_problem(recoding: Recoding, kind: Kind) -> str | None:
 
 def _instead(kind: Kind, *, times: str = "", numbers: str = "") -> str:
     """The remedy for a column of another kind: what fits it, or how to read it."""
-    if times and kind in TIMES | {Kind.DATE}:
+    if times and kind in _MOMENTS:
         return times
     if numbers and kind in NUMBERS:
         return numbers
-    wanted = "number" if times else "date"
-    declared = "double" if times else "date"
+    wanted, declared = ("number", "double") if times else ("date", "date")
     return f"read it as a {wanted} with source.columns" if readable(kind, declared) else "use keep"
 
 
 _WORDS = frozenset({Kind.TEXT, Kind.LABEL})
 _READABLE = {
-    "integer": _WORDS | NUMBERS | {Kind.BOOLEAN},
-    "double": _WORDS | NUMBERS | {Kind.BOOLEAN},
-    "boolean": _WORDS | NUMBERS | {Kind.BOOLEAN},
-    "date": _WORDS | TIMES | {Kind.DATE},
-    "timestamp": _WORDS | TIMES | {Kind.DATE},
+    **dict.fromkeys(("integer", "double", "boolean"), _WORDS | NUMBERS | {Kind.BOOLEAN}),
+    **dict.fromkeys(("date", "timestamp"), _WORDS | _MOMENTS),
     "text": frozenset(Kind),
 }
 
@@ -127,18 +124,16 @@ def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
             return "bins of a whole number need whole cut points; round them up"
         return None
     remedy = _instead(kind, numbers="write the cut points as numbers")
-    times = TIMES | {Kind.DATE}
     if kind is Kind.DATE and isinstance(cuts[0], datetime):
         return "bins of a date need dates, found timestamps; leave out the time of day"
-    return _unless(kind in times, "bins of dates take a date or time", kind, remedy)
+    return _unless(kind in _MOMENTS, "bins of dates take a date or time", kind, remedy)
 
 
 def _truncate_problem(unit: str, kind: Kind) -> str | None:
     remedy = _instead(kind, numbers="use round or bins")
     if kind is Kind.DATE and unit in _HOURS:
         return f"truncate: {unit} takes a time, found a date; use day or more"
-    times = TIMES | {Kind.DATE}
-    return _unless(kind in times, "truncate takes a date or time", kind, remedy)
+    return _unless(kind in _MOMENTS, "truncate takes a date or time", kind, remedy)
 
 
 def recode(recoding: Recoding, value: exp.Expr, column: Column, dialect: Dialect) -> exp.Expr:

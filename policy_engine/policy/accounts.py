@@ -1,11 +1,12 @@
-"""Is the account that a policy names a mistyped one? It would open a new one, without a limit."""
+"""Which account pays for a policy, and whether its name is a mistyped one."""
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
+from pathlib import Path
 
-from policy_engine.errors import PolicyError, Problem
-from policy_engine.policy.places import located
+from policy_engine.policy.places import refused
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
@@ -13,11 +14,35 @@ from policy_engine.policy.scalars import show
 _SIMILAR = 0.8
 
 
+def account_of(policy: Policy, project: Project) -> str:
+    """The account that pays. A source file pays under one name, wherever its policies are.
+
+    Policies in different folders write the path of the same file differently; the account's
+    name is then the path from the project's folder.
+    """
+    path, relation = policy.source_path, policy.source.relation
+    if relation is not None and policy.budget == relation:
+        full = _full_name(relation, project)
+        named = (name for name in project.accounts if _full_name(name, project) == full)
+        return next(named, full)
+    if path is None or policy.budget != policy.source.path:
+        return policy.budget
+    return Path(os.path.relpath(path.resolve(), project.directory.resolve())).as_posix()
+
+
+def _full_name(relation: str, project: Project) -> str:
+    """A relation under one name, however much of its database and schema is written."""
+    parts = relation.lower().split(".")
+    missing = [project.default.lower(), "main"][: max(0, 3 - len(parts))]
+    return ".".join([*missing, *parts])
+
+
 def check_account(policy: Policy, project: Project) -> None:
     """Refuse a ``budget`` that is none of the project's accounts, but nearly one.
 
-    Any other name that the project file does not have is an account without a limit, which only
-    adds up; so is the source's own account, of a policy without ``budget``.
+    A mistyped name would open an account without a limit. Any other name that the project file
+    does not have is an account without a limit, which only adds up; so is the source's own
+    account, of a policy without ``budget``.
 
     Raises:
         PolicyError: with the line and column of ``budget``.
@@ -30,5 +55,4 @@ def check_account(policy: Policy, project: Project) -> None:
         return
     message = f"budget must be an account of {project.file}, found {show(policy.budget)}"
     remedy = f"did you mean {near[0]!r}? (add a new account to accounts there first)"
-    problem = Problem(str(policy.file), 0, 0, "budget", message, remedy)
-    raise PolicyError(located((problem,), policy.file))
+    raise refused(policy.file, "budget", message, remedy)

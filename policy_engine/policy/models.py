@@ -23,7 +23,9 @@ from policy_engine.policy.scalars import show
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 _ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
-SOURCE_FILES = (".parquet", ".pq", ".csv", ".tsv")
+CSV_FILES = (".csv", ".tsv")
+"""What the name of a file of delimited text ends in."""
+SOURCE_FILES = (".parquet", ".pq", *CSV_FILES)
 """What the name of a source's file may end in."""
 _PATTERN = "*?["
 
@@ -233,7 +235,7 @@ class PolicyDocument(Document):
     release: ReleaseSpec
     """The file or the table that is written, and its form."""
     budget: fields.OptionalLineField = None
-    """The ledger account that pays, one of the project file's; default: the source."""
+    """The ledger account that pays; default: the source. The project file sets its limit."""
     grouping: fields.GroupingField = "auto"
     """A choice of speed: group by raw columns first, or recode every row."""
 

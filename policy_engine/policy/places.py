@@ -28,6 +28,11 @@ def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
     return tuple(sorted(found, key=lambda p: (p.line, p.column)))
 
 
+def refused(file: Path, key: str, message: str, remedy: str) -> PolicyError:
+    """The error of one problem, at the place of its key."""
+    return PolicyError(located((Problem(str(file), 0, 0, key, message, remedy),), file))
+
+
 def _keys(node: tree.Node, path: tree.Path) -> Iterator[tuple[str, tree.Position]]:
     if isinstance(node.value, dict):
         for key, child in node.value.items():

@@ -17,6 +17,7 @@ from policy_engine.accounting.curve import delta_exact
 from policy_engine.accounting.domain import claimed, decimal, sampling_rate
 from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.fields import Neighbours
+from policy_engine.policy.models import CSV_FILES
 from policy_engine.policy.resolve import Policy
 from policy_engine.verify.checks import compare
 from policy_engine.verify.findings import Findings
@@ -182,7 +183,7 @@ def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]
         f"{policy.source.text} does not change while it is read",
         *_ALWAYS,
     ]
-    if policy.source.text.lower().endswith((".csv", ".tsv")):
+    if policy.source.text.lower().endswith(CSV_FILES):
         known.append(f"{policy.source.text} is well-formed CSV whoever is in it")
     if policy.source.sampled_at != 1:
         known.insert(

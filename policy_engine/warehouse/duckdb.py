@@ -22,13 +22,12 @@ from policy_engine.compile.catalog import Column, Table
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import FileError, WarehouseError
+from policy_engine.policy.models import CSV_FILES, SOURCE_FILES
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
-
-_CSV = frozenset({".csv", ".tsv"})
 
 
 class DuckDBWarehouse:
@@ -86,7 +85,7 @@ class DuckDBWarehouse:
             return self._relation(self._qualified(source.relation or ""))
         path = directory / source.path
         _check_file(path, source.path)
-        if path.suffix.lower() in _CSV:
+        if path.suffix.lower() in CSV_FILES:
             return self._csv(path, source.path)
         self._search(directory, source.path)
         try:
@@ -355,23 +354,21 @@ _STORED = frozenset(
 
 def _check_file(path: Path, name: str) -> None:
     try:
-        path.stat()
+        size = path.stat().st_size
     except FileNotFoundError:
-        pass  # told below, with a hint
+        hint = meant(path)
+        raise FileError(
+            f"the source {name} is not there; looked for {path}" + (f"; {hint}" if hint else "")
+        ) from None
     except OSError as error:
         raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None
     if path.is_dir():
         raise FileError(f"the source {name} is a directory; name one Parquet or CSV file in it")
-    if not path.exists():
-        hint = meant(path)
-        raise FileError(
-            f"the source {name} is not there; looked for {path}" + (f"; {hint}" if hint else "")
-        )
     if not os.access(path, os.R_OK):
         raise FileError(f"the source {name} cannot be read: permission is denied")
-    if path.stat().st_size == 0:
+    if size == 0:
         raise FileError(f"the source {name} is empty")
-    if path.suffix.lower() not in _CSV | {".parquet", ".pq"}:
+    if path.suffix.lower() not in SOURCE_FILES:
         raise FileError(f"the source {name} must be a .parquet, .csv or .tsv file")
 
 

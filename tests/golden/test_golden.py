@@ -34,7 +34,7 @@ def test_the_text_is_the_reviewed_one(tmp_path, case):
 @pytest.mark.parametrize("case", CASES)
 def test_the_text_is_proved_to_be_the_policy(tmp_path, case):
     policy = policy_of(case, tmp_path)
-    proof = prove(reviewed(case), "duckdb", schema_of(policy, table_of(policy)))
+    proof = prove(reviewed(case), "duckdb", schema_of(table_of(policy)))
     assert proof.findings == ()
     assert proof.shape is not None
     assert compare(proof.shape, policy) == ()

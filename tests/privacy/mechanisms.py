@@ -84,7 +84,7 @@ def mechanism(folder: Path, rows: str, **changes: str) -> Iterator[Mechanism]:
     try:
         table = warehouse.table(policy.source, folder)
         sql = render(compiled_plan(policy, table, warehouse.dialect))
-        certificate = certify(policy, sql, "duckdb", schema=schema_of(policy, table))
+        certificate = certify(policy, sql, "duckdb", schema=schema_of(table))
         yield Mechanism(policy, table, warehouse, certificate, sql)
     finally:
         warehouse.close()

@@ -91,7 +91,7 @@ def test_the_kernel_reads_back_the_policy(columns, unit, rate, k, form, native):
     kinds = [Column(name, kind) for name, (kind, _) in columns.items()]
     table = Table((*kinds, Column("the key", "BIGINT")), path="p.parquet")
     sql = render(compiled_plan(policy, table, dialect_named("duckdb")))
-    proof = prove(sql, "duckdb", schema_of(policy, table))
+    proof = prove(sql, "duckdb", schema_of(table))
     assert proof.findings == ()
     assert proof.shape is not None
     assert compare(proof.shape, policy) == ()

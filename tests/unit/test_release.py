@@ -693,7 +693,7 @@ def test_the_kernel_refuses_a_view_too(lab):
     policy = lab.policy(source="{relation: people, unit: row}")
     with closing(releasing.open_warehouse(policy, lab.project, writes=False)) as warehouse:
         certificate, table = releasing.prepare(policy, lab.project, warehouse)
-    view = releasing.schema_of(policy, replace(table, view="SELECT * FROM other"))
+    view = releasing.schema_of(replace(table, view="SELECT * FROM other"))
     with pytest.raises(NotCertifiable, match="V16"):
         certifying.certify(policy, certificate.sql, "duckdb", schema=view)
 

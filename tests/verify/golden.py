@@ -54,4 +54,4 @@ def golden(case: str) -> Golden:
         closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse,
     ):
         certificate, table = prepare(policy, project_of(policy), warehouse)
-    return Golden(policy, certificate.sql, schema_of(policy, table), table)
+    return Golden(policy, certificate.sql, schema_of(table), table)

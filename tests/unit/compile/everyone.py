@@ -75,7 +75,7 @@ def warehouse_of(policy: Policy, folder: Path) -> DuckDBWarehouse:
 def text_of(policy: Policy, table: Table, warehouse: DuckDBWarehouse) -> str:
     """The compiled text, which the kernel must read back as the policy."""
     sql = render(compiled_plan(policy, table, warehouse.dialect))
-    proof = prove(sql, "duckdb", schema_of(policy, table))
+    proof = prove(sql, "duckdb", schema_of(table))
     assert not proof.findings, proof.findings
     assert proof.shape is not None
     differences = compare(proof.shape, policy)
