@@ -28,8 +28,8 @@ _STIRLING = (
     (-3392780147, 93960),
     (1723168255201, 2492028),
 )
-_TWO_PI = Decimal(
-    "6.28318530717958647692528676655900576839433879875021164194988918461563281257241799725606965068"
+_HALF_LOG_TWO_PI = Decimal(
+    "0.9189385332046727417803297364056176398613974736377834128171515404827656959272603976947432986359542"
 )
 # A remainder below this share of a sum is added to it, and then 12 digits cannot tell.
 _SHARE = Decimal("1e-25")
@@ -55,7 +55,7 @@ def log_factorial(z: int) -> Decimal:
     series = Decimal(0)
     for numerator, denominator in reversed(_STIRLING):
         series = series * square + Decimal(numerator) / denominator
-    return (number + Decimal("0.5")) * number.ln() - number + _TWO_PI.ln() / 2 + series * inverse
+    return (number + Decimal("0.5")) * number.ln() - number + _HALF_LOG_TWO_PI + series * inverse
 
 
 def point(j: int, n: int, rate: Decimal) -> Decimal:

@@ -1,21 +1,12 @@
 """One pair of laws that dominates a whole block of table sizes [n₁, n₂], for replace-one.
 
-Notation of ``curve``. *Lemma.* For fixed a ≥ 0, n ↦ H_a(P_n‖P_{n−1}) rises up to n*(k, a) and
-falls from there, and n ↦ H_a(P_{n−1}‖P_n) does so around n̂(k−1, a). Up to n*(k) every G(m,·)
-rises, for n*(m) does not fall with m. For N ≥ n*(k) let g(m) = sup_{n≥N} G(m,n). If it is attained
-at N, it is at most H_a(P_N‖P_{N−1}). Else it is attained above N, and conditioning on one trial
-gives g(m+1) ≤ β·g(m) + (1−β)·g(m+1), so g(m+1) ≤ g(m); and g(k) is attained at N. Likewise add.
-
-So over a block the supremum of the curves is that of n₁ where n*(k, a) ≤ n₁, that of n₂ where
-n*(k, a) ≥ n₂, and between them that of {X ≥ k} at n*(k, a): a maximum of lines, whose corners
-are where G(k,n+1) = G(k,n). A hockey-stick curve is the curve of the pair of laws with an atom
-at each corner. Here the atoms are
-    x ≥ k           masses f(x; n₁)        and f(x; n₁−1),
-    n₁ ≤ n < n₂     masses β·f(k−1; n)     and β·f(k−1; n−1),
-    ⊥               masses F_{n₂}(k−1)     and F_{n₂−1}(k−1).
-They sum to 1, and read: "the count x, if the k-th unit was sampled among the first n₁; else the
-place of the k-th sampled unit, if by n₂; else nothing". The pair (first, second) dominates remove
-for every n of the block, (second, first) dominates add; with n₁ = n₂ it is exact.
+Notation of ``curve``: T is the place of the k-th sampled copy. Let the pair tell less than T:
+    x ≥ k           the count among the first n₁, if T ≤ n₁:   f(x; n₁)      and f(x; n₁−1),
+    n₁ < t ≤ n₂     the place T itself:                        β·f(k−1; t−1) and β·f(k−1; t−2),
+    ⊥               nothing, if T > n₂:                        F(n₂)         and F(n₂−1).
+For every n of the block the release is a function of it: x + Bin(n−n₁, β), k + Bin(n−t, β) if
+t ≤ n, and else ⊥. So the pair (first, second) dominates remove for every n of the block,
+(second, first) dominates add, and with n₁ = n₂ both are exact.
 
 numpy floats: the masses carry a relative error of at most ``Crossing.guard``.
 """

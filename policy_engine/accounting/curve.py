@@ -1,36 +1,33 @@
 """[EXACT] The (ε, δ) curve of the certified mechanism, in closed form.
 
 X_n ~ Bin(n, β) is the sampled count of the one cell that differs, n against n−1 copies, and
-T(X) = X if X ≥ k, else ⊥, is what leaves. f is the binomial pmf, S_m(n) = Pr[X_n ≥ m],
-F_n(j) = Pr[X_n ≤ j], a = e^ε, γ = (a−1+β)/a, P_n the law of T(X_n).
+T_k(X) = X if X ≥ k, else ⊥, is what leaves. f is the binomial pmf, S(n) = Pr[X_n ≥ k],
+F(n) = 1 − S(n), P_n the law of T_k(X_n), a = e^ε, γ = (a−1+β)/a.
 
-*Which events.* P_n(j)/P_{n−1}(j) = n(1−β)/(n−j) rises in j (to ∞ at j = n), and that of ⊥ is an
-average of such ratios over j < k. So for a ≥ 1 the event that attains H_a(P_n‖P_{n−1}) is
-{X ≥ m} with some m ≥ k, and the one that attains H_a(P_{n−1}‖P_n) is {X ≤ J}, some J ≥ k−1.
+*The place of the k-th sampled copy.* Number the copies, the one that may be missing first, and
+let T be the place of the k-th that is sampled, had the cell no end: Pr[T ≤ n] = S(n). With n
+copies the release is k + Bin(n−T, β) if T ≤ n, else ⊥. Without the first copy the others keep
+their numbers and T is one larger in law; the rest is drawn alike. So for every n the release is
+one and the same function of (T, against T+1): for all a > 0, both directions and every n, the
+pair (T, T+1) dominates (post-processing).
 
-*Remove*: G(m,n) = S_m(n) − a·S_m(n−1) = β·f(m−1; n−1) − (a−1)·S_m(n−1), and for n ≥ m
-    G(m,n+1) − G(m,n) = β·f(m−1; n−1)·[n(1−β)/(n−m+1) − a],
-whose bracket falls in n and is ≤ 0 from n = (m−1)/γ on. So G(m,·) peaks at
-n* = max(m, ⌈(m−1)/γ⌉); write g(m) for the peak. Conditioning on one trial,
-S_{m+1}(n) = β·S_m(n−1) + (1−β)·S_{m+1}(n−1), so at the n where G(m+1,·) peaks
-    g(m+1) = β·G(m,n−1) + (1−β)·G(m+1,n−1) ≤ β·g(m) + (1−β)·g(m+1),
-hence g(m+1) ≤ g(m), and the supremum over all n and all events is G(k, n*).
+*It is attained.* Pr[T=n]/Pr[T=n−1] = (n−1)(1−β)/(n−k) falls in n, from ∞ at n = k to 1−β. So for
+a ≥ 1 the event that attains H_a(T‖T+1) is some {T ≤ n}, and it gives S(n) − a·S(n−1), which the
+release at n attains with the event {X ≥ k}. The one that attains H_a(T+1‖T) is some {T > n}; it
+gives F(n−1) − a·F(n), which the release at n attains with ⊥. Hence
+    sup_n H_a(P_n‖P_{n−1}) = H_a(T‖T+1) = S(n*) − a·S(n*−1),        n* = max(k, ⌈(k−1)/γ⌉),
+    sup_n H_a(P_{n−1}‖P_n) = H_a(T+1‖T) = F(n̂−1) − a·F(n̂),         n̂ = ⌈(k−1)/(1 − (1−β)a)⌉,
+the second 0 where (1−β)a ≥ 1. No search over n, and no n is left out.
 
-*Add*: A(J,n) = F_{n−1}(J) − a·F_n(J), and with c = 1 − (1−β)a, for n > J
-    A(J,n+1) − A(J,n) = β·f(J; n−1)·[a·n(1−β)/(n−J) − 1],  positive exactly while n·c < J.
-If c ≤ 0, A(J,·) rises to its limit 0 and the supremum is 0. Else it peaks at n̂ = ⌈J/c⌉ > J, and
-the same conditioning shows that the peak does not rise with J. The supremum is A(k−1, n̂).
+*Positive sums.* Term by term over the outcomes, with c = 1 − (1−β)a, both are free of
+cancellation:
+    remove  a/(n(1−β)) · Σ_{j≥k}   f(j; n)·(j − γn)  at n*,   γn* < k,
+    add     1/(n(1−β)) · Σ_{j<k}   f(j; n)·(cn − j)  at n̂,    cn̂ ≥ k−1.
 
-*Positive sums.* Term by term over the outcomes, both are free of cancellation:
-    G(k,n*)   = a/(n(1−β)) · Σ_{j≥k}   f(j; n)·(j − γn),   γn* < k,
-    A(k−1,n̂)  = 1/(n(1−β)) · Σ_{j<k}   f(j; n)·(cn − j),   cn̂ ≥ k−1.
-
-*Near a tie* of two n*, with (k−1)/γ at η from an integer, the difference above is at most a
-k²·η share of G, since G ≥ (β/k)·f(k−1; n−1). η < 1e-50 vanishes in the guard.
+*Near a tie* of two n*, with (k−1)/γ at η from an integer, the two sums differ by at most a
+k²·η share, for the sum is at least (β/k)·f(k−1; n−1). η < 1e-50 vanishes in the guard.
 
 *ε < 0*: H_a(P‖Q) = 1 − a + a·H_{1/a}(Q‖P) for every pair, hence for the suprema.
-
-*At n = 1 … k−1* both laws are ⊥ and nothing differs, so those n add nothing.
 """
 
 from __future__ import annotations
@@ -40,11 +37,8 @@ from decimal import ROUND_CEILING, Decimal, Inexact
 
 from policy_engine.accounting.binomial import sum_from, sum_to
 from policy_engine.accounting.domain import (
-    ADD_REMOVE,
     Number,
     arithmetic,
-    neighbour_notion,
-    nonnegative_epsilon,
     real_epsilon,
     sampling_rate,
     threshold,
@@ -85,24 +79,6 @@ def delta_add(k: int, rate: Number, epsilon: Number) -> Bound:
     return _of_either_sign(threshold(k), sampling_rate(rate), real_epsilon(epsilon), adding=True)
 
 
-def delta_exact(k: int, rate: Number, epsilon: Number, neighbours: str = ADD_REMOVE) -> Bound:
-    """The least δ for which the mechanism is (ε, δ)-DP, ε ≥ 0, [EXACT].
-
-    Guarantee: never below the true value; above it by less than a 1e-11 share under add_remove,
-    and under replace_one as ``replace.delta_replace`` says. Errors: DomainError.
-
-    >>> delta_exact(20, 0.1, 0.5)
-    Bound(delta=Decimal('2.63178346623E-11'), at_n=42)
-    """
-    epsilon = nonnegative_epsilon(epsilon)
-    if neighbour_notion(neighbours) == ADD_REMOVE:
-        return larger_direction(k, rate, epsilon)
-    # Imported on use: it needs this module, and numpy, which would slow every command's start.
-    from policy_engine.accounting.replace import delta_replace
-
-    return delta_replace(k, rate, epsilon)
-
-
 def larger_direction(k: int, rate: Number, epsilon: Number) -> Bound:
     """The larger of the two directions.
 
@@ -124,7 +100,7 @@ def _of_either_sign(k: int, rate: Decimal, epsilon: Decimal, *, adding: bool = F
 
 
 def _remove(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
-    """G(k, n*) for ε ≥ 0."""
+    """S(n*) − a·S(n*−1) for ε ≥ 0."""
     ratio = epsilon.exp()
     gamma = (ratio - 1 + rate) / ratio
     n = max(k, _ceiling((k - 1) / gamma))
@@ -138,7 +114,7 @@ def _remove(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
 
 
 def _add(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
-    """A(k−1, n̂) for ε ≥ 0."""
+    """F(n̂−1) − a·F(n̂) for ε ≥ 0."""
     share = 1 - (1 - rate) * epsilon.exp()
     if share <= 0:
         return Bound(Decimal(0), None)

@@ -12,6 +12,7 @@ from decimal import (
     MAX_EMAX,
     MIN_EMIN,
     ROUND_CEILING,
+    ROUND_FLOOR,
     ROUND_HALF_EVEN,
     Context,
     Decimal,
@@ -204,3 +205,18 @@ def downward(value: Decimal) -> Decimal:
     Decimal('0.123456789012')
     """
     return -upward(-value, exact=True)
+
+
+def part_of(total: Decimal, parts: int) -> Decimal:
+    """One of N equal parts, rounded down at 12 significant digits unless N is 1.
+
+    >>> part_of(Decimal(1), 3)
+    Decimal('0.333333333333')
+    """
+    if parts == 1:
+        return total
+    with arithmetic(total) as context:
+        # Toward 0: the quotient of a tie in the last digit must not be rounded up first.
+        context.rounding = ROUND_FLOOR
+        quotient = total / parts
+    return downward(quotient)

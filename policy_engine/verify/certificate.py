@@ -13,8 +13,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from policy_engine.accounting.curve import delta_exact
 from policy_engine.accounting.domain import claimed, decimal, sampling_rate
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.models import CSV_FILES

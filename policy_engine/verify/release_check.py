@@ -15,8 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from policy_engine.accounting.curve import delta_exact
 from policy_engine.accounting.domain import decimal, sampling_rate
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.verify.attestation import Statement, open_envelope
 from policy_engine.verify.certificate import MECHANISM, PREDICATE_VERSION, population_rate

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from policy_engine.accounting.bounds import compose_basic
 from policy_engine.accounting.calibration import greatest_rate, least_k
-from policy_engine.accounting.curve import delta_add, delta_exact, delta_remove
+from policy_engine.accounting.curve import delta_add, delta_remove
+from policy_engine.accounting.exact import delta_exact
 
 KS = st.integers(2, 60)
 RATES = st.integers(1, 999).map(lambda n: Decimal(n) / 1000)

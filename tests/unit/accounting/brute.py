@@ -58,3 +58,11 @@ def replaced(k: int, rate: str, epsilon: str, most_a: int, most_b: int) -> mpmat
         for n in range(1, most_a + 1)
         for m in range(1, most_b + 1)
     )
+
+
+def cells(laws: list[Law]) -> dict[tuple[int, ...], mpmath.mpf]:
+    """The product of independent laws."""
+    outcomes: dict[tuple[int, ...], mpmath.mpf] = {(): mpmath.mpf(1)}
+    for one in laws:
+        outcomes = {(*x, y): a * b for x, a in outcomes.items() for y, b in one.items()}
+    return outcomes

@@ -11,9 +11,10 @@ import mpmath
 import pytest
 
 from policy_engine.accounting.binomial import log_factorial
-from policy_engine.accounting.curve import delta_add, delta_exact, delta_remove
+from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import arithmetic
 from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.exact import delta_exact
 
 from .brute import both_directions, reference_values
 
@@ -137,5 +138,6 @@ def test_tie_of_two_sizes() -> None:
 
 
 def test_events_hold_what_was_written() -> None:
-    event = SampledSuppression.of(20, 0.1, "replace_one")
-    assert event == SampledSuppression(20, Decimal("0.1"), "replace_one")
+    event = SampledSuppression(20, 0.1)
+    assert event == SampledSuppression(20, Decimal("0.1"))
+    assert hash(event) == hash(SampledSuppression(20, "0.10"))

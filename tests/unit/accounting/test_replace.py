@@ -9,7 +9,8 @@ import pytest
 
 from policy_engine.accounting import replace
 from policy_engine.accounting.crossing import Crossing
-from policy_engine.accounting.curve import delta_exact, delta_remove
+from policy_engine.accounting.curve import delta_remove
+from policy_engine.accounting.exact import delta_exact
 
 from .brute import replaced
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.accounting.curve import delta_exact
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import NotCertifiable
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Release, Source

@@ -1,0 +1,98 @@
+"""[EXACT] One release: δ for an ε and ε for a δ, under either notion, for groups of any size."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from policy_engine.accounting import bounds
+from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.curve import Bound
+from policy_engine.accounting.domain import (
+    ADD_REMOVE,
+    REPLACE_ONE,
+    Number,
+    arithmetic,
+    neighbour_notion,
+    nonnegative_epsilon,
+    part_of,
+    probability,
+    sampling_rate,
+    threshold,
+)
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.groups import delta_group, group_size
+from policy_engine.accounting.losses import Composition
+from policy_engine.accounting.pairs import pairs_of
+from policy_engine.errors import DomainError
+
+_RESOLUTION = 12
+"""ε is found on a grid of 10⁻¹²."""
+_ROUGH_RESOLUTION = 5
+
+
+def delta_exact(
+    k: int, rate: Number, epsilon: Number, neighbours: str = ADD_REMOVE, group: int = 1
+) -> Bound:
+    """The least δ for which one release is (ε, δ)-DP for m units, ε ≥ 0, [EXACT].
+
+    Guarantee: never below the true value. Under add_remove, where the m units are all in the
+    table or all out, above it by less than a 1e-11 share; under replace_one as
+    ``replace.delta_replace`` says, and for m > 1 it is the smaller of the generic bound for groups
+    and the composition of the dominating pairs. Errors: DomainError.
+
+    >>> delta_exact(20, 0.1, 0.5)
+    Bound(delta=Decimal('2.63178346623E-11'), at_n=42)
+    >>> delta_exact(20, 0.1, 0.5, group=3)
+    Bound(delta=Decimal('0.00000736065233931'), at_n=81)
+    """
+    k, rate, epsilon = threshold(k), sampling_rate(rate), nonnegative_epsilon(epsilon)
+    if neighbour_notion(neighbours) == ADD_REMOVE:
+        return delta_group(k, rate, epsilon, group)
+    # Imported on use: numpy would slow every command's start.
+    from policy_engine.accounting.replace import delta_replace
+
+    if group_size(group) == 1:
+        return delta_replace(k, rate, epsilon)
+    each = part_of(epsilon, group)
+    generic = bounds.group(each, delta_replace(k, rate, each).delta, group)[1]
+    return Bound(min(generic, _replaced(k, rate, group).delta(epsilon)), None)
+
+
+def epsilon_exact(
+    k: int, rate: Number, delta: Number, neighbours: str = ADD_REMOVE, group: int = 1
+) -> Decimal:
+    """The least ε ≥ 0 at which one release is (ε, δ)-DP for m units, [EXACT].
+
+    Guarantee: ``delta_exact`` at the ε returned is ≤ δ. Rounded up at 10⁻¹², under replace_one
+    at 10⁻⁵, where with m > 1 a smaller ε may do. No ε helps where δ is below the chance that k of
+    k+m−1 people, all that share a cell, are sampled: DomainError, as for other domains.
+
+    >>> epsilon_exact(20, "0.1", "1e-9")
+    Decimal('0.369867280606')
+    >>> epsilon_exact(20, "0.1", "1e-21")
+    Traceback (most recent call last):
+    policy_engine.errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
+    """
+    k, rate, delta = threshold(k), sampling_rate(rate), probability(delta)
+    digits = _RESOLUTION if neighbour_notion(neighbours) == ADD_REMOVE else _ROUGH_RESOLUTION
+    with arithmetic(rate):
+        # No ratio of the remove direction that is finite exceeds k^m, none of the add direction
+        # (1−β)^−m; for replace_one the same holds of e^ε(1−β)^m and of e^ε.
+        one = max(Decimal(k).ln(), -(1 - rate).ln())
+        last = int(one * group_size(group) * 10**digits) + 1
+
+    def at(step: int) -> Decimal:
+        epsilon = Decimal(step).scaleb(-digits)
+        return delta_exact(k, rate, epsilon, neighbours, group).delta
+
+    least = at(last)
+    if least > delta:
+        law = f"rate**k = {least}" if group == 1 else f"{least}, which no epsilon lowers"
+        raise DomainError("delta", f"at least {law}", delta)
+    return Decimal(least_integer(-1, last, lambda step: at(step) <= delta)).scaleb(-digits)
+
+
+def _replaced(k: int, rate: Decimal, group: int) -> Composition:
+    """m units that leave one cell, and m that enter another."""
+    pairs = pairs_of(SampledSuppression(k, rate), REPLACE_ONE, group)
+    return Composition((pair, 1) for pair in pairs)
