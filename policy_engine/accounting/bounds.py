@@ -1,4 +1,4 @@
-"""Closed forms beside the exact curve: [LQS], [AMP], groups, basic composition.
+"""Closed forms beside the exact curve: [LQS], [SAFE], [AMP], [NOISE], groups, basic composition.
 
 All are upper bounds, rounded up.
 """
@@ -6,16 +6,21 @@ All are upper bounds, rounded up.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
 from policy_engine.accounting.binomial import sum_from
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound, larger_direction
 from policy_engine.accounting.domain import (
+    REPLACE_ONE,
     Number,
     arithmetic,
     count,
     decimal,
+    neighbour_notion,
     nonnegative_epsilon,
+    probability,
     sampling_rate,
     threshold,
     upward,
@@ -61,20 +66,126 @@ def delta_lqs(k: int, rate: Number, epsilon: Number) -> Bound | None:
             m += 1
 
 
-def amplify(epsilon: Number, delta: Number, rate: Number) -> tuple[Decimal, Decimal]:
-    """(ε, δ) after sampling first at a rate: (ln(1 + β(e^ε − 1)), βδ), [AMP]. δ may be 0.
+def epsilon_lqs(k: int, rate: Number, delta: Number) -> Decimal | None:
+    """The least ε ≥ −ln(1−β) at which [LQS] gives δ, rounded up at 1e-9; None where none does.
 
-    Assumption: the sample is fresh Bernoulli and used for nothing else. Errors: DomainError.
+    Errors: DomainError.
+
+    >>> epsilon_lqs(20, "0.1", "2e-8")
+    Decimal('0.405465109')
+    """
+    k, rate, wanted = threshold(k), sampling_rate(rate), probability(delta)
+    with arithmetic(rate):
+        first = int((-(1 - rate).ln()).scaleb(9)) + 1
+        last = int(Decimal(k).ln().scaleb(9)) + first
+
+    def enough(step: int) -> bool:
+        found = delta_lqs(k, rate, Decimal(step).scaleb(-9))
+        return found is not None and found.delta <= wanted
+
+    if not enough(last):
+        return None
+    return Decimal(least_integer(first - 1, last, enough)).scaleb(-9)
+
+
+@dataclass(frozen=True)
+class SafeBounds:
+    """δ where the recoding is itself chosen by an ε₁-DP selection: two bounds of the same."""
+
+    delta: Decimal
+    """By [EXACT]."""
+    delta_lqs: Decimal | None
+    """By [LQS]; None where ε − ε₁ < −ln(1−β)."""
+
+
+def delta_safe(k: int, rate: Number, epsilon: Number, selection: Number) -> SafeBounds:
+    """δ at a total ε with a recoding chosen by an ε₁-DP selection: d(k, β, ε − ε₁), [SAFE].
+
+    Assumption: the selection ran on the whole table or on a sample of its own, never on the
+    sample that is released. Then choice and release compose adaptively. Needs ε ≥ ε₁ ≥ 0.
+    Errors: DomainError.
+
+    >>> delta_safe(20, "0.1", "0.75", "0.25")
+    SafeBounds(delta=Decimal('2.63178346623E-11'), delta_lqs=Decimal('1.60625293619E-9'))
+    """
+    total = nonnegative_epsilon(epsilon)
+    chosen = decimal("selection", "a number from 0 to epsilon", selection)
+    if not 0 <= chosen <= total:
+        raise DomainError("selection", f"a number from 0 to epsilon = {total}", selection)
+    k, rate = threshold(k), sampling_rate(rate)
+    with arithmetic(total, chosen):
+        left = total - chosen
+    lqs = delta_lqs(k, rate, left)
+    return SafeBounds(larger_direction(k, rate, left).delta, None if lqs is None else lqs.delta)
+
+
+def amplify(
+    epsilon: Number, delta: Number, rate: Number, drawn_at: Number = 1
+) -> tuple[Decimal, Decimal]:
+    """(ε, δ) at a smaller sampling rate: (ln(1 + (β₂/β₁)(e^ε − 1)), (β₂/β₁)·δ), [AMP].
+
+    (ε, δ) holds with the sample drawn at β₁ = ``drawn_at``, and for 1 without any; ``rate`` is
+    β₂ < β₁. δ may be 0. Assumption: the samples are fresh Bernoulli and used for nothing else.
+    Errors: DomainError.
 
     >>> amplify("1", "1e-6", "0.1")
+    (Decimal('0.158565078741'), Decimal('1E-7'))
+    >>> amplify("1", "1e-6", "0.05", drawn_at="0.5")
     (Decimal('0.158565078741'), Decimal('1E-7'))
     """
     epsilon, rate = nonnegative_epsilon(epsilon), sampling_rate(rate)
     spent = _share("delta", delta)
-    with arithmetic(epsilon, rate, spent, room=20) as context:
-        smaller = upward((1 + rate * (epsilon.exp() - 1)).ln())
+    drawn = decimal("drawn_at", "a number above rate, up to 1", drawn_at)
+    if not rate < drawn <= 1:
+        raise DomainError("drawn_at", f"a number above rate = {rate}, up to 1", drawn_at)
+    with arithmetic(epsilon, rate, drawn, spent, room=20) as context:
+        share = rate / drawn
+        smaller = upward((1 + share * (epsilon.exp() - 1)).ln())
         context.rounding = ROUND_CEILING
-        return smaller, upward(rate * spent, exact=True)
+        return smaller, upward(rate / drawn * spent, exact=True)
+
+
+@dataclass(frozen=True)
+class FixedSizeBounds:
+    """ε of an ε-DP mechanism on a sample of fixed size: the tight one, and Theorem 2's."""
+
+    epsilon: Decimal
+    """ln(1 + β(e^ε − 1)), which is certified (Balle, Barthe, Gaboardi 2018)."""
+    epsilon_clifton: Decimal
+    """ln((e^ε·β + 1 − β)/(1 − β)) (Clifton et al. 2020, Theorem 2)."""
+
+
+def amplify_fixed_size(epsilon: Number, rate: Number) -> FixedSizeBounds:
+    """ε under replace-one, after n' of n units are drawn without replacement, β = n'/n, [AMP].
+
+    Assumption: the mechanism is ε-DP under replace-one, and the sample is fresh, uniform among
+    those of its size, and used for nothing else. Needs 0 < β < 1. Errors: DomainError.
+
+    >>> amplify_fixed_size("1", "0.1")
+    FixedSizeBounds(epsilon=Decimal('0.158565078741'), epsilon_clifton=Decimal('0.263925594399'))
+    """
+    epsilon, rate = nonnegative_epsilon(epsilon), sampling_rate(rate)
+    with arithmetic(epsilon, rate, room=20):
+        inside = 1 + rate * (epsilon.exp() - 1)
+        return FixedSizeBounds(upward(inside.ln()), upward((inside / (1 - rate)).ln()))
+
+
+def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
+    """ε = ln(1 + p·m/(1−p)) of telling the truth with probability p, else one of m, [NOISE].
+
+    Only for replace_one: that a unit answers is not hidden. Errors: DomainError.
+
+    >>> randomised_response("0.5", 2, "replace_one")
+    Decimal('1.09861228867')
+    """
+    chance = decimal("truth", "a number strictly between 0 and 1", truth)
+    if not 0 < chance < 1:
+        raise DomainError("truth", "a number strictly between 0 and 1", truth)
+    if neighbour_notion(neighbours) != REPLACE_ONE:
+        raise DomainError("neighbours", f"{REPLACE_ONE} for randomised response", neighbours)
+    options = count("values", values)
+    with arithmetic(chance, room=20):
+        return upward((1 + chance * options / (1 - chance)).ln())
 
 
 def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:

@@ -5,24 +5,25 @@ The curve falls in ε: H_a does. It does not rise with k: T_{k+1} is a function 
 β' < β is sampling at β'/β first and at β then. The differing unit survives the first with
 probability β'/β, and given all other survivors the tables are neighbours or equal, so by joint
 convexity δ_{β'} ≤ (β'/β)·δ_β, for replace-one (drop the old and the new unit together) as well. So
-bisection finds the boundary. For N releases each meets (ε/N, δ/N): basic composition, [COMP].
+bisection finds the boundary, and the neighbour of every answer was seen to fail. The same holds of
+N releases together, whose δ is that of [COMP]'s best rule.
 
-Under replace_one the computed curve lies up to 1e-3 above the true one, so "least" and "greatest"
-hold of the computed curve, and rates are looked for at 5 significant digits.
+Under replace_one, and for several releases, the computed curve lies up to 1e-3 above the true
+one, so "least" and "greatest" hold of the computed curve, and rates are looked for at 5
+significant digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 
-from policy_engine.accounting.curve import delta_exact
+from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.composition import Question, Tight
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     DIGITS,
     Number,
-    arithmetic,
     count,
     downward,
     neighbour_notion,
@@ -31,6 +32,8 @@ from policy_engine.accounting.domain import (
     sampling_rate,
     threshold,
 )
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import DomainError
 
 _RESOLUTION = 12
@@ -38,33 +41,6 @@ _RESOLUTION = 12
 _ROUGH_RESOLUTION = 5
 _LARGEST = 10**6
 _LEAST_EXPONENT = -300
-
-
-def epsilon_exact(k: int, rate: Number, delta: Number, neighbours: str = ADD_REMOVE) -> Decimal:
-    """The least ε ≥ 0 at which the mechanism is (ε, δ)-DP, [EXACT], rounded up at 10⁻¹².
-
-    Guarantee: ``delta_exact`` at the ε returned is ≤ δ. No ε helps where δ < β^k, the chance
-    that k people, all that share a cell, are all sampled: DomainError, as for other domains.
-
-    >>> epsilon_exact(20, "0.1", "1e-9")
-    Decimal('0.369867280606')
-    >>> epsilon_exact(20, "0.1", "1e-21")
-    Traceback (most recent call last):
-    policy_engine.errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
-    """
-    k, rate, delta = threshold(k), sampling_rate(rate), probability(delta)
-    digits = _RESOLUTION if neighbour_notion(neighbours) == ADD_REMOVE else _ROUGH_RESOLUTION
-    with arithmetic(rate):
-        # From e^ε = k on δ_remove is β^k even at ε + ln(1−β); from −ln(1−β) on δ_add is 0.
-        last = int(max(Decimal(k).ln(), -(1 - rate).ln()) * 10**digits) + 1
-
-    def enough(step: int) -> bool:
-        return delta_exact(k, rate, Decimal(step).scaleb(-digits), neighbours).delta <= delta
-
-    if not enough(last):
-        least = delta_exact(k, rate, Decimal(last).scaleb(-digits), neighbours).delta
-        raise DomainError("delta", f"at least rate**k = {least}", delta)
-    return Decimal(_least(-1, last, enough)).scaleb(-digits)
 
 
 def least_k(
@@ -84,7 +60,7 @@ def least_k(
         if high >= _LARGEST:
             raise DomainError("epsilon", f"larger for k up to {_LARGEST} to reach delta", epsilon)
         high *= 2
-    return _least(max(1, high // 2), high, lambda k: target.met(k, rate))
+    return least_integer(max(1, high // 2), high, lambda k: target.met(k, rate))
 
 
 def greatest_rate(
@@ -108,12 +84,18 @@ def best_pair(
     """The (k, rate) that meets the target and publishes the smallest cells: least k/rate.
 
     A cell of n people is expected to be published once n·rate ≥ k. Ties go to the smaller k.
+    Under replace_one and for several releases k/rate is taken to fall and then rise with k.
     Errors: DomainError; also where every k/rate is above 10⁶.
 
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))
     """
     target = _Target.of(epsilon, delta, neighbours, releases)
+    return _best_of_all(target) if target.exact else _best_of_some(target)
+
+
+def _best_of_all(target: _Target) -> tuple[int, Decimal]:
+    """The least k/rate, with no k left out."""
     found, best = (_LARGEST, Decimal(1)), Decimal(_LARGEST)
     # Powers of 2 first, for a good `best`; it need not be larger than k/best, as rates are < 1.
     start = 2
@@ -123,7 +105,7 @@ def best_pair(
             found, best = (start, rate), start / rate
         start *= 2
     if found[0] == _LARGEST:
-        raise DomainError("epsilon", f"larger for k/rate below {_LARGEST} to reach delta", epsilon)
+        raise _unreachable(target)
     # Some k in [low, high] can only win at a rate ≥ low/best, and then k = high meets the target
     # at low/best, for the curve falls in k: where it does not, the whole range is out.
     ranges = [(2, int(best))]
@@ -142,68 +124,85 @@ def best_pair(
     return found
 
 
+def _best_of_some(target: _Target) -> tuple[int, Decimal]:
+    """The least k/rate if it falls and then rises with k; each evaluation is a composition."""
+    single = _Target(target.epsilon, target.delta, ADD_REMOVE, 1)
+    low, high = 2, 4 * _best_of_all(single)[0]
+    known: dict[int, Decimal] = {}
+
+    def rate(k: int) -> Decimal:
+        if k not in known:
+            known[k] = target.greatest_rate(k)
+        return known[k]
+
+    while high - low > 2:
+        left, right = low + (high - low) // 3, high - (high - low) // 3
+        if left / rate(left) <= right / rate(right):
+            high = right
+        else:
+            low = left
+    best = min(range(low, high + 1), key=lambda k: (k / rate(k), k))
+    return best, rate(best)
+
+
+def _unreachable(target: _Target) -> DomainError:
+    law = f"larger for k/rate below {_LARGEST} to reach delta"
+    return DomainError("epsilon", law, target.epsilon)
+
+
 @dataclass(frozen=True)
 class _Target:
-    """What each of the N releases must meet."""
+    """What N releases must meet together."""
 
     epsilon: Decimal
     delta: Decimal
     neighbours: str
+    releases: int
 
     @classmethod
     def of(cls, epsilon: Number, delta: Number, neighbours: str, releases: int) -> _Target:
-        epsilon, delta = nonnegative_epsilon(epsilon), probability(delta)
-        parts = count("releases", releases)
-        # Rounded down, so that N of them stay within what was asked.
-        return cls(part_of(epsilon, parts), part_of(delta, parts), neighbour_notion(neighbours))
+        return cls(
+            nonnegative_epsilon(epsilon),
+            probability(delta),
+            neighbour_notion(neighbours),
+            count("releases", releases),
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether δ has a closed form."""
+        return self.neighbours == ADD_REMOVE and self.releases == 1
 
     def met(self, k: int, rate: Decimal) -> bool:
-        # The add/remove curve lies below, and is cheap.
+        # One release alone lies below, and add/remove below replace-one: both are cheap.
         if delta_exact(k, rate, self.epsilon).delta > self.delta:
             return False
-        if self.neighbours == ADD_REMOVE:
+        if self.exact:
             return True
-        return delta_exact(k, rate, self.epsilon, self.neighbours).delta <= self.delta
+        if self.releases == 1:
+            return delta_exact(k, rate, self.epsilon, self.neighbours).delta <= self.delta
+        releases = ((SampledSuppression(k, rate), self.releases),)
+        return Tight().meets(releases, self.epsilon, self.delta, Question(self.neighbours))
 
     def greatest_rate(self, k: int) -> Decimal:
         """The greatest rate on the grid of significant digits that meets the target."""
-        digits = DIGITS if self.neighbours == ADD_REMOVE else _ROUGH_RESOLUTION
-        # The decade first: the least exponent e so that 10^e does not meet the target, or 0.
-        exponent = _least(
-            _LEAST_EXPONENT, 0, lambda e: e == 0 or not self.met(k, Decimal(1).scaleb(e))
-        )
-        scale = exponent - digits
-        low, high = 10 ** (digits - 1) - 1, 10**digits
-        mantissa = _least(
-            low, high, lambda m: m == high or not self.met(k, Decimal(m).scaleb(scale))
-        )
-        if mantissa - 1 == low:
+        if self.exact:
+            return self._greatest_below(k, Decimal(1), DIGITS)
+        # One release alone, under add/remove, can be sampled at no smaller rate.
+        single = _Target(self.epsilon, self.delta, ADD_REMOVE, 1)
+        return self._greatest_below(k, single.greatest_rate(k), _ROUGH_RESOLUTION)
+
+    def _greatest_below(self, k: int, ceiling: Decimal, digits: int) -> Decimal:
+        # The decade first: 10^exponent is the least power of 10 that is not below the answer.
+        exponent = min(0, ceiling.adjusted() + 1)
+        while exponent > _LEAST_EXPONENT and not self.met(k, Decimal(1).scaleb(exponent - 1)):
+            exponent -= 1
+        if exponent == _LEAST_EXPONENT:
             law = f"larger for a rate of at least 1E{_LEAST_EXPONENT}"
             raise DomainError("delta", law, self.delta)
+        scale = exponent - digits
+        low, high = 10 ** (digits - 1), 10**digits
+        mantissa = least_integer(
+            low, high, lambda m: m == high or not self.met(k, Decimal(m).scaleb(scale))
+        )
         return Decimal(mantissa - 1).scaleb(scale)
-
-
-def part_of(total: Decimal, parts: int) -> Decimal:
-    """One of N equal parts, rounded down at 12 significant digits unless N is 1.
-
-    >>> part_of(Decimal(1), 3)
-    Decimal('0.333333333333')
-    """
-    if parts == 1:
-        return total
-    with arithmetic(total) as context:
-        # Toward 0: the quotient of a tie in the last digit must not be rounded up first.
-        context.rounding = ROUND_FLOOR
-        quotient = total / parts
-    return downward(quotient)
-
-
-def _least(low: int, high: int, true_at: Callable[[int], bool]) -> int:
-    """The least integer in (low, high] where a rising condition holds; it holds at high."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        if true_at(middle):
-            high = middle
-        else:
-            low = middle
-    return high

@@ -1,4 +1,9 @@
-"""What was released, apart from what it costs: frozen values without arithmetic."""
+"""What was released, apart from what it costs: frozen values without arithmetic.
+
+Whose presence an event's numbers speak of, one unit more or less or one unit replaced, is the
+notion of neighbours of the account that it is charged to; numbers given for ε and δ must hold
+under that notion.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +11,142 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.domain import (
-    ADD_REMOVE,
     Number,
-    neighbour_notion,
+    count,
+    decimal,
+    nonnegative_epsilon,
+    probability,
     sampling_rate,
     threshold,
 )
+from policy_engine.errors import DomainError
 
 
 @dataclass(frozen=True)
 class SampledSuppression:
-    """One release of the certified mechanism (theory.md): sample, recode, suppress below k.
+    """One release of the certified mechanism: sample, recode, suppress below k, [EXACT].
 
-    Guarantee: an instance lies in the domain of [EXACT]; DomainError otherwise. The rate is a
-    probability, k a count of privacy units.
+    Assumption: the sample is fresh, secret and used for nothing else. Units: k counts privacy
+    units, the rate is a probability. Errors: DomainError.
 
-    >>> SampledSuppression(20, Decimal("0.1"))
-    SampledSuppression(k=20, rate=Decimal('0.1'), neighbours='add_remove')
+    >>> SampledSuppression(20, "0.1")
+    SampledSuppression(k=20, rate=Decimal('0.1'))
     """
 
     k: int
-    rate: Decimal
-    neighbours: str = ADD_REMOVE
+    rate: Number
 
     def __post_init__(self) -> None:
         """Refuse what is outside the domain; the rate is kept as the decimal written."""
         threshold(self.k)
         object.__setattr__(self, "rate", sampling_rate(self.rate))
-        neighbour_notion(self.neighbours)
 
-    @classmethod
-    def of(cls, k: int, rate: Number, neighbours: str = ADD_REMOVE) -> SampledSuppression:
-        """The event for a rate of any numeric type.
 
-        >>> SampledSuppression.of(20, 0.1).rate
-        Decimal('0.1')
-        """
-        return cls(k, sampling_rate(rate), neighbours)
+@dataclass(frozen=True)
+class PureDP:
+    """A mechanism known to be ε-DP and nothing more, [COMP]. Errors: DomainError unless ε ≥ 0.
+
+    >>> PureDP("0.5")
+    PureDP(epsilon=Decimal('0.5'))
+    """
+
+    epsilon: Number
+
+    def __post_init__(self) -> None:
+        """Refuse what is outside the domain."""
+        object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
+
+
+@dataclass(frozen=True)
+class ApproximateDP:
+    """A mechanism known to be (ε, δ)-DP and nothing more, [COMP].
+
+    Errors: DomainError unless ε ≥ 0 and 0 < δ < 1.
+
+    >>> ApproximateDP("0.5", "1e-9")
+    ApproximateDP(epsilon=Decimal('0.5'), delta=Decimal('1E-9'))
+    """
+
+    epsilon: Number
+    delta: Number
+
+    def __post_init__(self) -> None:
+        """Refuse what is outside the domain."""
+        object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", probability(self.delta))
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """A whole number plus noise x with probability ∝ e^{−|x|/scale}, [NOISE].
+
+    Units: the sensitivity is by how much one neighbour changes the number, at most. Errors:
+    DomainError unless scale > 0 and the sensitivity is an integer from 1.
+
+    >>> DiscreteLaplace("2", 1)
+    DiscreteLaplace(scale=Decimal('2'), sensitivity=1)
+    """
+
+    scale: Number
+    sensitivity: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is outside the domain."""
+        law = "a number from 1e-9 to 1e9"
+        scale = decimal("scale", law, self.scale)
+        if not Decimal("1e-9") <= scale <= Decimal("1e9"):
+            raise DomainError("scale", law, self.scale)
+        if count("sensitivity", self.sensitivity) > 10**5:
+            raise DomainError("sensitivity", "an integer from 1 to 100000", self.sensitivity)
+        object.__setattr__(self, "scale", scale)
+
+
+@dataclass(frozen=True)
+class RandomisedResponse:
+    """Each unit tells its value with probability ``truth``, else one of m uniformly, [NOISE].
+
+    Only for replace_one: whether a unit answers at all is not hidden. Errors: DomainError unless
+    0 < truth < 1 and there are at least 2 values.
+
+    >>> RandomisedResponse("0.5", 2)
+    RandomisedResponse(truth=Decimal('0.5'), values=2)
+    """
+
+    truth: Number
+    values: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is outside the domain."""
+        law = "a number from 1e-9 to 1 - 1e-9"
+        truth = decimal("truth", law, self.truth)
+        if not Decimal("1e-9") <= truth <= 1 - Decimal("1e-9"):
+            raise DomainError("truth", law, self.truth)
+        if count("values", self.values) < 2:
+            raise DomainError("values", "an integer of at least 2", self.values)
+        object.__setattr__(self, "truth", truth)
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """Releases on disjoint random parts: all events of a part hit one part's units, [PART].
+
+    Assumption: units were split by a secretly keyed hash of the unit and of nothing else about
+    it, so a unit is in one part whatever its values. Costs what the worst part costs.
+
+    >>> halves = Partitioned(((PureDP("1"),), (PureDP("2"), PureDP("3"))))
+    >>> len(halves.parts)
+    2
+    """
+
+    parts: tuple[tuple[Event, ...], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a partition without parts."""
+        if not self.parts:
+            raise DomainError("parts", "at least one part", "none")
+
+
+Event = (
+    SampledSuppression | PureDP | ApproximateDP | DiscreteLaplace | RandomisedResponse | Partitioned
+)
+"""Everything that an account can be charged with; anything else is refused."""

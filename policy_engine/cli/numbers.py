@@ -1,12 +1,22 @@
-"""certify and calibrate: the certificate's numbers without a policy."""
+"""certify: the certificate's numbers without a policy."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, number, shown
+
+if TYPE_CHECKING:
+    from policy_engine.accounting.certificate_numbers import CertificateNumbers
+
+_TOGETHER = {
+    "add_remove": "for any {} people together, all in the table or all out",
+    "replace_one": "for any {} people together, all replaced",
+}
 
 Neighbours = Annotated[str, typer.Option(help="add_remove (a person more or less) or replace_one.")]
 Releases = Annotated[int, typer.Option(help="So many releases, each from a fresh sample.")]
@@ -34,7 +44,12 @@ def certify(
     found = certify_numbers(
         k, rate, epsilon=epsilon, delta=delta, neighbours=neighbours, releases=releases, group=group
     )
-    document = {
+    lines = _lines(found, epsilon_asked=epsilon is not None)
+    emit(_document(found), "\n".join(lines), format)
+
+
+def _document(found: CertificateNumbers) -> dict[str, Any]:
+    document: dict[str, Any] = {
         "k": found.k,
         "rate": number(found.rate),
         "epsilon": number(found.epsilon),
@@ -45,67 +60,36 @@ def certify(
         "releases": found.releases,
         "at_n": found.at_n,
     }
-    if group > 1:
-        document["group"] = group
-    lqs = "no statement" if found.delta_lqs is None else shown(found.delta_lqs)
-    lines = [
-        f"k = {found.k}, rate = {shown(found.rate)}, {found.neighbours}",
-        f"ε = {shown(found.epsilon)}",
-        f"δ = {shown(found.delta)}   [EXACT]",
-        f"δ = {lqs}   [LQS], the paper's bound at the same ε",
-    ]
-    if group > 1:
-        lines.append(f"for any {group} people together")
-    if releases > 1:
-        lines.append(f"in total over {releases} releases, each from a fresh sample")
-    emit(document, "\n".join(lines), format)
+    if found.group > 1:
+        document |= {"group": found.group, "delta_generic": number(found.delta_generic)}
+    if found.rule is not None:
+        by_rule = {name: number(value) for name, value in found.by_rule.items()}
+        lqs = {"epsilon_lqs": number(found.epsilon_lqs)}
+        document |= {"rule": found.rule, "by_rule": by_rule, **lqs}
+    return document
 
 
-def calibrate(
-    epsilon: Annotated[str, typer.Option(help="The ε to reach.")],
-    delta: Annotated[str, typer.Option(help="The δ to reach.")],
-    rate: Annotated[str | None, typer.Option(help="Give the rate to get the least k.")] = None,
-    k: Annotated[int | None, typer.Option(help="Give k to get the greatest rate.")] = None,
-    neighbours: Neighbours = "add_remove",
-    releases: Releases = 1,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
-    """Find the least k for a rate, the greatest rate for a k, or a good pair.
+def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
+    """The claim, what the paper says, and what each rule says."""
+    source = "[EXACT]" if found.rule is None else f"[COMP], the {found.rule} rule"
+    yield f"k = {found.k}, rate = {shown(found.rate)}, {found.neighbours}"
+    yield f"ε = {shown(found.epsilon)}"
+    yield f"δ = {shown(found.delta)}   {source}"
+    yield _by_the_paper(found, epsilon_asked=epsilon_asked)
+    if found.delta_generic is not None:
+        yield f"δ = {shown(found.delta_generic)}   the generic bound for groups, at the same ε"
+        yield _TOGETHER[found.neighbours].format(found.group)
+    if found.rule is not None:
+        yield f"in total over {found.releases} releases, each from a fresh sample"
+        said = [f"{name} {_said(value)}" for name, value in found.by_rule.items()]
+        yield f"{'δ' if epsilon_asked else 'ε'} by each rule: {', '.join(said)}"
 
-    Without --rate and --k the pair with the least k/rate is found: a group of n people is
-    expected to be released once n·rate reaches k.
 
-    Example: policy-engine calibrate --epsilon 1 --delta 1e-6 --rate 0.1
-    """
-    from decimal import Decimal
+def _by_the_paper(found: CertificateNumbers, *, epsilon_asked: bool) -> str:
+    if found.releases > 1 and found.epsilon_lqs is not None and not epsilon_asked:
+        return f"ε = {shown(found.epsilon_lqs)}   [LQS] and basic composition, at the same δ"
+    return f"δ = {_said(found.delta_lqs)}   [LQS], the paper's bound at the same ε"
 
-    from policy_engine.accounting.calibration import best_pair, greatest_rate, least_k
-    from policy_engine.accounting.certificate_numbers import certify_numbers
-    from policy_engine.errors import UsageError
 
-    if k is not None and rate is not None:
-        raise UsageError("calibrate finds k or the rate: give at most one of --k and --rate")
-    if rate is not None:
-        k = least_k(epsilon, delta, rate, neighbours, releases)
-    elif k is not None:
-        rate = f"{greatest_rate(epsilon, delta, k, neighbours, releases):f}"
-    else:
-        k, best = best_pair(epsilon, delta, neighbours, releases)
-        rate = f"{best:f}"
-    found = certify_numbers(k, rate, epsilon=epsilon, neighbours=neighbours, releases=releases)
-    # What was asked for is met, so the claim need not be larger.
-    reached = min(found.delta, Decimal(delta))
-    document = {
-        "k": k,
-        "rate": number(Decimal(rate)),
-        "epsilon": number(found.epsilon),
-        "delta": number(reached),
-        "asked_delta": number(Decimal(delta)),
-        "neighbours": neighbours,
-        "releases": releases,
-    }
-    text = (
-        f"k = {k}, rate = {shown(Decimal(rate))}\n"
-        f"ε = {shown(found.epsilon)}, δ = {shown(reached)}  (asked: δ ≤ {delta})"
-    )
-    emit(document, text, format)
+def _said(value: Decimal | None) -> str:
+    return "no statement" if value is None else shown(value)

@@ -8,8 +8,17 @@ from typing import Any
 import mpmath
 import pytest
 
-from policy_engine.accounting.bounds import amplify, compose_basic, delta_lqs, group
-from policy_engine.accounting.curve import delta_exact
+from policy_engine.accounting.bounds import (
+    amplify,
+    amplify_fixed_size,
+    compose_basic,
+    delta_lqs,
+    delta_safe,
+    epsilon_lqs,
+    group,
+    randomised_response,
+)
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import DomainError
 
 from .brute import reference_values
@@ -69,3 +78,79 @@ def test_basic_composition() -> None:
 def test_refused() -> None:
     with pytest.raises(DomainError, match=r"^delta must be a number from 0 to 1, found 2$"):
         amplify(1, 2, "0.5")
+
+
+def test_amplification_from_one_rate_to_a_smaller_one() -> None:
+    whole = amplify("2", "1e-6", "0.02")
+    half = amplify("2", "1e-6", "0.5")
+    again = amplify(half[0], half[1], "0.02", drawn_at="0.5")
+    assert again[0] == pytest.approx(whole[0], rel=Decimal("1e-10"))
+    assert again[0] >= whole[0]
+    assert again[1] == whole[1]
+    with pytest.raises(DomainError, match=r"drawn_at must be a number above rate = 0\.5, up to 1"):
+        amplify("1", 0, "0.5", drawn_at="0.5")
+    with pytest.raises(DomainError, match="drawn_at must be a number above rate"):
+        amplify("1", 0, "0.5", drawn_at="1.1")
+
+
+def test_amplification_of_a_sample_of_fixed_size() -> None:
+    found = amplify_fixed_size("1", "0.1")
+    with mpmath.workdps(40):
+        inside = 1 + mpmath.mpf("0.1") * (mpmath.e - 1)
+        for value, true in (
+            (found.epsilon, mpmath.log(inside)),
+            (found.epsilon_clifton, mpmath.log(inside / mpmath.mpf("0.9"))),
+        ):
+            assert true <= mpmath.mpf(str(value)) <= true * (1 + mpmath.mpf("2e-11"))
+    assert amplify_fixed_size(0, "0.3").epsilon == 0
+    with pytest.raises(DomainError, match="rate must be a number strictly between 0 and 1"):
+        amplify_fixed_size("1", "1")
+
+
+def test_tight_constant_for_a_sample_of_fixed_size_by_enumeration() -> None:
+    """Randomised response of one unit drawn out of three, one of which is replaced."""
+    with mpmath.workdps(30):
+        epsilon = mpmath.mpf("1.3")
+        stay = 1 / (1 + mpmath.exp(-epsilon))
+        old, new = (0, 0, 0), (1, 0, 0)
+        law = [
+            {
+                told: sum(stay if told == value else 1 - stay for value in table) / 3
+                for told in (0, 1)
+            }
+            for table in (old, new)
+        ]
+        loss = max(abs(mpmath.log(law[0][told] / law[1][told])) for told in (0, 1))
+        third = str(mpmath.mpf(1) / 3)
+        assert loss <= mpmath.mpf(str(amplify_fixed_size("1.3", third).epsilon))
+
+
+def test_a_safe_choice_of_the_recoding() -> None:
+    found = delta_safe(20, "0.1", "0.75", "0.25")
+    assert found.delta == delta_exact(20, "0.1", "0.5").delta
+    assert found.delta_lqs == delta_lqs(20, "0.1", "0.5").delta  # type: ignore[union-attr]
+    assert delta_safe(20, "0.1", "0.75", "0.7").delta_lqs is None
+    assert delta_safe(20, "0.1", "0.7", "0.7").delta == delta_exact(20, "0.1", 0).delta
+    with pytest.raises(DomainError, match=r"selection must be a number from 0 to epsilon = 0\.5"):
+        delta_safe(20, "0.1", "0.5", "0.6")
+
+
+def test_epsilon_by_the_papers_bound() -> None:
+    found = epsilon_lqs(20, "0.1", "2e-8")
+    assert found is not None
+    bound = delta_lqs(20, "0.1", found)
+    assert bound is not None
+    assert bound.delta <= Decimal("2e-8") < delta_lqs(20, "0.1", found - Decimal("1e-8")).delta  # type: ignore[union-attr]
+    assert epsilon_lqs(20, "0.1", "1e-21") is None
+    # Where the border of the theorem is what stands in the way.
+    border = epsilon_lqs(20, "0.5", "0.9")
+    assert border is not None
+    assert Decimal("0.693147180") <= border <= Decimal("0.693147182")
+
+
+def test_randomised_response() -> None:
+    assert randomised_response("0.5", 2, "replace_one") == Decimal("1.09861228867")
+    with pytest.raises(DomainError, match="neighbours must be replace_one for randomised resp"):
+        randomised_response("0.5", 2, "add_remove")
+    with pytest.raises(DomainError, match="truth must be a number strictly between 0 and 1"):
+        randomised_response("1", 2, "replace_one")

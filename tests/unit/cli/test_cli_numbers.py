@@ -1,4 +1,4 @@
-"""certify and calibrate: exactly the documents of the contract."""
+"""certify: exactly the document of the contract."""
 
 from __future__ import annotations
 
@@ -39,11 +39,36 @@ def test_certify_finds_the_least_epsilon(cli):
 def test_certify_of_several_releases_and_a_group(cli):
     result = cli(*CERTIFY, "--epsilon", "1", "--releases", 2, "--group", 1)
     assert "in total over 2 releases" in result.out
+    assert "δ by each rule: basic " in result.out
     assert "together" not in result.out
     result = cli(*CERTIFY, "--epsilon", "1", "--group", 3)
-    assert result.out.endswith("\nfor any 3 people together\n")
+    assert "the generic bound for groups, at the same ε" in result.out
+    assert result.out.endswith("\nfor any 3 people together, all in the table or all out\n")
     document = cli(*CERTIFY, "--epsilon", "1", "--group", 3, "--format", "json").document
     assert document["group"] == 3
+    assert document["delta"] < document["delta_generic"]
+    result = cli(*CERTIFY, "--epsilon", "1", "--group", 2, "--neighbours", "replace_one")
+    assert result.out.endswith("\nfor any 2 people together, all replaced\n")
+
+
+def test_certify_of_fifty_releases(cli):
+    words = (*CERTIFY, "--delta", "1e-6", "--releases", 50)
+    document = cli(*words, "--format", "json").document
+    assert 0.8099 <= document["epsilon"] <= 0.82
+    assert document["rule"] == "tight"
+    assert document["by_rule"]["tight"] == document["epsilon"] < document["by_rule"]["optimal"]
+    assert document["at_n"] is None
+    assert round(document["epsilon_lqs"], 2) == 20.27
+    assert "[LQS] and basic composition, at the same δ" in cli(*words).out
+    assert "ε by each rule: basic 14.03" in cli(*words).out
+
+
+def test_a_rule_without_a_statement(cli):
+    out = cli("certify", "--k", 2, "--rate", "0.5", "--delta", "0.44", "--releases", 2).out
+    assert "basic no statement, optimal no statement, tight " in out
+    result = cli("certify", "--k", 2, "--rate", "0.5", "--delta", "0.43", "--releases", 2)
+    told = "delta must be above 0.437500000001, the chance that some event gives a unit away"
+    assert (result.code, result.err) == (2, f"error: {told}, found 0.43\n")
 
 
 @pytest.mark.parametrize("k", ["20.5", "x", ""])
@@ -57,46 +82,6 @@ def test_a_delta_too_small_for_a_float_is_not_zero(cli):
     words = ("certify", "--k", 1_000_000, "--rate", "0.01", "--epsilon", "1")
     assert cli(*words, "--format", "json").document["delta"] == 5e-324
     assert "δ = 0 " not in cli(*words).out
-
-
-def calibrated(cli, *given):
-    words = ("calibrate", "--epsilon", 1, "--delta", "1e-6", *given, "--format", "json")
-    return cli(*words).document
-
-
-def delta(cli, k, rate):
-    words = ("certify", "--k", k, "--rate", rate, "--epsilon", 1, "--format", "json")
-    return cli(*words).document["delta"]
-
-
-def test_calibrate_finds_the_least_k(cli):
-    found = calibrated(cli, "--rate", "0.1")
-    assert found["rate"] == 0.1
-    assert found["delta"] <= found["asked_delta"] == 1e-6
-    assert delta(cli, found["k"], 0.1) <= 1e-6 < delta(cli, found["k"] - 1, 0.1)
-
-
-def test_calibrate_finds_the_greatest_rate(cli):
-    found = calibrated(cli, "--k", 20)
-    assert found["k"] == 20
-    # certify claims a hair more than the bound that was solved for.
-    assert delta(cli, 20, found["rate"]) <= 1.000000001e-6 < delta(cli, 20, found["rate"] + 1e-6)
-
-
-def test_calibrate_finds_a_pair(cli):
-    found = calibrated(cli)
-    assert (found["k"], found["rate"]) == (14, 0.253735927992)
-    assert {"k", "rate", "epsilon", "delta"} <= found.keys()
-
-
-def test_calibrate_shows_what_was_asked(cli):
-    assert "(asked: δ ≤ 1e-6)" in cli("calibrate", "--epsilon", 1, "--delta", "1e-6").out
-
-
-def test_calibrate_finds_one_of_the_two(cli):
-    result = cli("calibrate", "--epsilon", 1, "--delta", "1e-6", "--k", 20, "--rate", "0.1")
-    assert result.code == 2
-    assert "at most one of --k and --rate" in result.err
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "x", "", "1e999999"])

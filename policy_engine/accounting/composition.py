@@ -1,0 +1,455 @@
+"""[COMP] The accountant: what events cost together, each with randomness of its own.
+
+Three rules, each an upper bound whatever the order and however adaptive the choice of events:
+
+* basic: (Σε, Σδ), with ε or δ shared out evenly over the events that have a curve;
+* optimal: N times one (ε₀, δ₀)-DP mechanism (Kairouz, Oh, Viswanath 2015, Theorem 3.3), exact
+  where nothing but (ε₀, δ₀) is known; of a curve the best of several points is taken;
+* tight: the composition of the dominating pairs (``pairs``, ``losses``).
+
+Mechanisms that share a sample do not compose: an event is one release from one fresh sample.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import product
+from math import prod
+from typing import ClassVar
+
+from policy_engine.accounting import bounds
+from policy_engine.accounting.domain import (
+    ADD_REMOVE,
+    REPLACE_ONE,
+    Number,
+    arithmetic,
+    downward,
+    neighbour_notion,
+    nonnegative_epsilon,
+    part_of,
+    probability,
+    upward,
+)
+from policy_engine.accounting.events import (
+    ApproximateDP,
+    DiscreteLaplace,
+    Event,
+    Partitioned,
+    PureDP,
+    RandomisedResponse,
+    SampledSuppression,
+)
+from policy_engine.accounting.exact import delta_exact, epsilon_exact
+from policy_engine.accounting.groups import group_size
+from policy_engine.accounting.losses import Composition
+from policy_engine.accounting.pairs import pairs_of
+from policy_engine.errors import DomainError
+
+MOST_SCENARIOS = 4096
+"""Ways in which one unit may lie in the parts of all partitions of an account."""
+_MOST_EQUAL = 4_000
+_SHARES = tuple(Decimal(share) for share in ("0.9", "0.5", "0.1", "0.01"))
+_POINTS = tuple(Decimal(2) ** exponent for exponent in range(-20, 5))
+"""The ε₀ at which a curve is looked at: always the same, so that δ falls with ε."""
+
+Answers = dict[str, Decimal | None]
+"""By the name of a rule: what it proves, None where it proves nothing."""
+Charges = tuple[tuple[Event, int], ...]
+"""Events without partitions and how often each happened, in an order of their own."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Who is protected: the notion of neighbours, and how many units together."""
+
+    neighbours: str = ADD_REMOVE
+    group: int = 1
+
+
+class Rule(ABC):
+    """One rule of composition.
+
+    Guarantee of both answers: never below the truth, and the same for every order. None where
+    the rule says nothing.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
+        """δ in total at ε in total."""
+
+    @abstractmethod
+    def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
+        """ε in total at δ in total."""
+
+
+class Basic(Rule):
+    """(Σε, Σδ).
+
+    >>> Basic().epsilon(((PureDP("0.5"), 3),), Decimal("1e-9"), Question())
+    Decimal('1.5')
+    """
+
+    name = "basic"
+
+    def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
+        """Every curve gets an even share of the ε that the others leave."""
+        fixed_epsilon, fixed_delta = _fixed(charges, question)
+        curves = _curves(charges)
+        times = sum(count for _, count in curves)
+        left = epsilon - fixed_epsilon
+        if left < 0:
+            return None
+        if not times:
+            return fixed_delta
+        share = part_of(left, times)
+        deltas = ((share, _delta_one(event, share, question), n) for event, n in curves)
+        total = sum((delta * n for _, delta, n in deltas), fixed_delta)
+        return min(Decimal(1), upward(total, exact=True))
+
+    def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
+        """Every curve gets an even share of the δ that the others leave."""
+        fixed_epsilon, fixed_delta = _fixed(charges, question)
+        curves = _curves(charges)
+        times = sum(count for _, count in curves)
+        left = delta - fixed_delta
+        if left < 0 or (times and not left):
+            return None
+        total = fixed_epsilon
+        with suppress(DomainError):
+            share = part_of(left, times) if times else left
+            for event, n in curves:
+                total += _epsilon_one(event, share, question) * n
+            return upward(total, exact=True)
+        return None
+
+
+class Optimal(Rule):
+    """N times the same (ε₀, δ₀), the best that holds of any such mechanism.
+
+    >>> Optimal().epsilon(((PureDP("0.1"), 100),), Decimal("1e-6"), Question())
+    Decimal('4.77478027343')
+    """
+
+    name = "optimal"
+
+    def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
+        """The least over a few points of the curve."""
+        equal = self._equal(charges)
+        if equal is None:
+            return None
+        event, n = equal
+        if type(event) is SampledSuppression:
+            points = [(one, _delta_one(event, one, question)) for one in _POINTS]
+        else:
+            points = [_fixed(((event, 1),), question)]
+        return min(_repeated(one, delta, n, epsilon) for one, delta in points)
+
+    def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
+        """The least over a few points of the curve, on a grid of 4 significant digits."""
+        equal = self._equal(charges)
+        if equal is None:
+            return None
+        event, n = equal
+        points = []
+        if type(event) is SampledSuppression:
+            for share in _SHARES:
+                with suppress(DomainError):
+                    one = part_of(delta * share, n)
+                    points.append((_epsilon_one(event, one, question), one))
+        else:
+            points.append(_fixed(((event, 1),), question))
+        found = [_least_repeated(one, spent, n, delta) for one, spent in points]
+        return min((value for value in found if value is not None), default=None)
+
+    def _equal(self, charges: Charges) -> tuple[Event, int] | None:
+        """The one event of the account, unless there are several, or too many to add up."""
+        return charges[0] if len(charges) == 1 and charges[0][1] <= _MOST_EQUAL else None
+
+
+class Tight(Rule):
+    """The privacy loss of the dominating pairs, in both directions.
+
+    >>> fifty = ((SampledSuppression(20, Decimal("0.1")), 50),)
+    >>> Tight().epsilon(fifty, Decimal("1e-6"), Question())
+    Decimal('0.809909')
+    """
+
+    name = "tight"
+
+    def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
+        """The larger of the two directions."""
+        return max(way.delta(epsilon) for way in _directions(charges, question))
+
+    def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
+        """The larger of the two directions."""
+        found = [way.epsilon(delta) for way in _directions(charges, question)]
+        return None if None in found else max(value for value in found if value is not None)
+
+    def meets(self, charges: Charges, epsilon: Decimal, delta: Decimal, question: Question) -> bool:
+        """Whether (ε, δ) is proven to hold in total; less work than ``delta``."""
+        return all(way.meets(epsilon, delta) for way in _directions(charges, question))
+
+
+RULES: tuple[Rule, ...] = (Basic(), Optimal(), Tight())
+
+
+@dataclass(frozen=True)
+class Accountant:
+    """What events cost together under one notion of neighbours, for m units, [COMP].
+
+    Guarantee: an answer is never below the truth; it does not depend on the order of the events,
+    and one event more never lowers it beyond the rounding of 6 digits. Assumption: every event
+    has randomness of its own. For m > 1 the units are all in the table or all out, or under
+    replace_one all replaced. Errors: DomainError, also for what is none of ``events``.
+
+    >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
+    >>> releases.epsilon("1e-6")
+    Decimal('0.809909')
+    >>> releases.epsilons("1e-6")["basic"]
+    Decimal('14.0325541528')
+    >>> Accountant.of([PureDP(1), Partitioned(((PureDP(2),), (PureDP(3),)))]).epsilon("1e-9")
+    Decimal('4')
+    """
+
+    events: tuple[tuple[Event, int], ...]
+    neighbours: str = ADD_REMOVE
+    group: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no event, and an account of nothing."""
+        neighbour_notion(self.neighbours)
+        group_size(self.group)
+        if not self.events:
+            raise DomainError("events", "at least one event", "none")
+
+    @classmethod
+    def of(
+        cls, events: Iterable[Event], neighbours: str = ADD_REMOVE, group: int = 1
+    ) -> Accountant:
+        """The accountant of a sequence of events.
+
+        >>> Accountant.of([PureDP(1), PureDP(1)]).events
+        ((PureDP(epsilon=Decimal('1')), 2),)
+        """
+        return cls(tuple(Counter(events).items()), neighbours, group)
+
+    def epsilon(self, delta: Number) -> Decimal:
+        """The least ε ≥ 0 that the rules prove for δ.
+
+        DomainError where δ is not above the chance that some event gives a unit away.
+
+        >>> Accountant.of([PureDP("0.1")] * 100).epsilon("1e-6")
+        Decimal('4.77457')
+        """
+        return max(least(found)[1] for found in self._epsilons(delta))
+
+    def delta(self, epsilon: Number) -> Decimal:
+        """The least δ that the rules prove at ε; 1 at worst.
+
+        >>> Accountant.of([PureDP("0.1")] * 100).delta("5")
+        Decimal('2.79263610141E-7')
+        """
+        return max(least(found)[1] for found in self._deltas(epsilon))
+
+    def epsilons(self, delta: Number) -> Answers:
+        """By the name of each rule: an ε ≥ 0 for δ, None where the rule proves none.
+
+        DomainError where no rule proves any.
+
+        >>> Accountant.of([PureDP("0.1")] * 3).epsilons("1e-6")["basic"]
+        Decimal('0.3')
+        """
+        return _worst(self._epsilons(delta))
+
+    def deltas(self, epsilon: Number) -> Answers:
+        """By the name of each rule: a δ at ε, None where the rule proves none.
+
+        >>> Accountant.of([PureDP("0.1")] * 3).deltas("0.2")["basic"] is None
+        True
+        """
+        return _worst(self._deltas(epsilon))
+
+    @property
+    def certain(self) -> Decimal:
+        """The chance that some event gives a unit away, which no ε lowers; rounded up.
+
+        >>> Accountant.of([SampledSuppression(2, "0.5")]).certain
+        Decimal('0.250000000001')
+        """
+        ways = [way for part in self._ways() for way in _directions(part, self._who)]
+        return upward(max(way.certain for way in ways), exact=True)
+
+    @property
+    def _who(self) -> Question:
+        return Question(self.neighbours, self.group)
+
+    def _ways(self) -> list[Charges]:
+        return _scenarios(self.events)
+
+    def _deltas(self, epsilon: Number) -> list[Answers]:
+        asked = nonnegative_epsilon(epsilon)
+        return [
+            {rule.name: rule.delta(way, asked, self._who) for rule in RULES} for way in self._ways()
+        ]
+
+    def _epsilons(self, delta: Number) -> list[Answers]:
+        """For each way in which a unit may lie in the parts, what each rule proves."""
+        asked = probability(delta)
+        found: list[Answers] = [
+            {rule.name: rule.epsilon(way, asked, self._who) for rule in RULES}
+            for way in self._ways()
+        ]
+        if any(not any(value is not None for value in way.values()) for way in found):
+            law = f"above {self.certain}, the chance that some event gives a unit away"
+            raise DomainError("delta", law, delta)
+        return found
+
+
+def _worst(found: list[Answers]) -> Answers:
+    """The largest answer of each rule; None where it has none for some way."""
+    worst: Answers = {}
+    for rule in RULES:
+        known = [value for way in found if (value := way[rule.name]) is not None]
+        worst[rule.name] = max(known) if len(known) == len(found) else None
+    return worst
+
+
+def least(by_rule: Mapping[str, Decimal | None]) -> tuple[str, Decimal]:
+    """The rule that proves the least, and what it proves; at least one must prove something.
+
+    >>> least({"basic": Decimal(3), "optimal": None, "tight": Decimal(2)})
+    ('tight', Decimal('2'))
+    """
+    value, name = min((value, name) for name, value in by_rule.items() if value is not None)
+    return name, value
+
+
+def _scenarios(events: Iterable[tuple[Event, int]]) -> list[Charges]:
+    """Every choice of one part of each partition, without repetitions, [PART]."""
+    plain: Counter[Event] = Counter()
+    choices: list[list[Charges]] = []
+    for event, count in events:
+        if type(event) is Partitioned:
+            parts = {way for part in event.parts for way in _scenarios(Counter(part).items())}
+            choices += [sorted(parts, key=repr)] * count
+        else:
+            plain[event] += count
+    ways = prod(len(choice) for choice in choices)
+    if ways > MOST_SCENARIOS:
+        law = f"so few that a unit can lie in their parts in at most {MOST_SCENARIOS} ways"
+        raise DomainError("partitions", law, ways)
+    found = set()
+    for chosen in product(*choices):
+        total = plain.copy()
+        for part in chosen:
+            total.update(dict(part))
+        found.add(tuple(sorted(total.items(), key=repr)))
+    return sorted(found, key=repr)
+
+
+def _curves(charges: Charges) -> list[tuple[SampledSuppression, int]]:
+    return [(event, n) for event, n in charges if isinstance(event, SampledSuppression)]
+
+
+def _delta_one(event: SampledSuppression, epsilon: Decimal, who: Question) -> Decimal:
+    return delta_exact(event.k, event.rate, epsilon, who.neighbours, who.group).delta
+
+
+def _epsilon_one(event: SampledSuppression, delta: Decimal, who: Question) -> Decimal:
+    return epsilon_exact(event.k, event.rate, delta, who.neighbours, who.group)
+
+
+def _fixed(charges: Charges, who: Question) -> tuple[Decimal, Decimal]:
+    """(Σε, Σδ) of the events that have no curve, for groups by the generic bound."""
+    total_epsilon = total_delta = Decimal(0)
+    for event, n in charges:
+        if isinstance(event, SampledSuppression):
+            continue
+        epsilon, delta = bounds.group(*_point(event, who.neighbours), who.group)
+        total_epsilon, total_delta = total_epsilon + epsilon * n, total_delta + delta * n
+    return total_epsilon, total_delta
+
+
+def _point(event: Event, neighbours: str) -> tuple[Decimal, Decimal]:
+    """The (ε, δ) of an event for one unit."""
+    match event:
+        case PureDP(epsilon=epsilon):
+            return nonnegative_epsilon(epsilon), Decimal(0)
+        case ApproximateDP(epsilon=epsilon, delta=delta):
+            return nonnegative_epsilon(epsilon), probability(delta)
+        case DiscreteLaplace(scale=scale, sensitivity=sensitivity):
+            with arithmetic(Decimal(1)):
+                return upward(sensitivity / Decimal(str(scale))), Decimal(0)
+        case RandomisedResponse(truth=truth, values=values):
+            return bounds.randomised_response(truth, values, neighbours), Decimal(0)
+    raise DomainError("event", "one that this accountant knows", repr(event))
+
+
+def _directions(charges: Charges, who: Question) -> list[Composition]:
+    """The compositions for remove and for add; under replace_one they are one."""
+    pairs = [
+        (pair, n)
+        for event, n in charges
+        for pair in pairs_of(_for_group(event, who), who.neighbours, _shift(event, who))
+    ]
+    ways = [Composition(pairs)]
+    if who.neighbours != REPLACE_ONE:
+        ways.append(Composition((pair.reversed(), n) for pair, n in pairs))
+    return ways
+
+
+def _shift(event: Event, who: Question) -> int:
+    return who.group if isinstance(event, SampledSuppression) else 1
+
+
+def _for_group(event: Event, who: Question) -> Event:
+    """An event that dominates this one for m units; a sampled suppression has a pair for that."""
+    if who.group == 1 or isinstance(event, SampledSuppression):
+        return event
+    if isinstance(event, DiscreteLaplace):
+        return replace(event, sensitivity=event.sensitivity * who.group)
+    epsilon, delta = bounds.group(*_point(event, who.neighbours), who.group)
+    return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
+
+
+def _repeated(epsilon: Decimal, delta: Decimal, n: int, total: Decimal) -> Decimal:
+    """δ at a total ε of N mechanisms that are (ε₀, δ₀)-DP: Kairouz, Oh, Viswanath 2015.
+
+    1 − (1−δ₀)^N·(1 − Σ_{l: (N−2l)ε₀ > ε} [f(l; N, q) − e^ε·f(N−l; N, q)]), q = 1/(1 + e^ε₀).
+    """
+    with arithmetic(epsilon, delta, total, room=40):
+        share = 1 / (1 + epsilon.exp())
+        odds, scale = share / (1 - share), total.exp()
+        mass, mirrored = (1 - share) ** n, share**n
+        lost = Decimal(0)
+        number = 0
+        while (n - 2 * number) * epsilon > total:
+            lost += mass - scale * mirrored
+            step = Decimal(n - number) / (number + 1)
+            mass, mirrored = mass * step * odds, mirrored * step / odds
+            number += 1
+        kept = (n * (1 - delta).ln()).exp()
+        return min(Decimal(1), upward(1 - kept * (1 - lost)))
+
+
+def _least_repeated(epsilon: Decimal, delta: Decimal, n: int, total: Decimal) -> Decimal | None:
+    """The least total ε, up to 4 digits, at which ``_repeated`` is within a total δ."""
+    low, high = Decimal(0), n * epsilon
+    if _repeated(epsilon, delta, n, high) > total:
+        return None
+    if _repeated(epsilon, delta, n, low) <= total:
+        return low
+    while high - low > high / 10_000:
+        middle = downward((low + high) / 2)
+        if _repeated(epsilon, delta, n, middle) <= total:
+            high = middle
+        else:
+            low = middle
+    return upward(high, exact=True)

@@ -1,0 +1,415 @@
+"""[COMP] The privacy loss of a composition: dominating pairs on a grid, convolved by FFT.
+
+*On the grid.* An atom of loss l between grid points g and g+h is split so that its masses under
+both laws stay as they are. This is connect-the-dots (Doroshenko et al. 2022): on the curve it
+draws the chord over the convex H, so it never lowers it.
+
+*Tilted.* The law that is convolved is not p but q(l) = p(l)·e^{θl − K(θ)}, K = ln Σ p(l)·e^{θl}.
+The tilts multiply, so p of the sum is q of the sum times e^{ΣK − θl}. θ is chosen so that the
+sum's mean is near the ε asked about. There q is largest, and the noise of the FFT, which is
+relative to the largest value, stays a small share of a δ however small the δ.
+
+*From above.* To the sum over the grid points above ε,
+    δ(ε) = e^{ΣK − θε}·Σ_{l>ε} q(l)·e^{−θ(l−ε)}·(1 − e^{ε−l}),
+are added: what the FFT may have lost, by Cauchy-Schwarz and its 2-norm bound (Higham 2002, ch.
+24); what lies above the window, by Chernoff; the mass where a pair's second law is 0; and
+``pairs.GUARD`` for each event.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from policy_engine.accounting.domain import arithmetic
+from policy_engine.accounting.pairs import GUARD, Pair
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+_UP = Context(prec=6, rounding=ROUND_CEILING)
+"""Every ε and δ from here has 6 significant digits, rounded up."""
+_ROUNDING = 2.0**-53
+_FEWEST_POINTS, _MOST_POINTS = 2**15, 2**19
+_COARSE = 2**19
+"""Points of all pairs together on the grids that θ is chosen with."""
+_FINENESS = 0.03
+"""h·θ·√N. Splitting atoms raises δ by about an eighth of its square, as a share."""
+_LEFT_OUT = 45.0
+"""What the window leaves out has about e^-45 of the tilted mass, and is bounded."""
+_STEEPEST = 1e6
+"""θ times the largest loss of one event. Up to it e^{θl} is right within ``pairs.GUARD``."""
+_RARE = 1e-5
+"""Losses so rare that together they raise δ by at most this share count as certain."""
+_FAR = 600.0
+_TILTS = 4
+_CLOSE = Decimal("0.9999")
+_QUIET = 1e-4
+
+
+class Moments(NamedTuple):
+    """ΣK at θ, and the mean and the variance of the tilted sum."""
+
+    theta: float
+    scale: float
+    mean: float
+    variance: float
+
+
+class Composition:
+    """The privacy loss of the first laws of all pairs against the second, each N times.
+
+    Guarantee: ``delta`` and ``epsilon`` are never below the truth for the composed pairs; above
+    it by less than a 1e-3 share while the window holds steps as fine as that takes.
+
+    >>> from policy_engine.accounting.events import SampledSuppression
+    >>> from policy_engine.accounting.pairs import pairs_of
+    >>> [pair] = pairs_of(SampledSuppression(20, "0.1"), "add_remove")
+    >>> fifty = Composition([(pair, 50)])
+    >>> fifty.epsilon(Decimal("1e-6")), fifty.delta(Decimal("0.8"))
+    (Decimal('0.809909'), Decimal('0.00000122570'))
+    """
+
+    def __init__(self, pairs: Iterable[tuple[Pair, int]]) -> None:
+        self._pairs = list(pairs)
+        self._highest = _highest(self._pairs)
+        self.certain = _at_least_once((pair.only_first, n) for pair, n in self._pairs)
+        """The probability that some event gives the unit away: no ε brings δ below it."""
+
+    def delta(self, epsilon: Decimal) -> Decimal:
+        """An upper bound on δ at ε ≥ 0, at most 1."""
+        # Not above the decimal, whichever way it rounds.
+        at = math.nextafter(float(epsilon), -math.inf)
+        if at > self._highest:
+            return _UP.plus(self.certain)
+        # One event alone is not more private than all.
+        least = max(_alone(pair, at) for pair, _ in self._pairs)
+        found = _Sum(self._without_rare(least)).delta(at)
+        # Now it is known which losses are too rare to matter.
+        return min(found, _Sum(self._without_rare(float(found))).delta(at))
+
+    def meets(self, epsilon: Decimal, delta: Decimal) -> bool:
+        """Whether (ε, δ) is proven to hold; less work than ``delta``, as δ is known."""
+        if delta <= self.certain:
+            return False
+        at = math.nextafter(float(epsilon), -math.inf)
+        return _Sum(self._without_rare(float(delta - self.certain))).delta(at) <= delta
+
+    def epsilon(self, delta: Decimal) -> Decimal | None:
+        """An upper bound on the least ε ≥ 0 for δ; None where no ε is enough."""
+        if delta <= self.certain:
+            return None
+        return _Sum(self._without_rare(float(delta - self.certain))).epsilon(delta)
+
+    def _without_rare(self, delta: float) -> list[tuple[Pair, int]]:
+        allowed = delta * _RARE / sum(count for _, count in self._pairs)
+        return [(_without_rare(pair, allowed), count) for pair, count in self._pairs]
+
+
+class _Sum:
+    """The sum of losses, for one question."""
+
+    def __init__(self, pairs: list[tuple[Pair, int]]) -> None:
+        self._pairs = pairs
+        self._count = sum(count for _, count in pairs)
+        self._cumulants = _Cumulants(pairs)
+        self._lowest = sum(n * float(pair.losses.min()) for pair, n in pairs)
+        self._highest = _highest(pairs)
+        self.certain = _at_least_once((pair.only_first, n) for pair, n in pairs)
+
+    def delta(self, epsilon: float) -> Decimal:
+        if epsilon > self._highest:
+            return _UP.plus(self.certain)
+        moments = self._cumulants.where(_mean_reaches(epsilon))
+        return self._total(self._law(moments, epsilon), epsilon)
+
+    def epsilon(self, delta: Decimal) -> Decimal | None:
+        finite = delta - self.certain
+        with arithmetic(finite):
+            target = float(finite.ln())
+        moments = self._cumulants.where(_saddle_reaches(target))
+        law = self._law(moments, moments.mean)
+        found = self._least(law, target)
+        for _ in range(_TILTS):
+            at, before = float(found), found
+            if law.at(at)[1] < _QUIET:
+                break
+            law = self._law(self._cumulants.where(_mean_reaches(at)), at)
+            found = min(found, self._least(law, target))
+            if found > before * _CLOSE:
+                break
+        return found
+
+    def _least(self, law: _Law, target: float) -> Decimal:
+        """The least ε ≥ 0 at which this law's bound is δ."""
+        if law.at(0.0)[0] + self._guard <= target:
+            return Decimal(0)
+        low, high = 0.0, max(self._highest, 1e-300) * (1 + 1e-9)
+        while high - low > 1e-9 * high:
+            middle = (low + high) / 2
+            if law.at(middle)[0] + self._guard > target:
+                low = middle
+            else:
+                high = middle
+        return _UP.create_decimal_from_float(high * (1 + 1e-12))
+
+    @property
+    def _guard(self) -> float:
+        return GUARD * (self._count + 1)
+
+    def _total(self, law: _Law, epsilon: float) -> Decimal:
+        finite = Decimal(law.at(epsilon)[0] + self._guard)
+        with arithmetic(Decimal(1)):
+            return _UP.plus(min(Decimal(1), finite.exp() + self.certain))
+
+    def _law(self, moments: Moments, epsilon: float) -> _Law:
+        """The tilted law of the sum on a window around ε."""
+        import numpy as np
+
+        bottom, top, steeper = self._window(moments, epsilon)
+        step = self._step(moments, top - bottom)
+        # Splitting may move each atom by a step, and what leaves the window comes back in it.
+        bottom, top = bottom - self._count * step, top + self._count * step
+        first = math.floor(bottom / step)
+        points = 1 << (math.ceil(top / step) - first + 1).bit_length()
+        spectrum = np.ones(points // 2 + 1, dtype=np.complex128)
+        scale, shift, noise, above = 0.0, 0, 0.0, 0.0
+        for pair, count in self._pairs:
+            grid = _OnGrid.of(pair, step)
+            k = grid.scale(moments.theta)
+            masses, centre = grid.circle(moments.theta, points)
+            spectrum *= np.fft.rfft(masses) ** count
+            scale += count * k
+            shift += count * centre
+            noise += count * _length(masses)
+            above += 0.0 if steeper is None else count * grid.scale(steeper)
+        masses = np.roll(np.fft.irfft(spectrum, points), (shift - first) % points)
+        return _Law(
+            theta=moments.theta,
+            scale=scale,
+            losses=(first + np.arange(points, dtype=np.float64)) * step,
+            masses=masses,
+            # Of the 2-norm: 8u·log₂n for a transform and again back, 32u for a power.
+            noise=noise * _ROUNDING * (16 * math.log2(points) + 32),
+            above=-math.inf if steeper is None else above - steeper * (first + points - 1) * step,
+        )
+
+    def _step(self, moments: Moments, width: float) -> float:
+        root = math.sqrt(self._count)
+        fine = _FINENESS / (max(moments.theta, 1e-3) * root)
+        spread = math.sqrt(moments.variance) / (50 * root) or fine
+        least = max(width / (_MOST_POINTS - 4), 1e-12 * self._cumulants.farthest)
+        return max(min(fine, spread, width / _FEWEST_POINTS), least)
+
+    def _window(self, moments: Moments, epsilon: float) -> tuple[float, float, float | None]:
+        """Bottom and top of the losses looked at, and the η that bounds p above the top.
+
+        For η > 0 the mass above the top is at most e^{ΣK(η) − η·top}; η is None if there is
+        none. The convolution is circular, so what lies outside comes back at the other end: this
+        only raises δ.
+        """
+        bottom, top, steeper = self._lowest, self._highest, None
+        deviation = max(math.sqrt(moments.variance), 1e-9)
+        for far in (1, 2, 4, 8, 16):
+            over = self._cumulants.at(moments.theta + far / deviation)
+            reach = (over.scale - moments.scale + _LEFT_OUT) * deviation / far
+            if reach < top:
+                top, steeper = reach, over.theta
+            under = self._cumulants.at(moments.theta - far / deviation)
+            bottom = max(bottom, (moments.scale - under.scale - _LEFT_OUT) * deviation / far)
+        return min(bottom, epsilon), max(top, epsilon), steeper
+
+
+@dataclass(frozen=True, eq=False)
+class _Law:
+    """The tilted law of the sum; letters as in the module."""
+
+    theta: float
+    scale: float
+    """ΣK."""
+    losses: Floats
+    masses: Floats
+    noise: float
+    """A bound on the 2-norm of the error of ``masses``."""
+    above: float
+    """The logarithm of a bound on the mass under p above the window."""
+
+    def at(self, epsilon: float) -> tuple[float, float]:
+        """ln of an upper bound on Σ_{l>ε} p(l)·(1 − e^{ε−l}), and the share of it that is noise."""
+        import numpy as np
+
+        start = int(np.searchsorted(self.losses, epsilon, side="right"))
+        if start == len(self.losses):
+            return self.above, 0.0
+        # Farther than this the weights are e^-500 of the first, and slow to compute with.
+        far = float(self.losses[start]) + _FAR / self.theta if self.theta else math.inf
+        end = max(start + 1, int(np.searchsorted(self.losses, far)))
+        beyond = self.losses[start:end] - epsilon
+        exponents = np.log(-np.expm1(-beyond)) - self.theta * beyond
+        # Relative to the largest, so that nothing that counts underflows.
+        largest = float(exponents.max())
+        weights = np.exp(exponents - largest)
+        noise = self.noise * _length(weights) + math.exp(-500)
+        total = noise + max(0.0, float((weights * self.masses[start:end]).sum()))
+        inside = self.scale - self.theta * epsilon + largest + math.log(total)
+        return float(np.logaddexp(inside, self.above)), noise / total
+
+
+class _Cumulants:
+    """K of the composition and its derivatives, roughly: to choose θ and the window with."""
+
+    def __init__(self, pairs: list[tuple[Pair, int]]) -> None:
+        import numpy as np
+
+        self._counts = np.array([count for _, count in pairs], dtype=np.float64)
+        farthest = [float(np.abs(pair.losses).max()) for pair, _ in pairs]
+        self.farthest = max(1e-9, *farthest)
+        size = min(2**13, _COARSE // len(pairs))
+        shape = (len(pairs), size + 2)
+        self._losses, self._logs = np.zeros(shape), np.full(shape, -np.inf)
+        for row, (pair, _) in enumerate(pairs):
+            width = float(pair.losses.max() - pair.losses.min())
+            grid = _OnGrid.of(pair, max(width / (size - 2), 1e-9 * farthest[row], 1e-12))
+            first = int(grid.at.min())
+            np.logaddexp.at(self._logs[row], grid.at - first, grid.logs)
+            self._losses[row] = (first + np.arange(size + 2)) * grid.step
+
+    def at(self, theta: float) -> Moments:
+        """The moments at one θ."""
+        import numpy as np
+
+        exponents = self._logs + theta * self._losses
+        largest = exponents.max(axis=1, keepdims=True)
+        weights = np.exp(exponents - largest)
+        weights /= (total := weights.sum(axis=1, keepdims=True))
+        mean = (weights * self._losses).sum(axis=1, keepdims=True)
+        variance = (weights * (self._losses - mean) ** 2).sum(axis=1)
+        scale = (np.log(total) + largest)[:, 0]
+        sums = (float(self._counts @ value) for value in (scale, mean[:, 0], variance))
+        return Moments(theta, *sums)
+
+    def where(self, reached: Callable[[Moments], bool]) -> Moments:
+        """The moments at the least θ ≥ 0, roughly, at which a rising condition holds."""
+        found = self.at(0.0)
+        if reached(found):
+            return found
+        steepest = _STEEPEST / self.farthest
+        low, high = 0.0, min(1.0, steepest)
+        while not reached(found := self.at(high)) and high < steepest:
+            low, high = high, min(2 * high, steepest)
+        while high - low > 1e-3 * high:
+            middle = self.at((low + high) / 2)
+            if reached(middle):
+                high, found = middle.theta, middle
+            else:
+                low = middle.theta
+        return found
+
+
+def _highest(pairs: list[tuple[Pair, int]]) -> float:
+    """No sum of finite losses is above this."""
+    highest = sum(count * float(pair.losses.max()) for pair, count in pairs)
+    return highest + 1e-12 * abs(highest)
+
+
+def _length(vector: Floats) -> float:
+    """The 2-norm. Not by BLAS, whose threads wait for each other on a machine that is busy."""
+    return math.sqrt(float((vector * vector).sum()))
+
+
+def _saddle_reaches(target: float) -> Callable[[Moments], bool]:
+    """Whether ln δ at the tilted mean is at most a target, by the saddle-point formula."""
+
+    def reached(m: Moments) -> bool:
+        width = 2.5 * m.theta * (1 + m.theta) * math.sqrt(m.variance)
+        return m.scale - m.theta * m.mean - math.log(max(1.0, width)) <= target
+
+    return reached
+
+
+def _mean_reaches(epsilon: float) -> Callable[[Moments], bool]:
+    return lambda moments: moments.mean >= epsilon
+
+
+def _alone(pair: Pair, epsilon: float) -> float:
+    """H of one pair at ε, roughly."""
+    import numpy as np
+
+    beyond = np.maximum(pair.losses - epsilon, 0.0)
+    return float((np.exp(pair.log_masses) * -np.expm1(-beyond)).sum()) + float(pair.only_first)
+
+
+def _without_rare(pair: Pair, allowed: float) -> Pair:
+    """The pair with its largest losses made infinite, of at most the mass allowed.
+
+    A tilt would make them heavy and leave no digits for what is asked about.
+    """
+    import numpy as np
+
+    order = np.argsort(-pair.losses, kind="stable")
+    mass = np.cumsum(np.exp(pair.log_masses[order]))
+    rare = min(int(np.searchsorted(mass, allowed)), len(order) - 1)
+    if not rare:
+        return pair
+    # Masses below 1e-308 add up to nothing here; there are fewer than 1e4 such...
+    moved = Decimal(float(mass[rare - 1]) * (1 + GUARD) + 1e-300)
+    kept = order[rare:]
+    return Pair(pair.losses[kept], pair.log_masses[kept], pair.only_first + moved, pair.only_second)
+
+
+@dataclass(frozen=True, eq=False)
+class _OnGrid:
+    """A pair with every atom at the two multiples of a step around it.
+
+    Guarantee: dominates the pair, for the masses of an atom under both laws stay as they are.
+    """
+
+    step: float
+    at: Integers
+    logs: Floats
+
+    @classmethod
+    def of(cls, pair: Pair, step: float) -> _OnGrid:
+        import numpy as np
+
+        below = np.floor(pair.losses / step)
+        share = np.clip(np.expm1(below * step - pair.losses) / math.expm1(-step), 0.0, 1.0)
+        at = below.astype(np.int64)
+        with np.errstate(divide="ignore"):
+            logs = [pair.log_masses + np.log1p(-share), pair.log_masses + np.log(share)]
+        return cls(step, np.concatenate([at, at + 1]), np.concatenate(logs))
+
+    def scale(self, theta: float) -> float:
+        """K(θ)."""
+        import numpy as np
+
+        exponents = self.logs + theta * self.step * self.at
+        largest = float(exponents.max())
+        return largest + math.log(float(np.exp(exponents - largest).sum()))
+
+    def circle(self, theta: float, points: int) -> tuple[Floats, int]:
+        """The tilted law on a circle of points, and which multiple of the step is its point 0."""
+        import numpy as np
+
+        weights = np.exp(self.logs + theta * self.step * self.at - self.scale(theta))
+        centre = round(float((weights * self.at).sum()))
+        masses = np.bincount((self.at - centre) % points, weights, points)
+        return masses.astype(np.float64), centre
+
+
+def _at_least_once(masses: Iterable[tuple[Decimal, int]]) -> Decimal:
+    """1 − Π(1 − m)^N, from above."""
+    counted = [(mass, count) for mass, count in masses if mass]
+    with arithmetic(Decimal(1), room=40):
+        total = sum((count * mass for mass, count in counted), Decimal(0))
+        if total < Decimal("1e-20"):
+            return total  # by less than a 1e-20 share above
+        none = sum((count * (1 - mass).ln() for mass, count in counted), Decimal(0))
+        return (1 - none.exp()) * (1 + Decimal("1e-60"))

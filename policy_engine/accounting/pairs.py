@@ -1,0 +1,222 @@
+"""The dominating pair of each event: two laws between which no neighbours are further apart.
+
+Whatever the tables, an event's outcome is a function of one draw, from the first law where the
+unit is present (or has its old value) and from the second where it is not. So a composition of
+events, chosen adaptively, is dominated by the composition of their pairs (Zhu, Dong, Wang 2022),
+[COMP]. A pair is kept as its privacy loss: atoms ln(P/Q) with the logarithm of their mass under
+P, and the mass where one of the laws is 0.
+
+numpy floats: a mass is wrong by less than a ``GUARD`` share, which the composition adds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal, localcontext
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.accounting.binomial import log_factorial, sum_from, sum_to
+from policy_engine.accounting.domain import REPLACE_ONE, arithmetic
+from policy_engine.accounting.events import (
+    ApproximateDP,
+    DiscreteLaplace,
+    Event,
+    PureDP,
+    RandomisedResponse,
+    SampledSuppression,
+)
+from policy_engine.errors import DomainError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+GUARD = 1e-9
+_TINY = Decimal("1e-30")
+_ANCHOR = 512
+# How many places of the k-th sampled copy are told apart: all but a tail of e^-690 if these are
+# few, else all but one of e^-100 up to a most. What is left is one block, from above.
+_REACHES = ((690.0, 2**20), (100.0, 2**23))
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Atoms of the privacy loss of P against Q, and the masses where Q or P is 0.
+
+    ``losses`` and ``log_masses`` (of P) have one shape; an atom's mass under Q is e^−loss times
+    its mass under P.
+    """
+
+    losses: Floats
+    log_masses: Floats
+    only_first: Decimal
+    only_second: Decimal
+
+    def reversed(self) -> Pair:
+        """The pair of Q against P."""
+        return Pair(-self.losses, self.log_masses - self.losses, self.only_second, self.only_first)
+
+
+def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
+    """The pairs whose composition dominates one event, for m units that leave (or change).
+
+    Under replace_one a unit leaves one cell and enters another: one pair and one reversed. Only a
+    sampled suppression says anything about groups. Errors: DomainError for anything else.
+
+    >>> [pair] = pairs_of(PureDP(1), "add_remove")
+    >>> pair.losses.tolist()
+    [1.0, -1.0]
+    """
+    if type(event) is SampledSuppression:
+        # A rate is a decimal since the event was made.
+        pair = _place_of_kth(event.k, Decimal(str(event.rate)), group)
+        return (pair, pair.reversed()) if neighbours == REPLACE_ONE else (pair,)
+    if type(event) is RandomisedResponse and neighbours != REPLACE_ONE:
+        raise DomainError("neighbours", f"{REPLACE_ONE} for randomised response", neighbours)
+    maker = _MAKERS.get(type(event))
+    if maker is None or group != 1:
+        known = ", ".join(sorted(kind.__name__ for kind in (SampledSuppression, *_MAKERS)))
+        law = f"one of {known}" if maker is None else "1, unless all events are SampledSuppression"
+        raise DomainError("event" if maker is None else "group", law, repr(event))
+    return (maker(event),)
+
+
+def _place_of_kth(k: int, rate: Decimal, group: int) -> Pair:
+    """(T, T+m) of ``groups``: the place of the k-th sampled copy, and m further."""
+    import numpy as np
+
+    last = _last_place(k, float(rate), group)
+    places = np.arange(k + group, last + 1, dtype=np.float64)
+    logs = _log_law(k, rate, last)[group:]
+    with arithmetic(rate, room=40):
+        lowest = float(group * (1 - rate).ln())
+        # Π_{i<m} (t−1−i)/(t−k−i) = Π_{0<j<k} (t−j)/(t−m−j): the shorter product.
+        shift, factors = (k - 1, group) if group < k else (group, k - 1)
+        losses = np.full(places.shape, lowest)
+        for i in range(factors):
+            losses += np.log1p(shift / (places - group - k + 1 + i))
+        only_first = sum_from(k, k + group - 1, rate, Decimal(1), 0) * (1 + _TINY)
+        ends = np.array([lowest, losses[-1]])
+        missed = [sum_to(k - 1, n, rate, Decimal(1), 0) for n in (last, last - group)]
+        masses = _tail(missed[0], missed[1], ends)
+    return Pair(
+        np.concatenate([losses, ends]),
+        np.concatenate([logs, masses]),
+        only_first,
+        Decimal(0),
+    )
+
+
+def _last_place(k: int, rate: float, group: int) -> int:
+    """The last place that is told apart from others."""
+    for exponent, most in _REACHES:
+        size = float(k + group)
+        while size < most and not _is_rare(k, rate, size, exponent):
+            size *= 1.05
+        if size < most:
+            break
+    return max(k + group + 1, min(int(size), most))
+
+
+def _is_rare(k: int, rate: float, size: float, exponent: float) -> bool:
+    """Whether T exceeds a size with a probability below e^−exponent (Chernoff)."""
+    low = max((k - 1) / size, 1e-300)
+    if low >= rate:
+        return False
+    divergence = low * math.log(low / rate) + (1 - low) * math.log((1 - low) / (1 - rate))
+    return size * divergence > exponent
+
+
+def _log_law(k: int, rate: Decimal, last: int) -> Floats:
+    """ln Pr[T = t] for k ≤ t ≤ last.
+
+    Some are decimals; from one to the next the logarithms of the ratios are added up. A stretch
+    of c places adds less than c·2⁻⁵³ of its largest partial sum, below 1e-10 for these c.
+    """
+    import numpy as np
+
+    before = np.arange(k, last, dtype=np.float64)
+    logs = np.empty(last - k + 1)
+    # Digits for 1 − β and for the logarithms of factorials of up to 2**23.
+    with localcontext(Context(prec=40 + len(rate.as_tuple().digits) + abs(rate.adjusted()))):
+        unsampled = (1 - rate).ln()
+        first = k * rate.ln() - log_factorial(k - 1)
+        steps = np.log1p((k - 1) / (before - k + 1)) + float(unsampled)
+        start = 0
+        while start < len(logs):
+            end = min(start + max(_ANCHOR, start // 64), len(logs))
+            ways = log_factorial(k + start - 1) - log_factorial(start)
+            anchor = float(first + ways + start * unsampled)
+            logs[start:end] = anchor + np.concatenate([[0.0], np.cumsum(steps[start : end - 1])])
+            start = end
+    return logs
+
+
+def _tail(mass: Decimal, moved: Decimal, ends: Floats) -> Floats:
+    """Log masses of two atoms for T > last, in the caller's context.
+
+    There the loss lies between the two ends. Atoms at the ends that keep the masses under both
+    laws dominate whatever lies between (connect the dots).
+    """
+    import numpy as np
+
+    lowest, highest = ends.tolist()
+    excess = float(moved / mass * Decimal(highest).exp() - 1)
+    below = min(1.0, max(0.0, excess / math.expm1(highest - lowest)))
+    return float(mass.ln()) + np.log(np.array([below, 1 - below + GUARD]) + 1e-300)
+
+
+def _randomised(epsilon: float, only: Decimal) -> Pair:
+    """Two atoms at ±ε beside a mass that gives the unit away: the worst (ε, δ)-DP mechanism."""
+    import numpy as np
+
+    losses = np.array([epsilon, -epsilon])
+    kept = float((1 - only).ln())
+    return Pair(losses, kept - np.logaddexp(0.0, -losses), only, only)
+
+
+def _pure(event: PureDP) -> Pair:
+    return _randomised(float(Decimal(str(event.epsilon))), Decimal(0))
+
+
+def _approximate(event: ApproximateDP) -> Pair:
+    return _randomised(float(Decimal(str(event.epsilon))), Decimal(str(event.delta)))
+
+
+def _discrete_laplace(event: DiscreteLaplace) -> Pair:
+    """x against x + s: below 0 the loss is s/b, above s it is −s/b, between (s − 2x)/b."""
+    import numpy as np
+
+    step, s = 1 / float(event.scale), event.sensitivity
+    x = np.arange(0, s + 1, dtype=np.float64)
+    norm = -math.log1p(math.exp(-step))
+    logs = math.log(-math.expm1(-step)) + norm - x * step
+    logs[0], logs[-1] = norm, norm - s * step  # all x ≤ 0, all x ≥ s
+    return Pair((s - 2 * x) * step, logs, Decimal(0), Decimal(0))
+
+
+def _randomised_response(event: RandomisedResponse) -> Pair:
+    """The old value, the new value, any other."""
+    import numpy as np
+
+    truth, values = float(event.truth), event.values
+    other = (1 - truth) / values
+    loss = math.log1p(truth / other)
+    logs = [math.log(truth + other), math.log(other)]
+    losses = [loss, -loss]
+    if values > 2:
+        logs.append(math.log((values - 2) * other))
+        losses.append(0.0)
+    return Pair(np.array(losses), np.array(logs), Decimal(0), Decimal(0))
+
+
+_MAKERS: dict[type, Callable[[Any], Pair]] = {
+    PureDP: _pure,
+    ApproximateDP: _approximate,
+    DiscreteLaplace: _discrete_laplace,
+    RandomisedResponse: _randomised_response,
+}

@@ -1,0 +1,304 @@
+"""What every rule of composition owes, and the accountant that takes the least of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import pairwise, product
+from typing import ClassVar
+
+import mpmath
+import pytest
+
+from policy_engine.accounting.composition import (
+    RULES,
+    Accountant,
+    Basic,
+    Charges,
+    Optimal,
+    Question,
+    Rule,
+    Tight,
+    least,
+)
+from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE, upward
+from policy_engine.accounting.events import (
+    ApproximateDP,
+    DiscreteLaplace,
+    Event,
+    Partitioned,
+    PureDP,
+    RandomisedResponse,
+    SampledSuppression,
+)
+from policy_engine.accounting.exact import delta_exact, epsilon_exact
+from policy_engine.errors import DomainError
+
+from .brute import Law, cells, divergence, law
+
+SAMPLED = SampledSuppression(3, "0.3")
+SMALL = SampledSuppression(2, "0.1")
+EPSILONS = [Decimal(text) for text in ("0", "0.1", "0.5", "1", "2", "4")]
+DELTAS = [Decimal(text) for text in ("0.3", "0.1", "1e-2", "1e-4")]
+SLACK = 1 + Decimal("1e-5")
+"""What two roundings to 6 digits may amount to."""
+
+Account = list[Event]
+
+
+def laws(event: Event) -> list[tuple[Law, Law]]:
+    """The laws of an event with and without a unit, for every size of its cell."""
+    match event:
+        case SampledSuppression(k=k, rate=rate):
+            share = mpmath.mpf(str(rate))
+            return [(law(k, n, share), law(k, n - 1, share)) for n in (*range(k, 11), 14)]
+        case PureDP(epsilon=epsilon):
+            stay = 1 / (1 + mpmath.exp(-mpmath.mpf(str(epsilon))))
+            return [({0: stay, 1: 1 - stay}, {0: 1 - stay, 1: stay})]
+        case ApproximateDP(epsilon=epsilon, delta=delta):
+            [(one, other)] = laws(PureDP(epsilon))
+            lost = mpmath.mpf(str(delta))
+            kept = [
+                {x: (1 - lost) * mass for x, mass in one_law.items()} for one_law in (one, other)
+            ]
+            return [({**kept[0], 2: lost}, {**kept[1], 3: lost})]
+        case DiscreteLaplace(scale=scale, sensitivity=s):
+            falls = mpmath.exp(-1 / mpmath.mpf(str(scale)))
+            # The ratio is the same for all x ≤ 0 and for all x ≥ s.
+            noise = {x: (1 - falls) / (1 + falls) * falls**x for x in range(s + 1)}
+            noise |= {0: 1 / (1 + falls), s: falls**s / (1 + falls)}
+            return [(noise, {s - x: mass for x, mass in noise.items()})]
+        case RandomisedResponse(truth=truth, values=values):
+            told = mpmath.mpf(str(truth))
+            any_value = dict.fromkeys(range(values), (1 - told) / values)
+            return [({**any_value, 0: any_value[0] + told}, {**any_value, 1: any_value[1] + told})]
+    raise AssertionError(event)
+
+
+def exact(account: Account, epsilon: Decimal) -> mpmath.mpf:
+    """The largest divergence over all sizes of cells, both directions, outcome by outcome."""
+    scale, worst = mpmath.mpf(str(epsilon)), mpmath.mpf(0)
+    for chosen in product(*map(laws, account)):
+        present, absent = cells([p for p, _ in chosen]), cells([q for _, q in chosen])
+        worst = max(worst, divergence(present, absent, scale), divergence(absent, present, scale))
+    return worst
+
+
+def charges(account: Account) -> Charges:
+    return Accountant.of(account).events
+
+
+class RuleContract:
+    """Abstract: every rule subclasses it with itself and accounts that it has a statement on."""
+
+    rule: ClassVar[Rule]
+    accounts: ClassVar[dict[str, Account]]
+
+    def who(self, account: Account) -> Question:
+        responses = any(isinstance(event, RandomisedResponse) for event in account)
+        return Question(REPLACE_ONE if responses else ADD_REMOVE)
+
+    def delta(self, account: Account, epsilon: Decimal) -> Decimal | None:
+        return self.rule.delta(charges(account), epsilon, self.who(account))
+
+    def epsilon(self, account: Account, delta: Decimal) -> Decimal | None:
+        return self.rule.epsilon(charges(account), delta, self.who(account))
+
+    def test_never_below_the_exact_value(self) -> None:
+        stated = 0
+        for account in self.accounts.values():
+            for epsilon in EPSILONS:
+                found = self.delta(account, epsilon)
+                if found is not None:
+                    true = exact(account, epsilon)
+                    assert mpmath.mpf(str(found)) >= true * (1 - mpmath.mpf("1e-14"))
+                    stated += 1
+        assert stated >= len(self.accounts)
+
+    def test_an_epsilon_is_enough(self) -> None:
+        for account in self.accounts.values():
+            for delta in DELTAS:
+                found = self.epsilon(account, delta)
+                if found is not None:
+                    assert exact(account, found) <= mpmath.mpf(str(delta))
+
+    def test_falls_in_epsilon_and_in_delta(self) -> None:
+        for account in self.accounts.values():
+            for stated in (
+                [self.delta(account, epsilon) for epsilon in EPSILONS],
+                [self.epsilon(account, delta) for delta in reversed(DELTAS)],
+            ):
+                known = [value for value in stated if value is not None]
+                # Once a rule has a statement it has one for every larger number.
+                assert stated[len(stated) - len(known) :] == known
+                for before, after in pairwise(known):
+                    assert after <= before * SLACK
+
+    def test_one_event_more_never_lowers(self) -> None:
+        for account in self.accounts.values():
+            more = [*account, account[0]]
+            for epsilon in EPSILONS:
+                after, before = self.delta(more, epsilon), self.delta(account, epsilon)
+                if after is not None and before is not None:
+                    assert after * SLACK >= before
+            for delta in DELTAS:
+                after, before = self.epsilon(more, delta), self.epsilon(account, delta)
+                if after is not None:
+                    assert before is not None
+                    assert after * SLACK >= before
+
+    def test_order_does_not_matter(self) -> None:
+        for account in self.accounts.values():
+            for other in (account[::-1], account[1:] + account[:1]):
+                forth, back = Accountant.of(account, REPLACE_ONE), Accountant.of(other, REPLACE_ONE)
+                name = self.rule.name
+                assert forth.deltas("0.5")[name] == back.deltas("0.5")[name]
+
+
+MIXED: dict[str, Account] = {
+    "two releases": [SAMPLED, SAMPLED],
+    "two policies": [SAMPLED, SMALL],
+    "noise": [DiscreteLaplace("2", 1), DiscreteLaplace("3", 2)],
+    "known bounds": [PureDP("0.5"), ApproximateDP("0.3", "0.01"), PureDP("0.2")],
+    "a choice and a release": [PureDP("0.3"), SAMPLED],
+    "responses": [RandomisedResponse("0.3", 2), RandomisedResponse("0.5", 3)],
+}
+
+
+class TestBasic(RuleContract):
+    rule = Basic()
+    accounts = MIXED
+
+
+class TestTight(RuleContract):
+    rule = Tight()
+    accounts = MIXED
+
+    def test_as_good_as_the_optimum_where_only_epsilon_and_delta_are_known(self) -> None:
+        account: Account = [ApproximateDP("0.2", "1e-8")] * 20
+        for epsilon in ("0.5", "1", "2", "3.9"):
+            optimal, tight = (
+                rule.delta(charges(account), Decimal(epsilon), Question()) for rule in RULES[1:]
+            )
+            assert tight is not None
+            assert optimal is not None
+            assert optimal / SLACK <= tight <= optimal * Decimal("1.001")
+
+
+class TestOptimal(RuleContract):
+    rule = Optimal()
+    accounts: ClassVar[dict[str, Account]] = {
+        "releases": [SAMPLED, SAMPLED],
+        "pure": [PureDP("0.5")] * 3,
+        "approximate": [ApproximateDP("0.3", "0.01")] * 3,
+        "noise": [DiscreteLaplace("2", 1)] * 2,
+        "responses": [RandomisedResponse("0.3", 2)] * 3,
+    }
+
+    def test_exact_for_the_worst_mechanism(self) -> None:
+        account: Account = [ApproximateDP("0.4", "0.02")] * 3
+        for epsilon in EPSILONS:
+            found = self.delta(account, epsilon)
+            true = exact(account, epsilon)
+            assert abs(mpmath.mpf(str(found)) - true) <= mpmath.mpf("1e-11") * true
+
+    def test_says_nothing_of_different_events(self) -> None:
+        assert self.delta([PureDP("0.1"), PureDP("0.2")], Decimal(1)) is None
+        assert self.epsilon([PureDP("0.1"), PureDP("0.2")], Decimal("0.1")) is None
+        many: Charges = ((PureDP("0.1"), 4_001),)
+        assert self.rule.delta(many, Decimal(1), Question()) is None
+
+
+def test_fifty_releases() -> None:
+    fifty = Accountant.of([SampledSuppression(20, "0.1")] * 50)
+    found = fifty.epsilons("1e-6")
+    assert found["basic"] == upward(50 * epsilon_exact(20, "0.1", "2e-8"), exact=True)
+    assert least(found) == ("tight", fifty.epsilon("1e-6"))
+    # Twice the digits of an independent computation in ball arithmetic: 0.809904.
+    assert Decimal("0.809904") <= fifty.epsilon("1e-6") <= Decimal("0.8100")
+
+
+def test_one_release_is_the_curve() -> None:
+    one = Accountant.of([SampledSuppression(20, "0.1")])
+    assert one.delta("0.5") == delta_exact(20, "0.1", "0.5").delta
+    assert one.epsilon("1e-9") == epsilon_exact(20, "0.1", "1e-9")
+
+
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, REPLACE_ONE])
+def test_a_group_costs_at_least_one_unit_and_at_most_the_generic_bound(neighbours: str) -> None:
+    account: Account = [
+        SAMPLED, PureDP("0.1"), ApproximateDP("0.1", "1e-6"), DiscreteLaplace("5", 1)
+    ]  # fmt: skip
+    single = Accountant.of(account, neighbours).delta("2")
+    together = Accountant.of(account, neighbours, group=2).delta("2")
+    assert single < together
+    each = Accountant.of(account, neighbours).delta("1")
+    assert together <= each * (1 + Decimal(1).exp()) * Decimal("1.4")
+
+
+def test_partitions_cost_their_worst_part() -> None:
+    parts = Partitioned(((PureDP("0.1"),), (PureDP("0.4"), PureDP("0.3"))))
+    assert Accountant.of([parts]).epsilon("1e-30") == Decimal("0.7")
+    assert Accountant.of([parts, PureDP(1), parts]).epsilons("1e-30")["basic"] == Decimal("2.4")
+    releases = Partitioned(((SAMPLED,), (SAMPLED,), (SMALL,)))
+    worst = max(Accountant.of([event]).delta("0.4") for event in (SAMPLED, SMALL))
+    assert Accountant.of([releases]).delta("0.4") == worst
+    nested = Partitioned(((Partitioned(((PureDP(1),), (PureDP(2),))),), (PureDP("1.5"),)))
+    assert Accountant.of([nested]).epsilon("1e-30") == 2
+
+
+def test_a_part_may_be_worse_at_one_epsilon_only() -> None:
+    often, once = [SampledSuppression(30, "0.3")] * 4, [SampledSuppression(5, "0.02")]
+    either = Accountant.of([Partitioned((tuple(often), tuple(once)))])
+    for epsilon in ("0.2", "2"):
+        worst = max(Accountant.of(part).delta(epsilon) for part in (often, once))
+        assert either.delta(epsilon) == worst
+
+
+def test_too_many_ways_to_lie_in_parts() -> None:
+    account = [Partitioned(((PureDP(number),), (PureDP(number + 1),))) for number in range(13)]
+    with pytest.raises(DomainError, match=r"partitions must be so few .* 4096 ways, found 8192"):
+        Accountant.of(account).epsilon("1e-6")
+
+
+def test_what_no_epsilon_lowers() -> None:
+    with pytest.raises(DomainError, match=r"delta must be above 0\.190000000001, the chance that"):
+        Accountant.of([ApproximateDP(0, "0.1")] * 2).epsilon("0.19")
+    assert Accountant.of([ApproximateDP(0, "0.1")] * 2).epsilons("0.1901")["basic"] is None
+    assert Accountant.of([SampledSuppression(2, "0.5")] * 2).epsilons("0.44")["basic"] is None
+
+
+def test_refused() -> None:
+    with pytest.raises(DomainError, match="events must be at least one event, found none"):
+        Accountant.of([])
+    with pytest.raises(
+        DomainError, match=r"event must be one of ApproximateDP, .*found 'gaussian'"
+    ):
+        Tight().delta((("gaussian", 1),), Decimal(1), Question())  # type: ignore[arg-type]
+    with pytest.raises(DomainError, match="event must be one that this accountant knows, found"):
+        Accountant.of(["gaussian"]).epsilon("1e-6")  # type: ignore[list-item]
+    with pytest.raises(DomainError, match="neighbours must be replace_one for randomised response"):
+        Accountant.of([RandomisedResponse("0.5", 2)]).epsilon("1e-6")
+    with pytest.raises(DomainError, match="group must be an integer"):
+        Accountant.of([PureDP(1)], group=0)
+    with pytest.raises(DomainError, match="neighbours must be add_remove or replace_one"):
+        Accountant.of([PureDP(1)], "swap")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SampledSuppression(1, "0.1"), "k must be an integer from 2"),
+        (lambda: SampledSuppression(2, "1"), "rate must be a number strictly between 0 and 1"),
+        (lambda: PureDP("-1"), "epsilon must be a finite number from 0"),
+        (lambda: ApproximateDP("1", "0"), "delta must be a number strictly between 0 and 1"),
+        (lambda: DiscreteLaplace("0"), "scale must be a number from 1e-9 to 1e9, found 0"),
+        (lambda: DiscreteLaplace("1", 0), "sensitivity must be an integer of at least 1"),
+        (lambda: DiscreteLaplace("1", 10**6), "sensitivity must be an integer from 1 to 100000"),
+        (lambda: RandomisedResponse("1", 2), "truth must be a number from 1e-9 to 1 - 1e-9"),
+        (lambda: RandomisedResponse("0.5", 1), "values must be an integer of at least 2, found 1"),
+        (lambda: Partitioned(()), "parts must be at least one part, found none"),
+    ],
+)
+def test_events_refuse_what_is_outside_their_domain(make, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(DomainError, match=message):
+        make()
