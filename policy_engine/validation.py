@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from policy_engine.accounting.calibration import least_k
-from policy_engine.accounting.curve import delta_exact
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import (
     BudgetExceeded,
     DomainError,

@@ -98,6 +98,8 @@ _TITLES = {
     "UnitSpec": "`source.unit`, where a person has many rows",
     "OrderSpec": "`source.unit.keep`",
     "SampleSpec": "`sample`",
+    "AutoSpec": "`auto`",
+    "PriorSpec": "`auto.prior`",
     "GuaranteeSpec": "`guarantee`",
     "ReleaseSpec": "`release`",
     "BinsSpec": "Recoding `bins`",

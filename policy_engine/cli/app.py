@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from policy_engine.cli import numbers, policies, proofs, records, releases
+from policy_engine.cli import calibrating, counts, numbers, policies, proofs, records, releases
 
 app = typer.Typer(
     name="policy-engine",
@@ -47,7 +47,10 @@ app.command("compile", short_help="Print the SQL of a policy.")(policies.compile
 app.command(short_help="A dry run: SQL, certificate, price. Writes nothing.")(releases.plan)
 app.command(short_help="Certify, charge the account, run, publish.")(releases.release)
 app.command(short_help="δ for an ε, or ε for a δ, without a policy.")(numbers.certify)
-app.command(short_help="The least k for a rate, the greatest rate for a k.")(numbers.calibrate)
+app.command(short_help="The least k for a rate, the greatest rate for a k.")(calibrating.calibrate)
+app.command("certify-count", short_help="δ of an exact count, under stated assumptions.")(
+    counts.certify_count
+)
 app.command(short_help="Prove SQL that someone else wrote.")(proofs.check)
 app.command(short_help="Check a certificate and its release.")(proofs.verify)
 app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)

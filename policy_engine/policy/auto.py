@@ -1,18 +1,28 @@
-"""`auto`: the least k, the greatest rate, or both, that give the guarantee of a policy."""
+"""`auto`: the least k, the greatest rate, or both, that give the guarantee of a policy.
+
+All of it is computed from the policy alone. A pair that the source had a say in would tell about
+the source.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context, Decimal, localcontext
+from typing import TYPE_CHECKING
 
 from policy_engine.errors import DomainError
-from policy_engine.policy.fields import Neighbours
+from policy_engine.policy.fields import Goal, Neighbours
+
+if TYPE_CHECKING:
+    from policy_engine.accounting.prior import Prior
 
 DIGITS = 12
 GREATEST = 1 - Decimal(10) ** -DIGITS
 NATIVE_GRAIN = Decimal(2) ** -32
 """An engine compares 32 random bits: its true rate is within this of the one written."""
 _EXACT = Context(prec=200)
+_NO_RATE = "no rate is small enough"
 
 
 @dataclass(frozen=True)
@@ -22,6 +32,14 @@ class Guarantee:
     epsilon: Decimal
     delta: Decimal
     neighbours: Neighbours
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a pair of k and rate is chosen for, and the belief it is chosen under."""
+
+    goal: Goal
+    prior: Callable[[], Prior]
 
 
 class NoSolution(Exception):
@@ -43,12 +61,15 @@ def solve_auto(
     rate: Decimal | None,
     sampled_at: Decimal = Decimal(1),
     grain: Decimal = Decimal(0),
+    *,
+    choice: Choice | None = None,
 ) -> tuple[int, Decimal]:
     """k and rate, the one or the two that are None solved for ([EXACT]).
 
     A rate has at most 12 significant digits, is rounded down and stays below 1. ``grain`` is by
-    how much the engine's rate may exceed the written one. Raises ``NoSolution`` where there is
-    none.
+    how much the engine's rate may exceed the written one. Where both are None, ``choice`` takes
+    a pair of the frontier, and without one it is the pair with the least k/rate. Raises
+    ``NoSolution`` where there is none.
 
     >>> solve_auto(Guarantee(Decimal(1), Decimal("1e-6"), "add_remove"), 20, Decimal("0.1"))
     (20, Decimal('0.1'))
@@ -65,6 +86,8 @@ def solve_auto(
         if k is not None:
             beta = calibration.greatest_rate(*known, k, guarantee.neighbours)
             return k, _own_rate(beta, sampled_at, grain)
+        if choice is not None:
+            return _chosen(guarantee, sampled_at, grain, choice)
         k, beta = calibration.best_pair(*known, guarantee.neighbours)
         rate = _own_rate(beta, sampled_at, grain)
         if rate == GREATEST:  # the source is sampled already at less than the best rate
@@ -75,10 +98,33 @@ def solve_auto(
         raise NoSolution(str(error)) from None
 
 
+def _chosen(
+    guarantee: Guarantee, sampled_at: Decimal, grain: Decimal, choice: Choice
+) -> tuple[int, Decimal]:
+    """The pair of the frontier that is best for the choice, at the rates of the source."""
+    from policy_engine.accounting.frontier import Pair, frontier
+    from policy_engine.accounting.prior import best_pair_for
+
+    pairs: list[Pair] = []
+    for pair in frontier(guarantee.epsilon, guarantee.delta, guarantee.neighbours):
+        rate = _divided(pair.rate, sampled_at, grain)
+        # From where the source is sampled at less than a pair's rate, a larger k gains nothing.
+        if rate > (pairs[-1].rate if pairs else 0):
+            pairs.append(Pair(pair.k, rate))
+    if not pairs:
+        raise NoSolution(_NO_RATE)
+    best = best_pair_for(choice.prior(), choice.goal, pairs)
+    return best.k, best.rate
+
+
 def _own_rate(beta: Decimal, sampled_at: Decimal, grain: Decimal) -> Decimal:
     """The rate that makes ``beta`` of a source drawn at ``sampled_at``, rounded down."""
-    with localcontext(Context(prec=DIGITS, rounding=ROUND_DOWN)):
-        rate = min(beta / sampled_at - grain, GREATEST)
+    rate = _divided(beta, sampled_at, grain)
     if rate <= 0:
-        raise NoSolution("no rate is small enough")
+        raise NoSolution(_NO_RATE)
     return rate
+
+
+def _divided(beta: Decimal, sampled_at: Decimal, grain: Decimal) -> Decimal:
+    with localcontext(Context(prec=DIGITS, rounding=ROUND_DOWN)):
+        return min(beta / sampled_at - grain, GREATEST)

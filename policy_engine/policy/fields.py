@@ -14,7 +14,9 @@ Neighbours = Literal["add_remove", "replace_one"]
 Method = Literal["keyed", "native"]
 Form = Literal["counts", "rows"]
 Grouping = Literal["auto", "raw_first", "recoded"]
+Goal = Literal["people", "groups"]
 
+MOST_GROUPS = 1_000_000
 COLUMN_TYPES = ("integer", "double", "text", "boolean", "date", "timestamp")
 TRUNCATE_UNITS = ("year", "quarter", "month", "week", "day", "hour")
 
@@ -33,8 +35,8 @@ _CUT = {
 }
 
 
-def _count(least: int) -> dict[str, object]:
-    return {"type": "integer", "minimum": least, "maximum": laws.MAX_INTEGER}
+def _count(least: int, most: int = laws.MAX_INTEGER) -> dict[str, object]:
+    return {"type": "integer", "minimum": least, "maximum": most}
 
 
 def _word(*words: str) -> Ruled:
@@ -57,6 +59,7 @@ TruncateField = Annotated[TruncateUnit, _word(*TRUNCATE_UNITS)]
 MethodField = Annotated[Method, _word("keyed", "native")]
 NeighboursField = Annotated[Neighbours, _word("add_remove", "replace_one")]
 FormField = Annotated[Form, _word("counts", "rows")]
+GoalField = Annotated[Goal, _word("people", "groups")]
 GroupingField = Annotated[Grouping, _word("auto", "raw_first", "recoded")]
 LevelField = Annotated[
     int,
@@ -66,6 +69,18 @@ LevelField = Annotated[
     ),
 ]
 LengthField = Annotated[int, Ruled(laws.integer(1), _count(1))]
+PositiveField = Annotated[int, Ruled(laws.integer(1), _count(1))]
+OptionalPositiveField = Annotated[int | None, Ruled(laws.integer(1), _count(1))]
+OptionalGroupsField = Annotated[
+    int | None, Ruled(laws.integer(1, most=MOST_GROUPS), _count(1, MOST_GROUPS))
+]
+ExponentField = Annotated[
+    Decimal,
+    Ruled(
+        laws.number("from 0 to 10", lambda n: 0 <= n <= 10),
+        {"type": "number", "minimum": 0, "maximum": 10},
+    ),
+]
 StepField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
 KField = Annotated[
     int | Literal["auto"],

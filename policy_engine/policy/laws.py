@@ -112,8 +112,8 @@ def number(
     return check
 
 
-def integer(least: int, *, auto: bool = False, remedy: str = "") -> Law:
-    """The law of an integer from ``least`` to a thousand million (or ``auto``)."""
+def integer(least: int, *, most: int = MAX_INTEGER, auto: bool = False, remedy: str = "") -> Law:
+    """The law of an integer from ``least`` to ``most``, a thousand million (or ``auto``)."""
 
     def check(found: object) -> int | str:
         if auto and found == "auto":
@@ -123,8 +123,8 @@ def integer(least: int, *, auto: bool = False, remedy: str = "") -> Law:
             raise refusal(f"must be {law}, found {show(found)}")
         if found < least:
             raise refusal(f"must be at least {least}, found {show(found)}", remedy)
-        if found > MAX_INTEGER:
-            raise refusal(f"must be at most {MAX_INTEGER}, found {show(found)}")
+        if found > most:
+            raise refusal(f"must be at most {most}, found {show(found)}")
         return found
 
     return check

@@ -16,6 +16,7 @@ from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
+from policy_engine.policy.auto_models import AutoSpec, chooses
 from policy_engine.policy.documents import Document
 from policy_engine.policy.laws import At, refusal
 from policy_engine.policy.recode_models import Recode
@@ -230,6 +231,8 @@ class PolicyDocument(Document):
     """How the people of the release are drawn."""
     k: fields.KField
     """The least count of a group that is released, or `auto`."""
+    auto: AutoSpec | None = None
+    """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
     guarantee: GuaranteeSpec
     """The (ε, δ) that is certified, and between which neighbours."""
     release: ReleaseSpec
@@ -243,6 +246,7 @@ class PolicyDocument(Document):
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         """Column names that can be told apart, the count's among them; a place of its own."""
         yield from column_names(data.get("recode"), ("recode",))
+        yield from chooses(data)
         source, release, recode = (
             _mapping(data.get(key)) for key in ("source", "release", "recode")
         )

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 from policy_engine.errors import InternalError, UsageError
-from policy_engine.policy.auto import NATIVE_GRAIN, Guarantee, effective_rate, solve_auto
+from policy_engine.policy.auto import (
+    NATIVE_GRAIN,
+    Choice,
+    Guarantee,
+    effective_rate,
+    solve_auto,
+)
 from policy_engine.policy.canonical import digest
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
@@ -148,7 +154,11 @@ def resolve(
     declared_k = None if document.k == "auto" else document.k
     declared_rate = None if document.sample.rate == "auto" else document.sample.rate
     grain = NATIVE_GRAIN if document.sample.method == "native" else Decimal(0)
-    k, rate = solve_auto(guarantee, declared_k, declared_rate, source.sampled_at, grain)
+    auto = document.auto
+    choice = None if auto is None else Choice(auto.maximise, auto.prior.prior)
+    k, rate = solve_auto(
+        guarantee, declared_k, declared_rate, source.sampled_at, grain, choice=choice
+    )
     release = document.release
     return Policy(
         name=document.name,

@@ -12,6 +12,7 @@ from typing import Any
 
 from policy_engine.policy.models import PolicyDocument
 
+_LEFT_OUT = ("path", "relation", "budget", "keep", "labels", "auto", "people", "groups")
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "v1.json"
 
 
@@ -34,12 +35,14 @@ def _tidied(made: dict[str, Any]) -> dict[str, Any]:
     for model in (made, *made["$defs"].values()):
         for key, field in model["properties"].items():
             field.pop("title", None)
-            if key in ("path", "relation", "budget", "keep", "labels"):
+            if key in _LEFT_OUT:
                 field.pop("default", None)
-            if key == "keep":
+            if key in ("keep", "auto"):
                 field["$ref"] = field.pop("anyOf")[0]["$ref"]
         if "sampled_at" in model["properties"]:
             model["properties"]["sampled_at"]["default"] = 1
+        if "exponent" in model["properties"]:
+            model["properties"]["exponent"]["default"] = 1
     return made
 
 

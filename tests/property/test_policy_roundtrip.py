@@ -67,6 +67,20 @@ units = st.just("row") | st.fixed_dictionaries(
 )
 
 
+priors = st.one_of(
+    st.fixed_dictionaries(
+        {"people": st.integers(10**6, 10**9), "groups": integers},
+        optional={"exponent": st.decimals(0, 10, places=2)},
+    ),
+    st.dictionaries(integers.map(str), integers, min_size=1, max_size=4).map(
+        lambda sizes: {"sizes": sizes}
+    ),
+)
+choices = st.fixed_dictionaries(
+    {"maximise": st.sampled_from(["people", "groups"]), "prior": priors}
+)
+
+
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, object]:
     """A good policy."""
@@ -157,6 +171,17 @@ def test_what_is_written_is_read(document):
         found = read(text)
         assert found == meant
         assert list(found.recode) == list(document["recode"])
+    VALIDATOR.validate(plain(document))
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(documents(), choices)
+def test_a_choice_that_is_written_is_read(document, choice):
+    document |= {"k": "auto", "sample": {"rate": "auto"}, "auto": choice}
+    meant = PolicyDocument.model_validate(document)
+    assert meant.auto is not None
+    for text in (as_json(document, ascii_only=True), as_block_yaml(document)):
+        assert read(text) == meant
     VALIDATOR.validate(plain(document))
 
 

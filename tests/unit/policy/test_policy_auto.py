@@ -119,6 +119,88 @@ def test_the_rate_of_a_sampled_source_keeps_the_guarantee(load):
     assert greatest - Decimal("1e-12") < policy.effective_rate <= greatest
 
 
+def test_the_languages_bounds_are_those_of_the_accounting():
+    from policy_engine.accounting import prior
+    from policy_engine.policy import fields, laws
+
+    assert (fields.MOST_GROUPS, laws.MAX_INTEGER) == (prior.MOST_GROUPS, prior.MOST_PEOPLE)
+    assert prior.GREATEST_EXPONENT == 10
+
+
+def chosen(load, goal="people", prior="{sizes: {40: 9, 2000: 2}}", sampled_at="1.0", **lines):
+    return load(
+        **{
+            "source": f"source: {{path: a.csv, unit: row, sampled_at: {sampled_at}}}",
+            "sample": "sample: {rate: auto}",
+            "k": "k: auto",
+            "guarantee": "guarantee: {epsilon: 1, delta: 1.0e-6}",
+            "auto": f"auto: {{maximise: {goal}, prior: {prior}}}",
+            **lines,
+        }
+    )
+
+
+def pairs():
+    from policy_engine.accounting.frontier import frontier
+
+    return [(pair.k, pair.rate) for pair in frontier("1", "1e-6")]
+
+
+def test_a_pair_of_the_frontier_is_chosen_for_a_goal(load):
+    from policy_engine.accounting.prior import Prior, expected_groups, expected_people
+
+    prior = Prior.of_sizes({40: 9, 2000: 2})
+    for goal, expected in (("people", expected_people), ("groups", expected_groups)):
+        policy = chosen(load, goal)
+        assert (policy.k, policy.rate) in pairs()
+        worth = [expected(k, rate, prior) for k, rate in pairs()]
+        assert expected(policy.k, policy.rate, prior) >= max(worth) * (1 - 1e-9)
+    assert policy.declared_k_auto and policy.declared_rate_auto
+
+
+def test_the_prior_decides(load):
+    few = chosen(load, prior="{sizes: {30: 9}}")
+    many = chosen(load, prior="{people: 1000000, groups: 3, exponent: 0}")
+    assert few.k > many.k
+    # Groups that all appear anyway: the smallest k of all that do.
+    assert many.effective_rate * 300_000 > 5 * many.k
+
+
+def test_a_choice_keeps_the_guarantee_of_a_sampled_source(load):
+    from policy_engine.accounting.exact import delta_exact
+
+    whole = chosen(load)
+    most = chosen(load, sampled_at="0.9")
+    known = dict(pairs())
+    assert most.rate * Decimal("0.9") <= known[most.k] < most.rate
+    assert delta_exact(most.k, most.effective_rate, "1").delta <= Decimal("1e-6")
+    # The prior is of the source, which is sampled at more.
+    assert whole.rate < most.rate < 1
+    native = chosen(load, sampled_at="0.9", sample="sample: {rate: auto, method: native}")
+    assert native.k == most.k
+    assert most.rate - native.rate == pytest.approx(Decimal(2) ** -32, abs=Decimal("1e-12"))
+
+
+def test_a_source_sampled_at_less_than_every_rate_keeps_the_smallest_k(load):
+    policy = chosen(load, sampled_at="0.0005")
+    assert (policy.k, policy.rate) == (2, Decimal("0.999999999999"))
+    policy = chosen(load, sampled_at="0.05")
+    assert policy.rate < 1
+    largest = min(k for k, rate in pairs() if rate >= Decimal("0.05"))
+    assert policy.k <= largest
+
+
+def test_no_pair_for_the_engines_grain(load, problems):
+    lines = {
+        "source": "source: {path: a.csv, unit: row}",
+        "sample": "sample: {rate: auto, method: native}",
+        "k": "k: auto",
+        "auto": "auto: {maximise: people, prior: {people: 9, groups: 2}}",
+    }
+    (found,) = problems(**lines, guarantee="guarantee: {epsilon: 1e-15, delta: 1e-300}")
+    assert found.startswith("6:4: k is auto, but nothing gives this guarantee: no rate is small")
+
+
 def test_a_guarantee_out_of_reach(problems):
     (found,) = problems(k="k: auto", guarantee="guarantee: {epsilon: 1e-300, delta: 1e-300}")
     assert found.startswith("6:4: k is auto, but nothing gives this guarantee: ")

@@ -112,6 +112,33 @@ def test_the_bytes_of_a_hierarchy_matter(load, tmp_path):
     assert load(recode=recode).digest != before
 
 
+AUTO = {"sample": "sample: {rate: auto}", "k": "k: auto"}
+ZIPF = "auto: {maximise: people, prior: {people: 900, groups: 9}}"
+
+
+@pytest.mark.parametrize(
+    "auto",
+    [
+        "auto: {prior: {groups: 9, people: 900, exponent: 1.0}, maximise: people}",
+        "auto:\n  maximise: people\n  # a comment\n  prior:\n    people: 900\n    groups: 9",
+    ],
+)
+def test_what_does_not_matter_to_a_choice(load, auto):
+    assert load(**AUTO, auto=auto).digest == load(**AUTO, auto=ZIPF).digest
+
+
+def test_what_a_pair_is_chosen_for_matters(load):
+    written = [
+        "description: ''",
+        ZIPF,
+        "auto: {maximise: groups, prior: {people: 900, groups: 9}}",
+        "auto: {maximise: people, prior: {people: 901, groups: 9}}",
+        "auto: {maximise: people, prior: {people: 900, groups: 9, exponent: 0.5}}",
+        "auto: {maximise: people, prior: {sizes: {100: 9}}}",
+    ]
+    assert len({load(**AUTO, auto=auto).digest for auto in written}) == len(written)
+
+
 def test_only_numbers_and_dates_have_a_text():
     with pytest.raises(TypeError, match="no canonical text for float"):
         _scalar(0.1)

@@ -220,7 +220,7 @@ BROKEN_VALUES = [
         "xyz: x",
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, source, recode, "
-            "sample, k, guarantee, release, budget, grouping"
+            "sample, k, auto, guarantee, release, budget, grouping"
         ],
     ),
     (
@@ -297,6 +297,56 @@ BROKEN_VALUES = [
 ]
 
 WRITE = "cuts are fixed before the data is looked at: write them out, as in [18, 30, 45]"
+
+BROKEN_CHOICES = [
+    (
+        "maximise: people, prior: {}",
+        ["26: auto.prior must have sizes, or people and groups, found neither"],
+    ),
+    ("maximise: people, prior: {people: 5}", ["26: auto.prior.groups is missing"]),
+    (
+        "maximise: person, prior: 3",
+        [
+            "18: auto.maximise must be people or groups, found 'person'",
+            "33: auto.prior must be a mapping, found 3",
+        ],
+    ),
+    (
+        "maximise: people, prior: {people: 5, groups: 6}",
+        [
+            "42: auto.prior.people must be at least 6, the number of groups, found 5; "
+            "a group has at least one person"
+        ],
+    ),
+    (
+        "maximise: people, prior: {people: 0, groups: 1000001, exponent: 10.1}",
+        [
+            "42: auto.prior.people must be at least 1, found 0",
+            "53: auto.prior.groups must be at most 1000000, found 1000001",
+            "72: auto.prior.exponent must be from 0 to 10, found 10.1",
+        ],
+    ),
+    (
+        "maximise: people, prior: {sizes: {5: 1}, people: 5, exponent: 1}",
+        [
+            "49: auto.prior.people must not stand beside sizes; keep one of them",
+            "60: auto.prior.exponent must not stand beside sizes; keep one of them",
+        ],
+    ),
+    (
+        "maximise: people, prior: {sizes: {0: 1, 5: 0, 1000000001: 1}}",
+        [
+            "42: auto.prior.sizes.0 is no size: a size must be an integer from 1 to 1000000000",
+            "51: auto.prior.sizes.5 must be at least 1, found 0",
+            "54: auto.prior.sizes.1000000001 is no size: "
+            "a size must be an integer from 1 to 1000000000",
+        ],
+    ),
+    (
+        "maximise: people, prior: {sizes: [5, 3]}",
+        ["41: auto.prior.sizes must be a mapping of size: number of groups, found a list"],
+    ),
+]
 
 BROKEN_RECODINGS = [
     (
@@ -541,6 +591,39 @@ def test_a_broken_value(problems, key, line, expected):
     assert problems(**{key: line}) == expected
 
 
+@pytest.mark.parametrize(("choice", "expected"), BROKEN_CHOICES)
+def test_a_broken_choice(problems, choice, expected):
+    lines = {"sample": "sample: {rate: auto}", "k": "k: auto", "auto": f"auto: {{{choice}}}"}
+    assert problems(**lines) == [f"9:{message}" for message in expected]
+
+
+@pytest.mark.parametrize(
+    ("lines", "given"),
+    [
+        ({}, "k and sample.rate are given"),
+        ({"k": "k: auto"}, "sample.rate is given"),
+        ({"sample": "sample: {rate: auto}"}, "k is given"),
+    ],
+)
+def test_a_choice_without_anything_to_choose(problems, lines, given):
+    auto = "auto: {maximise: people, prior: {people: 9, groups: 2}}"
+    assert problems(**lines, auto=auto) == [
+        f"9:1: auto chooses k and sample.rate together, but {given}; "
+        "write auto for both, or remove this key"
+    ]
+
+
+def test_a_choice_that_is_empty_or_beside_what_is_broken(problems):
+    both = {"sample": "sample: {rate: auto}", "k": "k: auto"}
+    assert problems(**both, auto="auto:") == ["9:1: auto must be a mapping, found null"]
+    # What else is wrong with k and the sample is told once.
+    assert problems(sample="sample: 1", k="", auto="auto: 1") == [
+        "1:1: k is missing",
+        "5:9: sample must be a mapping, found 1",
+        "9:7: auto must be a mapping, found 1",
+    ]
+
+
 @pytest.mark.parametrize(("recoding", "expected", "columns"), BROKEN_RECODINGS)
 def test_a_broken_recoding(problems, recoding, expected, columns):
     places = columns if isinstance(columns, tuple) else (columns,)
@@ -621,7 +704,7 @@ extra: 1
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
         "6:28: release.relation must not stand beside path; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, source, recode, "
-        "sample, k, guarantee, release, budget, grouping",
+        "sample, k, auto, guarantee, release, budget, grouping",
     ]
 
 

@@ -1,0 +1,201 @@
+"""For one (ε, δ) every pair (k, β) that no other pair beats: the frontier, [EXACT] and [COMP].
+
+A larger β is better, for more people are in the sample; a smaller k is better, for smaller groups
+appear. The greatest β rises with k (``calibration``), so a pair for each k is all there is. Rates
+are found in double precision (``rough``), rounded down, and verified with the curve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+from policy_engine.accounting import rough
+from policy_engine.accounting.composition import Accountant
+from policy_engine.accounting.domain import (
+    ADD_REMOVE,
+    Number,
+    arithmetic,
+    count,
+    neighbour_notion,
+    nonnegative_epsilon,
+    probability,
+)
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.exact import delta_exact
+from policy_engine.errors import DomainError
+
+MOST_K = 500
+"""The largest k that is looked at by default, where δ has a closed form."""
+MOST_K_SLOW = 100
+"""The same for one release under replace_one, where δ takes milliseconds."""
+MOST_K_SLOWEST = 50
+"""The same for several releases, where δ takes from tens of milliseconds to a second."""
+_LARGEST_K = 10_000
+_EXACT = Context(prec=6, rounding=ROUND_FLOOR)
+_SLOW = Context(prec=5, rounding=ROUND_FLOOR)
+_LEAST = Decimal("1e-300")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A threshold k and a sampling rate."""
+
+    k: int
+    rate: Decimal
+
+    @property
+    def group(self) -> int:
+        """The least n with n·rate ≥ k: a group of so many people is expected to appear.
+
+        >>> Pair(14, Decimal("0.253735")).group
+        56
+        """
+        with arithmetic(self.rate):
+            return int((self.k / self.rate).to_integral_value(rounding=ROUND_CEILING))
+
+
+def frontier(
+    epsilon: Number,
+    delta: Number,
+    neighbours: str = ADD_REMOVE,
+    releases: int = 1,
+    most_k: int | None = None,
+) -> tuple[Pair, ...]:
+    """Every undominated (k, rate) with which N releases are (ε, δ)-DP, by rising k and rate.
+
+    Guarantee: every pair is verified. For one release under add_remove its rate is the greatest
+    at 6 significant digits; else it has 5, and is at most a 1e-3 share below the greatest that
+    the computed δ allows. Units: k counts privacy units, a rate is a probability. Domain:
+    2 ≤ ``most_k`` ≤ 10⁴, the largest k that is looked at; by default 500, under replace_one 100,
+    and for several releases 50, for each k then takes some 10 ms or some 300. Errors:
+    DomainError; also where no k has a rate from 1e-300 to 0.999999.
+
+    >>> pairs = frontier("1", "1e-6", most_k=14)
+    >>> pairs[0], pairs[-1]
+    (Pair(k=2, rate=Decimal('0.00100000')), Pair(k=14, rate=Decimal('0.253735')))
+    """
+    target = _Target(
+        nonnegative_epsilon(epsilon),
+        probability(delta),
+        neighbour_notion(neighbours),
+        count("releases", releases),
+    )
+    if most_k is None:
+        slow = MOST_K_SLOW if target.releases == 1 else MOST_K_SLOWEST
+        most_k = MOST_K if target.exact else slow
+    if isinstance(most_k, bool) or not isinstance(most_k, int) or not 2 <= most_k <= _LARGEST_K:
+        raise DomainError("most_k", f"an integer from 2 to {_LARGEST_K}", repr(most_k))
+    found: list[Pair] = []
+    for pair in _pairs(target, most_k):
+        if not found or pair.rate > found[-1].rate:
+            found.append(pair)
+        if pair.rate == target.digits.next_minus(Decimal(1)):
+            break
+    if not found:
+        raise DomainError("delta", f"larger for a rate of at least {_LEAST}", delta)
+    return tuple(found)
+
+
+def least_group(pairs: tuple[Pair, ...]) -> Pair:
+    """The pair with the least k/rate, which publishes the smallest groups; ties: the smaller k.
+
+    Errors: DomainError where there is no pair.
+
+    >>> least_group(frontier("1", "1e-6", most_k=30)).k
+    14
+    """
+    if not pairs:
+        raise DomainError("pairs", "at least one pair", "none")
+    with arithmetic(*(pair.rate for pair in pairs)):
+        return min(pairs, key=lambda pair: (pair.k / pair.rate, pair.k))
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What N releases must meet together."""
+
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str
+    releases: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether δ has a closed form."""
+        return self.neighbours == ADD_REMOVE and self.releases == 1
+
+    @property
+    def digits(self) -> Context:
+        return _EXACT if self.exact else _SLOW
+
+    def spent(self, k: int, rate: Decimal) -> Decimal:
+        if self.releases == 1:
+            return delta_exact(k, rate, self.epsilon, self.neighbours).delta
+        event = SampledSuppression(k, rate)
+        return Accountant(((event, self.releases),), self.neighbours).delta(self.epsilon)
+
+
+def _pairs(target: _Target, most_k: int) -> Iterator[Pair]:
+    """For each k that has one, a rate that meets the target."""
+    search = _search(target) if target.exact else _slow_search(target)
+    largest = target.digits.next_minus(Decimal(1))
+    for k in range(2, most_k + 1):
+        rate = min(search(k), largest)
+        # A rate that is found may be above by what double precision cannot tell.
+        while rate >= _LEAST and target.spent(k, rate) > target.delta:
+            rate = target.digits.next_minus(rate)
+        if rate >= _LEAST:
+            yield Pair(k, rate)
+
+
+def _search(target: _Target) -> Callable[[int], Decimal]:
+    """The greatest rate in double precision, from where it was for the k before."""
+    log_target, epsilon = float(target.delta.ln()), float(target.epsilon)
+    low, high = math.log(_LEAST), math.log(_EXACT.next_minus(Decimal(1)))
+    within, at, step = 1e-8, low, 0.0
+
+    def search(k: int) -> Decimal:
+        nonlocal at, step
+        before = at
+        at = rough.crossing(
+            lambda x: rough.log_delta(k, math.exp(x), epsilon) - log_target,
+            at + step, low, high, within,
+        )  # fmt: skip
+        step = at - before
+        return _EXACT.create_decimal(math.exp(at + within))
+
+    return search
+
+
+def _slow_search(target: _Target) -> Callable[[int], Decimal]:
+    """The same with the accountant's own numbers, which are too costly to ask for often.
+
+    Each search starts from how far the rate lay below that of one release for the k before.
+    """
+    alone = _search(_Target(target.epsilon, target.delta, ADD_REMOVE, 1))
+    log_target = float(target.delta.ln())
+    low, high = math.log(_LEAST), math.log(_SLOW.next_minus(Decimal(1)))
+    within, below, slope = 2e-4, 0.0, 1.0
+
+    def search(k: int) -> Decimal:
+        nonlocal below, slope
+        single = math.log(alone(k))
+        seen: list[tuple[float, float]] = []
+
+        def rising(x: float) -> float:
+            spent = target.spent(k, max(_LEAST, Decimal(f"{math.exp(x):.12e}")))
+            # Aimed below, so that what is found is met.
+            seen.append((x, float(spent.ln()) - log_target + within))
+            return seen[-1][1]
+
+        at = rough.crossing(rising, single + below, low, high, within, slope=slope)
+        below = at - single
+        (first, value), (last, beyond) = seen[0], seen[-1]
+        if abs(last - first) > within:
+            slope = max(1.0, (beyond - value) / (last - first))
+        return _SLOW.create_decimal(math.exp(at))
+
+    return search
