@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, shown
-from policy_engine.errors import Finding, NotCertifiable
+from policy_engine.errors import Finding, NotCertifiable, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.policy.resolve import Policy
+    from policy_engine.verify.keys import TrustedKeys
     from policy_engine.verify.schema import Schema
     from policy_engine.verify.shape import ReleaseShape
 
@@ -137,14 +138,19 @@ def verify(
 
     Signature, numbers, the proof of the SQL; and with --release its digest, its columns, its
     order and that every group has at least k people. The key to trust is the one named by
-    --key, else the project's.
+    --key, else the project's. Of certify-count's certificate: signature, assumptions, numbers.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
     from policy_engine.cli.reading import read_certificate, trusted_keys
+    from policy_engine.verify.attestation import stated_type
+    from policy_engine.verify.count_certificate import COUNT_PREDICATE_TYPE
     from policy_engine.verify.release_check import verify_release
 
     text = read_certificate(certificate)
+    if stated_type(text) == COUNT_PREDICATE_TYPE:
+        _verify_count(text, trusted_keys(key or []), release, format)
+        return
     found = verify_release(text, trusted_keys(key or []), release)
     document = {
         "verified": True,
@@ -159,3 +165,30 @@ def verify(
     lines += [f"  – {text}" for text in found.unchecked]
     lines += ["assuming:", *[f"  - {text}" for text in found.assumptions]]
     emit(document, "\n".join(lines), format)
+
+
+def _verify_count(text: str, trusted: TrustedKeys, release: Path | None, form: Format) -> None:
+    """Check the certificate of a noiseless count; its assumptions are printed first."""
+    from policy_engine.verify.count_certificate import KIND, LIMITS, verify_count
+
+    if release is not None:
+        raise UsageError(
+            "--release names a release, and this is the certificate of a noiseless count, which"
+            " speaks of no release; leave --release out"
+        )
+    found = verify_count(text, trusted)
+    document = {
+        "assumptions": list(found.assumptions),
+        "kind": KIND,
+        "verified": True,
+        "checked": list(found.checked),
+        "unchecked": list(found.unchecked),
+        "limits": list(LIMITS),
+        **found.facts,
+    }
+    lines = [KIND, "assuming:", *[f"  - {text}" for text in found.assumptions]]
+    lines += [f"verified: {found.subject}"]
+    lines += [f"  ✓ {text}" for text in found.checked]
+    lines += [f"  – {text}" for text in found.unchecked]
+    lines += ["its limits:", *[f"  - {text}" for text in LIMITS]]
+    emit(document, "\n".join(lines), form)

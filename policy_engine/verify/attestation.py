@@ -33,7 +33,6 @@ PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LARGEST_ENVELOPE = 10_000_000  # bytes
 
-_ANY_CERTIFICATE = re.compile(r"https://policy-engine\.dev/certificate/v(\d+)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE_BYTES = 64
 
@@ -102,8 +101,13 @@ class Envelope:
         )
 
 
-def statement(subject_name: str, subject_sha256: str, predicate: Mapping[str, object]) -> bytes:
-    """The canonical JSON of an in-toto Statement about one release.
+def statement(
+    subject_name: str,
+    subject_sha256: str,
+    predicate: Mapping[str, object],
+    predicate_type: str = PREDICATE_TYPE,
+) -> bytes:
+    """The canonical JSON of an in-toto Statement about one release, or of another kind.
 
     Canonical: keys sorted by code point, no spaces, UTF-8; equal arguments give equal bytes.
     Raises DomainError for an empty name, a digest that is not 64 lower-case hex digits, or a
@@ -125,7 +129,7 @@ def statement(subject_name: str, subject_sha256: str, predicate: Mapping[str, ob
                     "digest": {"sha256": subject_sha256},
                 }
             ],
-            "predicateType": PREDICATE_TYPE,
+            "predicateType": predicate_type,
             "predicate": _thawed(predicate, "predicate"),
         }
     )
@@ -154,13 +158,16 @@ def sign(statement_bytes: bytes, key: Ed25519PrivateKey) -> Envelope:
     return envelope
 
 
-def open_envelope(text: str | bytes, trusted: TrustedKeys) -> Statement:
+def open_envelope(
+    text: str | bytes, trusted: TrustedKeys, predicate_type: str = PREDICATE_TYPE
+) -> Statement:
     """The statement in an envelope, signed by a trusted key; the only way to read one.
 
     The signature is verified over the exact payload bytes before they are parsed. Raises
     VerificationFailed with the reason: what ``Envelope.from_json`` refuses; a key that is not
     trusted, by its id; a signature that does not match; a payload that is not a v1 in-toto
-    Statement about one release with a v1 certificate, or is of a newer version.
+    Statement about one release with a v1 certificate, or of the ``predicate_type`` that was
+    asked for, or is of a newer version.
 
     >>> open_envelope("{}", TrustedKeys.of())
     Traceback (most recent call last):
@@ -168,7 +175,22 @@ def open_envelope(text: str | bytes, trusted: TrustedKeys) -> Statement:
     """
     envelope = Envelope.from_json(text)
     _verify_signature(envelope, trusted)
-    return _read_statement(envelope.payload, envelope.key_id)
+    return _read_statement(envelope.payload, envelope.key_id, predicate_type)
+
+
+def stated_type(text: str | bytes) -> str:
+    """The predicate type that an envelope states, empty where none can be read.
+
+    Nothing is verified: it only chooses who verifies, and ``open_envelope`` asks again.
+
+    >>> stated_type("{}")
+    ''
+    """
+    try:
+        fields = _object(_parse(Envelope.from_json(text).payload, "the statement"), "the statement")
+        return _text(fields, "predicateType", "the statement")
+    except VerificationFailed:
+        return ""
 
 
 def _pae(payload_type: str, payload: bytes) -> bytes:
@@ -196,12 +218,12 @@ def _verify_signature(envelope: Envelope, trusted: TrustedKeys) -> None:
         )
 
 
-def _read_statement(payload: bytes, signer: str) -> Statement:
+def _read_statement(payload: bytes, signer: str, predicate_type: str) -> Statement:
     fields = _object(_parse(payload, "the statement"), "the statement")
     kind = _text(fields, "_type", "the statement")
     if kind != STATEMENT_TYPE:
         _fail(f"_type must be {STATEMENT_TYPE}, found {_shown(kind)}")
-    _check_predicate_type(_text(fields, "predicateType", "the statement"))
+    _check_predicate_type(_text(fields, "predicateType", "the statement"), predicate_type)
     _exactly(fields, {"_type", "predicate", "predicateType", "subject"}, "the statement")
     subjects = _array(fields, "subject", "the statement")
     if len(subjects) != 1:
@@ -222,15 +244,16 @@ def _read_statement(payload: bytes, signer: str) -> Statement:
     )
 
 
-def _check_predicate_type(found: str) -> None:
-    if found == PREDICATE_TYPE:
+def _check_predicate_type(found: str, wanted: str) -> None:
+    if found == wanted:
         return
-    if version := _ANY_CERTIFICATE.fullmatch(found):
+    family, _, version = wanted.rpartition("/v")
+    if other := re.fullmatch(re.escape(family) + r"/v(\d+)", found):
         _fail(
-            f"predicateType is certificate version {_shown(version[1])} and this engine reads "
-            "version 1 only; verify with the engine version that made it"
+            f"predicateType is certificate version {_shown(other[1])} and this engine reads "
+            f"version {version} only; verify with the engine version that made it"
         )
-    _fail(f"predicateType must be {PREDICATE_TYPE}, found {_shown(found)}")
+    _fail(f"predicateType must be {wanted}, found {_shown(found)}")
 
 
 # Strict JSON: from here on nothing knows of DSSE or in-toto.

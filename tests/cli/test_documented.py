@@ -13,7 +13,7 @@ from policy_engine.cli.app import app
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("policies/**/README.md")),
          *sorted(ROOT.glob("docs/**/*.md"))]  # fmt: skip
-CALL = re.compile(r"policy-engine ((?:[a-z]+ ?)+)")
+CALL = re.compile(r"policy-engine ((?:[a-z]+(?:-[a-z]+)* ?)+)")
 #: Commands of issues to come; pages may announce them.
 TO_COME = {"audit", "diff", "measure", "search", "attack", "report", "dbt"}
 
