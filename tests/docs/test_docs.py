@@ -17,7 +17,8 @@ import pytest
 
 from policy_engine.accounting.bounds import delta_lqs
 from policy_engine.accounting.calibration import least_k
-from policy_engine.accounting.curve import delta_exact
+from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.partial_knowledge import delta_count
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS
 from policy_engine.release import preview
@@ -107,7 +108,7 @@ def test_an_ellipsis_stands_for_any_text_and_nothing_else_does() -> None:
 
 
 def test_the_readme_lists_the_commands_and_no_others() -> None:
-    listed = re.findall(r"^\| `([a-z]+)` \|", README.read_text("utf-8"), re.MULTILINE)
+    listed = re.findall(r"^\| `([a-z-]+)` \|", README.read_text("utf-8"), re.MULTILINE)
     assert listed == list(dict.fromkeys(words[0] for words, _ in COMMANDS))
 
 
@@ -294,6 +295,12 @@ def test_the_table_of_replace_one_is_true() -> None:
     for rate, *cells in _table("explanation/mechanism.md", "| rate, at k = 20"):
         notions = ("add_remove", "replace_one")
         assert cells == [f"{delta_exact(20, rate, '0.5', n).delta:.3e}" for n in notions]
+
+
+def test_the_table_of_counts_is_true() -> None:
+    for unknown, *cells in _table("howto/certify-a-count.md", "| N | λ"):
+        for floor, cell in zip(("0.01", "0.05", "0.1", "0.3", "0.5"), cells, strict=True):
+            assert cell == f"{delta_count(int(unknown), floor, '0.5'):.1e}"
 
 
 # The site
