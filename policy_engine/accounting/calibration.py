@@ -15,25 +15,18 @@ significant digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.bisection import least_integer
-from policy_engine.accounting.composition import Question, Tight
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     DIGITS,
     Number,
-    count,
     downward,
-    neighbour_notion,
-    nonnegative_epsilon,
-    probability,
     sampling_rate,
     threshold,
 )
-from policy_engine.accounting.events import SampledSuppression
-from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.target import Target
 from policy_engine.errors import DomainError
 
 _RESOLUTION = 12
@@ -54,7 +47,7 @@ def least_k(
     17
     """
     rate = sampling_rate(rate)
-    target = _Target.of(epsilon, delta, neighbours, releases)
+    target = Target.of(epsilon, delta, neighbours, releases)
     high = 2
     while not target.met(high, rate):
         if high >= _LARGEST:
@@ -74,8 +67,8 @@ def greatest_rate(
     >>> greatest_rate("0.5", "1e-9", 20)
     Decimal('0.128288750900')
     """
-    target = _Target.of(epsilon, delta, neighbours, releases)
-    return target.greatest_rate(threshold(k))
+    target = Target.of(epsilon, delta, neighbours, releases)
+    return _greatest_rate(target, threshold(k))
 
 
 def best_pair(
@@ -90,18 +83,18 @@ def best_pair(
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))
     """
-    target = _Target.of(epsilon, delta, neighbours, releases)
+    target = Target.of(epsilon, delta, neighbours, releases)
     return _best_of_all(target) if target.exact else _best_of_some(target)
 
 
-def _best_of_all(target: _Target) -> tuple[int, Decimal]:
+def _best_of_all(target: Target) -> tuple[int, Decimal]:
     """The least k/rate, with no k left out."""
     found, best = (_LARGEST, Decimal(1)), Decimal(_LARGEST)
     # Powers of 2 first, for a good `best`; it need not be larger than k/best, as rates are < 1.
     start = 2
     while start < best:
         if target.met(start, downward(start / best)):
-            rate = target.greatest_rate(start)
+            rate = _greatest_rate(target, start)
             found, best = (start, rate), start / rate
         start *= 2
     if found[0] == _LARGEST:
@@ -118,21 +111,21 @@ def _best_of_all(target: _Target) -> tuple[int, Decimal]:
             middle = (low + high) // 2
             ranges += [(middle + 1, high), (low, middle)]
             continue
-        rate = target.greatest_rate(low)
+        rate = _greatest_rate(target, low)
         if (low / rate, low) < (best, found[0]):
             found, best = (low, rate), low / rate
     return found
 
 
-def _best_of_some(target: _Target) -> tuple[int, Decimal]:
+def _best_of_some(target: Target) -> tuple[int, Decimal]:
     """The least k/rate if it falls and then rises with k; each evaluation is a composition."""
-    single = _Target(target.epsilon, target.delta, ADD_REMOVE, 1)
+    single = Target(target.epsilon, target.delta)
     low, high = 2, 4 * _best_of_all(single)[0]
     known: dict[int, Decimal] = {}
 
     def rate(k: int) -> Decimal:
         if k not in known:
-            known[k] = target.greatest_rate(k)
+            known[k] = _greatest_rate(target, k)
         return known[k]
 
     while high - low > 2:
@@ -145,64 +138,31 @@ def _best_of_some(target: _Target) -> tuple[int, Decimal]:
     return best, rate(best)
 
 
-def _unreachable(target: _Target) -> DomainError:
+def _unreachable(target: Target) -> DomainError:
     law = f"larger for k/rate below {_LARGEST} to reach delta"
     return DomainError("epsilon", law, target.epsilon)
 
 
-@dataclass(frozen=True)
-class _Target:
-    """What N releases must meet together."""
+def _greatest_rate(target: Target, k: int) -> Decimal:
+    """The greatest rate on the grid of significant digits that meets the target."""
+    if target.exact:
+        return _greatest_below(target, k, Decimal(1), DIGITS)
+    # One release alone, under add/remove, can be sampled at no smaller rate.
+    ceiling = _greatest_rate(Target(target.epsilon, target.delta), k)
+    return _greatest_below(target, k, ceiling, _ROUGH_RESOLUTION)
 
-    epsilon: Decimal
-    delta: Decimal
-    neighbours: str
-    releases: int
 
-    @classmethod
-    def of(cls, epsilon: Number, delta: Number, neighbours: str, releases: int) -> _Target:
-        return cls(
-            nonnegative_epsilon(epsilon),
-            probability(delta),
-            neighbour_notion(neighbours),
-            count("releases", releases),
-        )
-
-    @property
-    def exact(self) -> bool:
-        """Whether δ has a closed form."""
-        return self.neighbours == ADD_REMOVE and self.releases == 1
-
-    def met(self, k: int, rate: Decimal) -> bool:
-        # One release alone lies below, and add/remove below replace-one: both are cheap.
-        if delta_exact(k, rate, self.epsilon).delta > self.delta:
-            return False
-        if self.exact:
-            return True
-        if self.releases == 1:
-            return delta_exact(k, rate, self.epsilon, self.neighbours).delta <= self.delta
-        releases = ((SampledSuppression(k, rate), self.releases),)
-        return Tight().meets(releases, self.epsilon, self.delta, Question(self.neighbours))
-
-    def greatest_rate(self, k: int) -> Decimal:
-        """The greatest rate on the grid of significant digits that meets the target."""
-        if self.exact:
-            return self._greatest_below(k, Decimal(1), DIGITS)
-        # One release alone, under add/remove, can be sampled at no smaller rate.
-        single = _Target(self.epsilon, self.delta, ADD_REMOVE, 1)
-        return self._greatest_below(k, single.greatest_rate(k), _ROUGH_RESOLUTION)
-
-    def _greatest_below(self, k: int, ceiling: Decimal, digits: int) -> Decimal:
-        # The decade first: 10^exponent is the least power of 10 that is not below the answer.
-        exponent = min(0, ceiling.adjusted() + 1)
-        while exponent > _LEAST_EXPONENT and not self.met(k, Decimal(1).scaleb(exponent - 1)):
-            exponent -= 1
-        if exponent == _LEAST_EXPONENT:
-            law = f"larger for a rate of at least 1E{_LEAST_EXPONENT}"
-            raise DomainError("delta", law, self.delta)
-        scale = exponent - digits
-        low, high = 10 ** (digits - 1), 10**digits
-        mantissa = least_integer(
-            low, high, lambda m: m == high or not self.met(k, Decimal(m).scaleb(scale))
-        )
-        return Decimal(mantissa - 1).scaleb(scale)
+def _greatest_below(target: Target, k: int, ceiling: Decimal, digits: int) -> Decimal:
+    # The decade first: 10^exponent is the least power of 10 that is not below the answer.
+    exponent = min(0, ceiling.adjusted() + 1)
+    while exponent > _LEAST_EXPONENT and not target.met(k, Decimal(1).scaleb(exponent - 1)):
+        exponent -= 1
+    if exponent == _LEAST_EXPONENT:
+        law = f"larger for a rate of at least 1E{_LEAST_EXPONENT}"
+        raise DomainError("delta", law, target.delta)
+    scale = exponent - digits
+    low, high = 10 ** (digits - 1), 10**digits
+    mantissa = least_integer(
+        low, high, lambda m: m == high or not target.met(k, Decimal(m).scaleb(scale))
+    )
+    return Decimal(mantissa - 1).scaleb(scale)

@@ -76,7 +76,7 @@ def certify_numbers(
     >>> certify_numbers(20, "0.1", epsilon="0.5").delta
     Decimal('2.63178346650E-11')
     >>> certify_numbers(20, "0.1", delta="1e-6", releases=50).epsilon
-    Decimal('0.809909')
+    Decimal('0.809905')
     """
     event = SampledSuppression(threshold(k), sampling_rate(rate))
     who = Question(neighbour_notion(neighbours), group_size(group))

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from math import prod
@@ -28,6 +28,7 @@ from policy_engine.accounting.domain import (
     REPLACE_ONE,
     Number,
     arithmetic,
+    count,
     downward,
     neighbour_notion,
     nonnegative_epsilon,
@@ -50,6 +51,7 @@ from policy_engine.accounting.losses import Composition
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
 
+MOST_EVENTS = 100_000
 MOST_SCENARIOS = 4096
 """Ways in which one unit may lie in the parts of all partitions of an account."""
 _MOST_EQUAL = 4_000
@@ -102,31 +104,28 @@ class Basic(Rule):
         """Every curve gets an even share of the ε that the others leave."""
         fixed_epsilon, fixed_delta = _fixed(charges, question)
         curves = _curves(charges)
-        times = sum(count for _, count in curves)
-        left = epsilon - fixed_epsilon
+        times = sum(n for _, n in curves)
+        with arithmetic(epsilon, fixed_epsilon, room=30):
+            left = epsilon - fixed_epsilon
         if left < 0:
             return None
-        if not times:
-            return fixed_delta
-        share = part_of(left, times)
-        deltas = ((share, _delta_one(event, share, question), n) for event, n in curves)
-        total = sum((delta * n for _, delta, n in deltas), fixed_delta)
-        return min(Decimal(1), upward(total, exact=True))
+        share = part_of(left, times) if times else left
+        spent = [(_delta_one(event, share, question), n) for event, n in curves]
+        return min(Decimal(1), _total([*spent, (fixed_delta, 1)]))
 
     def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
         """Every curve gets an even share of the δ that the others leave."""
         fixed_epsilon, fixed_delta = _fixed(charges, question)
         curves = _curves(charges)
-        times = sum(count for _, count in curves)
-        left = delta - fixed_delta
+        times = sum(n for _, n in curves)
+        with arithmetic(delta, fixed_delta, room=30):
+            left = delta - fixed_delta
         if left < 0 or (times and not left):
             return None
-        total = fixed_epsilon
         with suppress(DomainError):
             share = part_of(left, times) if times else left
-            for event, n in curves:
-                total += _epsilon_one(event, share, question) * n
-            return upward(total, exact=True)
+            spent = [(_epsilon_one(event, share, question), n) for event, n in curves]
+            return _total([*spent, (fixed_epsilon, 1)])
         return None
 
 
@@ -139,6 +138,13 @@ class Optimal(Rule):
 
     name = "optimal"
 
+    @staticmethod
+    def _once(event: SampledSuppression, epsilon: Decimal, question: Question) -> Decimal:
+        """A point of the curve; under replace_one that of the pairs, which is quicker to have."""
+        if question.neighbours == REPLACE_ONE:
+            return max(way.delta(epsilon) for way in _directions(((event, 1),), question))
+        return _delta_one(event, epsilon, question)
+
     def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
         """The least over a few points of the curve."""
         equal = self._equal(charges)
@@ -146,7 +152,7 @@ class Optimal(Rule):
             return None
         event, n = equal
         if type(event) is SampledSuppression:
-            points = [(one, _delta_one(event, one, question)) for one in _POINTS]
+            points = [(one, self._once(event, one, question)) for one in _POINTS]
         else:
             points = [_fixed(((event, 1),), question)]
         return min(_repeated(one, delta, n, epsilon) for one, delta in points)
@@ -169,8 +175,8 @@ class Optimal(Rule):
         return min((value for value in found if value is not None), default=None)
 
     def _equal(self, charges: Charges) -> tuple[Event, int] | None:
-        """The one event of the account, unless there are several, or too many to add up."""
-        return charges[0] if len(charges) == 1 and charges[0][1] <= _MOST_EQUAL else None
+        """The one event of the account, unless it is alone, or too often there to add up."""
+        return charges[0] if len(charges) == 1 and 1 < charges[0][1] <= _MOST_EQUAL else None
 
 
 class Tight(Rule):
@@ -178,12 +184,12 @@ class Tight(Rule):
 
     >>> fifty = ((SampledSuppression(20, Decimal("0.1")), 50),)
     >>> Tight().epsilon(fifty, Decimal("1e-6"), Question())
-    Decimal('0.809909')
+    Decimal('0.809905')
     """
 
     name = "tight"
 
-    def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
+    def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal:
         """The larger of the two directions."""
         return max(way.delta(epsilon) for way in _directions(charges, question))
 
@@ -206,12 +212,13 @@ class Accountant:
 
     Guarantee: an answer is never below the truth; it does not depend on the order of the events,
     and one event more never lowers it beyond the rounding of 6 digits. Assumption: every event
-    has randomness of its own. For m > 1 the units are all in the table or all out, or under
-    replace_one all replaced. Errors: DomainError, also for what is none of ``events``.
+    has randomness of its own. For m > 1 all events are sampled suppressions, and the units are
+    all in the table or all out, or under replace_one all replaced. Errors: DomainError, also for
+    what is none of ``events``.
 
     >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
     >>> releases.epsilon("1e-6")
-    Decimal('0.809909')
+    Decimal('0.809905')
     >>> releases.epsilons("1e-6")["basic"]
     Decimal('14.0325541528')
     >>> Accountant.of([PureDP(1), Partitioned(((PureDP(2),), (PureDP(3),)))]).epsilon("1e-9")
@@ -225,9 +232,17 @@ class Accountant:
     def __post_init__(self) -> None:
         """Refuse what is no event, and an account of nothing."""
         neighbour_notion(self.neighbours)
-        group_size(self.group)
-        if not self.events:
-            raise DomainError("events", "at least one event", "none")
+        if not isinstance(self.events, tuple) or not self.events:
+            raise DomainError("events", "at least one event and how often it was", self.events)
+        for charge in self.events:
+            if not isinstance(charge, tuple) or len(charge) != 2:
+                raise DomainError("events", "pairs of an event and how often it was", charge)
+            count("times", charge[1])
+            if group_size(self.group) > 1 and not isinstance(charge[0], SampledSuppression):
+                law = "1, unless all events are SampledSuppression"
+                raise DomainError("group", law, self.group)
+        if sum(times for _, times in self.events) > MOST_EVENTS:
+            raise DomainError("times", f"at most {MOST_EVENTS} in total", "more")
 
     @classmethod
     def of(
@@ -284,7 +299,7 @@ class Accountant:
         Decimal('0.250000000001')
         """
         ways = [way for part in self._ways() for way in _directions(part, self._who)]
-        return upward(max(way.certain for way in ways), exact=True)
+        return min(Decimal(1), upward(max(way.certain for way in ways), exact=True))
 
     @property
     def _who(self) -> Question:
@@ -335,12 +350,12 @@ def _scenarios(events: Iterable[tuple[Event, int]]) -> list[Charges]:
     """Every choice of one part of each partition, without repetitions, [PART]."""
     plain: Counter[Event] = Counter()
     choices: list[list[Charges]] = []
-    for event, count in events:
+    for event, times in events:
         if type(event) is Partitioned:
             parts = {way for part in event.parts for way in _scenarios(Counter(part).items())}
-            choices += [sorted(parts, key=repr)] * count
+            choices += [sorted(parts, key=repr)] * times
         else:
-            plain[event] += count
+            plain[event] += times
     ways = prod(len(choice) for choice in choices)
     if ways > MOST_SCENARIOS:
         law = f"so few that a unit can lie in their parts in at most {MOST_SCENARIOS} ways"
@@ -367,14 +382,23 @@ def _epsilon_one(event: SampledSuppression, delta: Decimal, who: Question) -> De
 
 
 def _fixed(charges: Charges, who: Question) -> tuple[Decimal, Decimal]:
-    """(Σε, Σδ) of the events that have no curve, for groups by the generic bound."""
-    total_epsilon = total_delta = Decimal(0)
-    for event, n in charges:
-        if isinstance(event, SampledSuppression):
-            continue
-        epsilon, delta = bounds.group(*_point(event, who.neighbours), who.group)
-        total_epsilon, total_delta = total_epsilon + epsilon * n, total_delta + delta * n
-    return total_epsilon, total_delta
+    """(Σε, Σδ) of the events that have no curve."""
+    points = [
+        (_point(event, who.neighbours), n)
+        for event, n in charges
+        if not isinstance(event, SampledSuppression)
+    ]
+    return (
+        _total([(epsilon, n) for (epsilon, _), n in points]),
+        _total([(delta, n) for (_, delta), n in points]),
+    )
+
+
+def _total(terms: list[tuple[Decimal, int]]) -> Decimal:
+    """Σ n·value, with every digit, then rounded up."""
+    with arithmetic(*(value for value, _ in terms), room=30):
+        total = sum((value * n for value, n in terms), Decimal(0))
+    return upward(total, exact=True)
 
 
 def _point(event: Event, neighbours: str) -> tuple[Decimal, Decimal]:
@@ -395,28 +419,12 @@ def _point(event: Event, neighbours: str) -> tuple[Decimal, Decimal]:
 def _directions(charges: Charges, who: Question) -> list[Composition]:
     """The compositions for remove and for add; under replace_one they are one."""
     pairs = [
-        (pair, n)
-        for event, n in charges
-        for pair in pairs_of(_for_group(event, who), who.neighbours, _shift(event, who))
+        (pair, n) for event, n in charges for pair in pairs_of(event, who.neighbours, who.group)
     ]
     ways = [Composition(pairs)]
     if who.neighbours != REPLACE_ONE:
         ways.append(Composition((pair.reversed(), n) for pair, n in pairs))
     return ways
-
-
-def _shift(event: Event, who: Question) -> int:
-    return who.group if isinstance(event, SampledSuppression) else 1
-
-
-def _for_group(event: Event, who: Question) -> Event:
-    """An event that dominates this one for m units; a sampled suppression has a pair for that."""
-    if who.group == 1 or isinstance(event, SampledSuppression):
-        return event
-    if isinstance(event, DiscreteLaplace):
-        return replace(event, sensitivity=event.sensitivity * who.group)
-    epsilon, delta = bounds.group(*_point(event, who.neighbours), who.group)
-    return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
 
 
 def _repeated(epsilon: Decimal, delta: Decimal, n: int, total: Decimal) -> Decimal:
@@ -436,7 +444,8 @@ def _repeated(epsilon: Decimal, delta: Decimal, n: int, total: Decimal) -> Decim
             mass, mirrored = mass * step * odds, mirrored * step / odds
             number += 1
         kept = (n * (1 - delta).ln()).exp()
-        return min(Decimal(1), upward(1 - kept * (1 - lost)))
+        # Two positive terms: a small δ is not what is left of 1.
+        return min(Decimal(1), upward((1 - kept) + kept * lost))
 
 
 def _least_repeated(epsilon: Decimal, delta: Decimal, n: int, total: Decimal) -> Decimal | None:

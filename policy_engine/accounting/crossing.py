@@ -83,20 +83,21 @@ class Crossing:
         sizes = np.arange(low, until, dtype=np.float64)
         at = low - self.k + 1
         span = until - low
-        below = self._below[until - self.k + 1]
-        if high is not None:
-            nothing = below + self._mass[until - self.k]
-        elif leaving:
-            nothing = below * (until - self.k + 1) / (until * self.stay)
+        below = float(self._below[until - self.k + 1])
+        if high is None:
+            end_ratio = (until - self.k + 1) / (until * self.stay) if leaving else 1 / self.stay
+        elif below:
+            end_ratio = 1 + float(self._mass[until - self.k]) / below
         else:
-            nothing = below / self.stay
+            # Below 1e-308. The ratio is between 1 and 1/(1−β), and either will do for no mass.
+            end_ratio = 1.0 if leaving else 1 / self.stay
         first = np.concatenate([[tail], larger, self._mass[at : at + span], [below]])
         inverse = np.concatenate(
             [
                 [0.0 if leaving else ratio_tail],
                 (low - counts) / (low * self.stay),
                 (sizes - self.k + 1) / (sizes * self.stay),
-                [nothing / below],
+                [end_ratio],
             ]
         )
         with np.errstate(divide="ignore"):

@@ -98,6 +98,8 @@ class DiscreteLaplace:
             raise DomainError("scale", law, self.scale)
         if count("sensitivity", self.sensitivity) > 10**5:
             raise DomainError("sensitivity", "an integer from 1 to 100000", self.sensitivity)
+        if self.sensitivity > scale * 10**6:
+            raise DomainError("sensitivity", "at most 1000000 times the scale", self.sensitivity)
         object.__setattr__(self, "scale", scale)
 
 
@@ -121,8 +123,8 @@ class RandomisedResponse:
         truth = decimal("truth", law, self.truth)
         if not Decimal("1e-9") <= truth <= 1 - Decimal("1e-9"):
             raise DomainError("truth", law, self.truth)
-        if count("values", self.values) < 2:
-            raise DomainError("values", "an integer of at least 2", self.values)
+        if not 2 <= count("values", self.values) <= 10**9:
+            raise DomainError("values", "an integer from 2 to 1000000000", self.values)
         object.__setattr__(self, "truth", truth)
 
 
@@ -141,9 +143,11 @@ class Partitioned:
     parts: tuple[tuple[Event, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse a partition without parts."""
-        if not self.parts:
-            raise DomainError("parts", "at least one part", "none")
+        """Refuse a partition without parts, and a part without events."""
+        parts = tuple(tuple(part) for part in self.parts)
+        if not parts or not all(parts):
+            raise DomainError("parts", "at least one part, each with an event", repr(self.parts))
+        object.__setattr__(self, "parts", parts)
 
 
 Event = (

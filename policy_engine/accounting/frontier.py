@@ -13,18 +13,12 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from policy_engine.accounting import rough
-from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     Number,
     arithmetic,
-    count,
-    neighbour_notion,
-    nonnegative_epsilon,
-    probability,
 )
-from policy_engine.accounting.events import SampledSuppression
-from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.target import Target
 from policy_engine.errors import DomainError
 
 MOST_K = 500
@@ -77,12 +71,7 @@ def frontier(
     >>> pairs[0], pairs[-1]
     (Pair(k=2, rate=Decimal('0.00100000')), Pair(k=14, rate=Decimal('0.253735')))
     """
-    target = _Target(
-        nonnegative_epsilon(epsilon),
-        probability(delta),
-        neighbour_notion(neighbours),
-        count("releases", releases),
-    )
+    target = Target.of(epsilon, delta, neighbours, releases)
     if most_k is None:
         slow = MOST_K_SLOW if target.releases == 1 else MOST_K_SLOWEST
         most_k = MOST_K if target.exact else slow
@@ -92,7 +81,7 @@ def frontier(
     for pair in _pairs(target, most_k):
         if not found or pair.rate > found[-1].rate:
             found.append(pair)
-        if pair.rate == target.digits.next_minus(Decimal(1)):
+        if pair.rate == _digits(target).next_minus(Decimal(1)):
             break
     if not found:
         raise DomainError("delta", f"larger for a rate of at least {_LEAST}", delta)
@@ -113,45 +102,24 @@ def least_group(pairs: tuple[Pair, ...]) -> Pair:
         return min(pairs, key=lambda pair: (pair.k / pair.rate, pair.k))
 
 
-@dataclass(frozen=True)
-class _Target:
-    """What N releases must meet together."""
-
-    epsilon: Decimal
-    delta: Decimal
-    neighbours: str
-    releases: int
-
-    @property
-    def exact(self) -> bool:
-        """Whether δ has a closed form."""
-        return self.neighbours == ADD_REMOVE and self.releases == 1
-
-    @property
-    def digits(self) -> Context:
-        return _EXACT if self.exact else _SLOW
-
-    def spent(self, k: int, rate: Decimal) -> Decimal:
-        if self.releases == 1:
-            return delta_exact(k, rate, self.epsilon, self.neighbours).delta
-        event = SampledSuppression(k, rate)
-        return Accountant(((event, self.releases),), self.neighbours).delta(self.epsilon)
+def _digits(target: Target) -> Context:
+    return _EXACT if target.exact else _SLOW
 
 
-def _pairs(target: _Target, most_k: int) -> Iterator[Pair]:
+def _pairs(target: Target, most_k: int) -> Iterator[Pair]:
     """For each k that has one, a rate that meets the target."""
     search = _search(target) if target.exact else _slow_search(target)
-    largest = target.digits.next_minus(Decimal(1))
+    largest = _digits(target).next_minus(Decimal(1))
     for k in range(2, most_k + 1):
         rate = min(search(k), largest)
         # A rate that is found may be above by what double precision cannot tell.
         while rate >= _LEAST and target.spent(k, rate) > target.delta:
-            rate = target.digits.next_minus(rate)
+            rate = _digits(target).next_minus(rate)
         if rate >= _LEAST:
             yield Pair(k, rate)
 
 
-def _search(target: _Target) -> Callable[[int], Decimal]:
+def _search(target: Target) -> Callable[[int], Decimal]:
     """The greatest rate in double precision, from where it was for the k before."""
     log_target, epsilon = float(target.delta.ln()), float(target.epsilon)
     low, high = math.log(_LEAST), math.log(_EXACT.next_minus(Decimal(1)))
@@ -170,12 +138,12 @@ def _search(target: _Target) -> Callable[[int], Decimal]:
     return search
 
 
-def _slow_search(target: _Target) -> Callable[[int], Decimal]:
+def _slow_search(target: Target) -> Callable[[int], Decimal]:
     """The same with the accountant's own numbers, which are too costly to ask for often.
 
     Each search starts from how far the rate lay below that of one release for the k before.
     """
-    alone = _search(_Target(target.epsilon, target.delta, ADD_REMOVE, 1))
+    alone = _search(Target(target.epsilon, target.delta))
     log_target = float(target.delta.ln())
     low, high = math.log(_LEAST), math.log(_SLOW.next_minus(Decimal(1)))
     within, below, slope = 2e-4, 0.0, 1.0

@@ -89,7 +89,7 @@ def _place_of_kth(k: int, rate: Decimal, group: int) -> Pair:
     """(T, T+m) of ``groups``: the place of the k-th sampled copy, and m further."""
     import numpy as np
 
-    last = _last_place(k, float(rate), group)
+    last = _last_place(k, rate, group)
     places = np.arange(k + group, last + 1, dtype=np.float64)
     logs = _log_law(k, rate, last)[group:]
     with arithmetic(rate, room=40):
@@ -100,6 +100,7 @@ def _place_of_kth(k: int, rate: Decimal, group: int) -> Pair:
         for i in range(factors):
             losses += np.log1p(shift / (places - group - k + 1 + i))
         only_first = sum_from(k, k + group - 1, rate, Decimal(1), 0) * (1 + _TINY)
+        only_first = min(Decimal(1), only_first)
         ends = np.array([lowest, losses[-1]])
         missed = [sum_to(k - 1, n, rate, Decimal(1), 0) for n in (last, last - group)]
         masses = _tail(missed[0], missed[1], ends)
@@ -111,24 +112,31 @@ def _place_of_kth(k: int, rate: Decimal, group: int) -> Pair:
     )
 
 
-def _last_place(k: int, rate: float, group: int) -> int:
+def _last_place(k: int, rate: Decimal, group: int) -> int:
     """The last place that is told apart from others."""
+    with arithmetic(rate):
+        sampled, unsampled = float(rate), float(1 - rate)
     for exponent, most in _REACHES:
         size = float(k + group)
-        while size < most and not _is_rare(k, rate, size, exponent):
+        while size < most and not _is_rare((k - 1) / size, sampled, unsampled, exponent / size):
             size *= 1.05
         if size < most:
             break
     return max(k + group + 1, min(int(size), most))
 
 
-def _is_rare(k: int, rate: float, size: float, exponent: float) -> bool:
-    """Whether T exceeds a size with a probability below e^−exponent (Chernoff)."""
-    low = max((k - 1) / size, 1e-300)
-    if low >= rate:
+def _is_rare(share: float, sampled: float, unsampled: float, exponent: float) -> bool:
+    """Whether fewer than a share of the places is sampled with probability < e^−exponent a place.
+
+    (Chernoff.)
+    """
+    low = max(share, 1e-300)
+    if low >= sampled:
         return False
-    divergence = low * math.log(low / rate) + (1 - low) * math.log((1 - low) / (1 - rate))
-    return size * divergence > exponent
+    divergence = low * math.log(low / sampled) + (1 - low) * (
+        math.log1p(-low) - math.log(unsampled)
+    )
+    return divergence > exponent
 
 
 def _log_law(k: int, rate: Decimal, last: int) -> Floats:

@@ -13,8 +13,8 @@ product, hence to an upper bound on V over the block. It is split until the boun
 end; its last block is open.
 
 *Without a search*: V ≤ δ_remove(ε + ln(1−β)), for the same reason. That bound is returned
-where it is within 1e-4 of δ_remove(ε) ≤ δ, where the tables would have more than 200,000 sizes,
-and where δ_remove(ε) < 1e-280. In the last two cases it can be far above δ.
+where it is within 1e-4 of δ_remove(ε) ≤ δ. Where the tables would have more than 200,000 sizes,
+or δ_remove(ε) < 1e-280, it is the smaller of that and the composition of the dominating pairs.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from decimal import Decimal
 from policy_engine.accounting.crossing import Atoms, Crossing
 from policy_engine.accounting.curve import Bound, delta_remove, larger_direction
 from policy_engine.accounting.domain import (
+    REPLACE_ONE,
     Number,
     arithmetic,
     nonnegative_epsilon,
@@ -34,6 +35,10 @@ from policy_engine.accounting.domain import (
     threshold,
     upward,
 )
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.losses import Composition
+from policy_engine.accounting.pairs import pairs_of
+from policy_engine.errors import InternalError
 
 _CLOSE = Decimal("1.0001")
 _TOLERANCE = 5e-4
@@ -57,15 +62,21 @@ def delta_replace(k: int, rate: Number, epsilon: Number) -> Bound:
     k, rate, epsilon = threshold(k), sampling_rate(rate), nonnegative_epsilon(epsilon)
     single = larger_direction(k, rate, epsilon)
     shifted = _shifted(k, rate, epsilon)
-    if shifted.delta <= single.delta * _CLOSE or single.delta < _LEAST:
+    if shifted.delta <= single.delta * _CLOSE:
         return shifted
     end = _last_size(k, rate, shifted.delta / single.delta)
-    if end > _MOST_SIZES:
-        return shifted
+    if end > _MOST_SIZES or single.delta < _LEAST:
+        return min(shifted, _composed(k, rate, epsilon), key=lambda bound: bound.delta)
     search = _Search(Crossing(k, rate, end), _last_leaving(k, epsilon, end), float(epsilon))
     value, at_n = search.run(float(single.delta), single.at_n)
     bound = upward(Decimal(value * (1 + search.cells.guard)))
     return Bound(min(shifted.delta, max(single.delta, bound)), at_n)
+
+
+def _composed(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
+    """The composition of the dominating pairs of both cells, whose sizes it does not know."""
+    pairs = pairs_of(SampledSuppression(k, rate), REPLACE_ONE)
+    return Bound(Composition((pair, 1) for pair in pairs).delta(epsilon), None)
 
 
 def _shifted(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
@@ -148,7 +159,10 @@ class _Search:
         prefix = np.searchsorted(-a.ratio, -scale * b.ratio)
         larger = np.concatenate([[0.0], np.cumsum(a.larger)])[prefix]
         smaller = np.concatenate([[0.0], np.cumsum(a.smaller)])[prefix]
-        return float(np.sum(b.smaller * larger - scale * b.larger * smaller))
+        value = float(np.sum(b.smaller * larger - scale * b.larger * smaller))
+        if not math.isfinite(value):
+            raise InternalError(f"the divergence of {left} and {right} has no value")
+        return value
 
     def _atoms(self, block: Block, *, leaving: bool) -> Atoms:
         if (block, leaving) not in self.known:

@@ -41,7 +41,8 @@ def test_what_is_checked_in_is_what_the_script_makes(name: str) -> None:
 def test_the_page_shows_all_and_the_folder_holds_nothing_else() -> None:
     page = PAGE.read_text("utf-8")
     files = {path.name for path in script.OUTPUT.iterdir()}
-    assert {Path(file).stem for file in files} == set(script.ITEMS)
+    # benchmarks/frontier.py's picture stands there too.
+    assert {Path(file).stem for file in files} - {"frontier"} == set(script.ITEMS)
     for file in files:
         assert page.count(f"../_static/figures/{file}") == 1, file
 

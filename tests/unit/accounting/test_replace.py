@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import mpmath
+import numpy as np
 import pytest
+from scipy.stats import binom
 
 from policy_engine.accounting import replace
-from policy_engine.accounting.crossing import Crossing
+from policy_engine.accounting.crossing import Atoms, Crossing
 from policy_engine.accounting.curve import delta_remove
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.errors import InternalError
 
 from .brute import replaced
 
@@ -84,3 +88,37 @@ def test_atoms_are_two_laws(block: tuple[int, int | None], leaving: bool) -> Non
     assert float(atoms.larger.sum()) == pytest.approx(1, abs=1e-9)
     assert float(atoms.smaller.sum()) == pytest.approx(1, abs=1e-9)
     assert all(atoms.ratio[:-1] >= atoms.ratio[1:])
+
+
+@pytest.mark.parametrize(
+    ("k", "rate", "epsilon", "leaving", "entering"),
+    [(2950, "0.409", "0.021", 7228, 7429)],
+)
+def test_where_the_last_sizes_have_no_mass(
+    k: int, rate: str, epsilon: str, leaving: int, entering: int
+) -> None:
+    """Pr[Bin(end, β) < k] is below 1e-308 there: the bound was once a lower one."""
+    found = replace.delta_replace(k, rate, epsilon).delta
+    true = two_cells(k, float(rate), float(epsilon), leaving, entering)
+    assert true * (1 - 1e-6) <= float(found) <= true * 1.02
+
+
+def two_cells(k: int, rate: float, epsilon: float, leaving: int, entering: int) -> float:
+    """V(n, n') by definition, in double precision by scipy."""
+    laws = []
+    for n in (leaving, leaving - 1, entering - 1, entering):
+        counts = np.arange(k, max(leaving, entering) + 1)
+        law = binom.pmf(counts, n, rate)
+        laws.append(np.concatenate([[binom.cdf(k - 1, n, rate)], law]))
+    first, second = np.outer(laws[0], laws[2]), np.outer(laws[1], laws[3])
+    return float(np.maximum(first - math.exp(epsilon) * second, 0).sum())
+
+
+def test_a_block_without_a_value_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replace._Search, "_atoms", lambda *_, **__: nothing())
+    with pytest.raises(InternalError, match="has no value"):
+        replace.delta_replace(20, "0.1", "0.5")
+
+
+def nothing() -> Atoms:
+    return Atoms(*(np.array([math.nan]) for _ in range(3)))

@@ -1,0 +1,61 @@
+"""How long the accountant takes: one certificate, many releases, many policies.
+
+.venv/bin/python benchmarks/accountant.py
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable
+
+from policy_engine.accounting.certificate_numbers import certify_numbers
+from policy_engine.accounting.composition import Accountant
+from policy_engine.accounting.events import SampledSuppression
+
+TURNS = 7
+
+
+def policies(count: int) -> list[SampledSuppression]:
+    """Different policies, always the same ones."""
+    chance = random.Random(1)
+    return [
+        SampledSuppression(chance.randint(15, 60), round(chance.uniform(0.02, 0.2), 4))
+        for _ in range(count)
+    ]
+
+
+QUESTIONS: dict[str, Callable[[], object]] = {
+    "one certificate": lambda: certify_numbers(20, "0.1", epsilon="0.5"),
+    "one certificate, replace_one": lambda: certify_numbers(
+        20, "0.1", epsilon="0.5", neighbours="replace_one"
+    ),
+    "ε of 50 releases": lambda: certify_numbers(20, "0.1", delta="1e-6", releases=50),
+    "ε of 1,000 releases": lambda: certify_numbers(20, "0.1", delta="1e-6", releases=1000),
+    "δ of 1,000 releases": lambda: certify_numbers(20, "0.1", epsilon="4", releases=1000),
+    "ε of 20 policies, 50 times each": lambda: Accountant(
+        tuple((event, 50) for event in policies(20))
+    ).epsilon("1e-6"),
+    "ε of 1,000 different policies": lambda: Accountant.of(policies(1000)).epsilon("1e-6"),
+}
+
+
+def seconds(question: Callable[[], object]) -> float:
+    """The time of one answer."""
+    start = time.perf_counter()
+    question()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Print a table of medians."""
+    print("| question | seconds |\n|---|---|")
+    for name, question in QUESTIONS.items():
+        question()
+        turns = TURNS if seconds(question) < 1 else 3
+        print(f"| {name} | {statistics.median(seconds(question) for _ in range(turns)):.4f} |")
+
+
+if __name__ == "__main__":
+    main()
