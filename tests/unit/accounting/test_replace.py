@@ -103,6 +103,15 @@ def test_where_the_last_sizes_have_no_mass(
     assert true * (1 - 1e-6) <= float(found) <= true * 1.02
 
 
+@pytest.mark.parametrize("leaving", [True, False])
+@pytest.mark.parametrize("high", [190, None])
+def test_an_atom_without_mass_has_a_ratio(leaving: bool, high: int | None) -> None:
+    pair = Crossing(3, Decimal("0.9999999"), 200).atoms(190, high, leaving=leaving)
+    assert pair.larger[-1] == 0
+    assert 0 < pair.ratio[-1] <= 1
+    assert np.isfinite(pair.smaller).all()
+
+
 def two_cells(k: int, rate: float, epsilon: float, leaving: int, entering: int) -> float:
     """V(n, n') by definition, in double precision by scipy."""
     laws = []
