@@ -210,11 +210,11 @@ RULES: tuple[Rule, ...] = (Basic(), Optimal(), Tight())
 class Accountant:
     """What events cost together under one notion of neighbours, for m units, [COMP].
 
-    Guarantee: an answer is never below the truth; it does not depend on the order of the events,
-    and one event more never lowers it beyond the rounding of 6 digits. Assumption: every event
-    has randomness of its own. For m > 1 all events are sampled suppressions, and the units are
-    all in the table or all out, or under replace_one all replaced. Errors: DomainError, also for
-    what is none of ``events``.
+    Guarantee: an answer is never below the truth and does not depend on the order of the events;
+    one event more never lowers it by more than the tight rule lies above the truth. Assumption:
+    every event has randomness of its own. For m > 1 all events are sampled suppressions, and the
+    units are all in the table or all out, or under replace_one all replaced. Errors: DomainError,
+    also for what is none of ``events``.
 
     >>> releases = Accountant.of([SampledSuppression(20, "0.1")] * 50)
     >>> releases.epsilon("1e-6")
