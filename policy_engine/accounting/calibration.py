@@ -6,7 +6,7 @@ The curve falls in ε: H_a does. It does not rise with k: T_{k+1} is a function 
 probability β'/β, and given all other survivors the tables are neighbours or equal, so by joint
 convexity δ_{β'} ≤ (β'/β)·δ_β, for replace-one (drop the old and the new unit together) as well. So
 bisection finds the boundary, and the neighbour of every answer was seen to fail. The same holds of
-N releases together, whose δ is that of [COMP]'s best rule.
+N releases together, whose δ is that of [COMP]'s tight rule.
 
 Under replace_one, and for several releases, the computed curve lies up to 1e-3 above the true
 one, so "least" and "greatest" hold of the computed curve, and rates are looked for at 5
@@ -29,8 +29,6 @@ from policy_engine.accounting.domain import (
 from policy_engine.accounting.target import Target
 from policy_engine.errors import DomainError
 
-_RESOLUTION = 12
-"""ε is found on a grid of 10⁻¹²."""
 _ROUGH_RESOLUTION = 5
 _LARGEST = 10**6
 _LEAST_EXPONENT = -300
@@ -61,8 +59,8 @@ def greatest_rate(
 ) -> Decimal:
     """The greatest rate with which N releases at threshold k are (ε, δ)-DP, rounded down.
 
-    Guarantee: at most 12 significant digits (5 under replace_one), and verified. Errors:
-    DomainError.
+    Guarantee: at most 12 significant digits (5 under replace_one and for several releases), and
+    verified. Errors: DomainError.
 
     >>> greatest_rate("0.5", "1e-9", 20)
     Decimal('0.128288750900')

@@ -90,7 +90,7 @@ class Composition:
         # Not above the decimal, whichever way it rounds.
         at = math.nextafter(float(epsilon), -math.inf)
         if at > self._highest:
-            return min(Decimal(1), _UP.plus(self.certain))
+            return _rounded(self.certain)
         # One event alone is not more private than all.
         least = max(_alone(pair, at) for pair, _ in self._pairs)
         found = _Sum(self._without_rare(least)).delta(at)
@@ -128,7 +128,7 @@ class _Sum:
 
     def delta(self, epsilon: float) -> Decimal:
         if epsilon > self._highest:
-            return min(Decimal(1), _UP.plus(self.certain))
+            return _rounded(self.certain)
         moments = self._cumulants.where(_mean_reaches(epsilon))
         return self._total(self._law(moments, epsilon), epsilon)
 
@@ -169,7 +169,7 @@ class _Sum:
     def _total(self, law: _Law, epsilon: float) -> Decimal:
         finite = Decimal(law.at(epsilon)[0] + self._guard)
         with arithmetic(Decimal(1)):
-            return min(Decimal(1), _UP.plus(finite.exp() + self.certain))
+            return _rounded(finite.exp() + self.certain)
 
     def _law(self, moments: Moments, epsilon: float) -> _Law:
         """The tilted law of the sum on a window around ε."""
@@ -186,7 +186,7 @@ class _Sum:
         for pair, count in self._pairs:
             grid = _OnGrid.of(pair, step)
             k = grid.scale(moments.theta)
-            masses, centre = grid.circle(moments.theta, points)
+            masses, centre = grid.circle(moments.theta, k, points)
             spectrum *= np.fft.rfft(masses) ** count
             scale += count * k
             shift += count * centre
@@ -315,6 +315,11 @@ class _Cumulants:
         return found
 
 
+def _rounded(delta: Decimal) -> Decimal:
+    """A δ as it is handed out: 6 digits, rounded up, at most 1."""
+    return min(Decimal(1), _UP.plus(delta))
+
+
 def _highest(pairs: list[tuple[Pair, int]]) -> float:
     """No sum of finite losses is above this."""
     highest = sum(count * float(pair.losses.max()) for pair, count in pairs)
@@ -396,11 +401,14 @@ class _OnGrid:
         largest = float(exponents.max())
         return largest + math.log(float(np.exp(exponents - largest).sum()))
 
-    def circle(self, theta: float, points: int) -> tuple[Floats, int]:
-        """The tilted law on a circle of points, and which multiple of the step is its point 0."""
+    def circle(self, theta: float, scale: float, points: int) -> tuple[Floats, int]:
+        """The tilted law on a circle of points, and which multiple of the step is its point 0.
+
+        ``scale`` is K(θ).
+        """
         import numpy as np
 
-        weights = np.exp(self.logs + theta * self.step * self.at - self.scale(theta))
+        weights = np.exp(self.logs + theta * self.step * self.at - scale)
         centre = round(float((weights * self.at).sum()))
         masses = np.bincount((self.at - centre) % points, weights, points)
         return masses.astype(np.float64), centre
