@@ -17,10 +17,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from policy_engine.attest.release_check import verify_release as verify
     from policy_engine.policy.loading import load_policy
     from policy_engine.release import compile_policy, release
     from policy_engine.verify.certificate import certify
-    from policy_engine.verify.release_check import verify_release as verify
 
 __all__ = ["certify", "compile_policy", "load_policy", "release", "verify"]
 
@@ -44,7 +44,7 @@ class _Package(ModuleType):
     compile_policy = _public("policy_engine.release", "compile_policy")
     load_policy = _public("policy_engine.policy.loading", "load_policy")
     release = _public("policy_engine.release", "release")
-    verify = _public("policy_engine.verify.release_check", "verify_release")
+    verify = _public("policy_engine.attest.release_check", "verify_release")
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})

@@ -19,6 +19,8 @@ from typing import Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, generate_key, load_private_key
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.plan import Plan
@@ -48,10 +50,8 @@ from policy_engine.publish import (
     not_a_release,
     publish_file,
 )
-from policy_engine.verify.attestation import sign, statement
+from policy_engine.syntax.names import dotted
 from policy_engine.verify.certificate import Certificate, certify
-from policy_engine.verify.keys import SIGNING_KEY_VARIABLE, generate_key, load_private_key
-from policy_engine.verify.names import dotted
 from policy_engine.verify.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret

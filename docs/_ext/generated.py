@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from policy_engine import errors
 from policy_engine.policy.schema import json_schema
-from policy_engine.verify.findings import LAWS
+from policy_engine.syntax.findings import LAWS
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -34,8 +34,8 @@ def certify_count(
     Example: policy-engine certify-count --unknown 1000 --lambda 0.1 --epsilon 0.5
     """
     from policy_engine.accounting.partial_knowledge import count_numbers
+    from policy_engine.attest import count_certificate as certified
     from policy_engine.errors import UsageError
-    from policy_engine.verify import count_certificate as certified
 
     if replace and certificate is None:
         raise UsageError("--replace replaces a certificate; name it with --certificate")
@@ -85,9 +85,9 @@ def _said(delta: Decimal | None) -> str:
 
 def _check_place(path: Path, *, replace: bool) -> None:
     """Refuse a place where something stands, but for a count's certificate and ``replace``."""
+    from policy_engine.attest.attestation import stated_type
+    from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE
     from policy_engine.errors import FileError
-    from policy_engine.verify.attestation import stated_type
-    from policy_engine.verify.count_certificate import COUNT_PREDICATE_TYPE
 
     if path.is_dir():
         raise FileError(f"{path} is a directory; name a file")
@@ -108,10 +108,10 @@ def _check_place(path: Path, *, replace: bool) -> None:
 
 def _write(made: Any, path: Path, *, replace: bool) -> None:
     """Sign with the project's key, which is made when missing, and put the file in place whole."""
+    from policy_engine.attest.attestation import sign
     from policy_engine.policy.project import default_project, find_project, load_project
     from policy_engine.publish import write_certificate
     from policy_engine.release import signing_key
-    from policy_engine.verify.attestation import sign
 
     found = find_project(Path.cwd())
     project = default_project(Path.cwd()) if found is None else load_project(found)

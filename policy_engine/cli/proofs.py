@@ -12,8 +12,8 @@ from policy_engine.cli.output import Format, FormatOption, emit, shown
 from policy_engine.errors import Finding, NotCertifiable, UsageError
 
 if TYPE_CHECKING:
+    from policy_engine.attest.keys import TrustedKeys
     from policy_engine.policy.resolve import Policy
-    from policy_engine.verify.keys import TrustedKeys
     from policy_engine.verify.schema import Schema
     from policy_engine.verify.shape import ReleaseShape
 
@@ -142,10 +142,10 @@ def verify(
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
+    from policy_engine.attest.attestation import stated_type
+    from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE
+    from policy_engine.attest.release_check import verify_release
     from policy_engine.cli.reading import read_certificate, trusted_keys
-    from policy_engine.verify.attestation import stated_type
-    from policy_engine.verify.count_certificate import COUNT_PREDICATE_TYPE
-    from policy_engine.verify.release_check import verify_release
 
     text = read_certificate(certificate)
     if stated_type(text) == COUNT_PREDICATE_TYPE:
@@ -169,7 +169,7 @@ def verify(
 
 def _verify_count(text: str, trusted: TrustedKeys, release: Path | None, form: Format) -> None:
     """Check the certificate of a noiseless count; its assumptions are printed first."""
-    from policy_engine.verify.count_certificate import KIND, LIMITS, verify_count
+    from policy_engine.attest.count_certificate import KIND, LIMITS, verify_count
 
     if release is not None:
         raise UsageError(

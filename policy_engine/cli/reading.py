@@ -12,7 +12,7 @@ from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.policy.nearby import meant
 
 if TYPE_CHECKING:
-    from policy_engine.verify.keys import TrustedKeys
+    from policy_engine.attest.keys import TrustedKeys
 
 _LARGEST = 10_000_000
 _PARQUET = b"PAR1"
@@ -35,7 +35,7 @@ def read_certificate(path: Path) -> str:
         UsageError: it is the release itself.
         VerificationFailed: it holds no envelope.
     """
-    from policy_engine.verify.attestation import Envelope
+    from policy_engine.attest.attestation import Envelope
 
     name, content = _name(path), _content(path)
     if content.startswith(_PARQUET):
@@ -88,7 +88,7 @@ def trusted_keys(paths: list[Path]) -> TrustedKeys:
     Raises:
         UsageError: no key was named and no project is near.
     """
-    from policy_engine.verify.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
+    from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 
     if paths:
         return TrustedKeys.load(paths)

@@ -19,8 +19,8 @@ from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.models import CSV_FILES
 from policy_engine.policy.resolve import Policy
+from policy_engine.syntax.findings import Findings
 from policy_engine.verify.checks import compare
-from policy_engine.verify.findings import Findings
 from policy_engine.verify.proof import BUILT_INS, prove
 from policy_engine.verify.sampling import grain_of
 from policy_engine.verify.schema import Schema

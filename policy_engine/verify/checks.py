@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from policy_engine.errors import Finding
 from policy_engine.policy.resolve import Policy
-from policy_engine.verify.findings import Findings
-from policy_engine.verify.names import dotted, fold
+from policy_engine.syntax.findings import Findings
+from policy_engine.syntax.names import dotted, fold
 from policy_engine.verify.rows import ROW_NUMBERS
 from policy_engine.verify.sampling import SAMPLE_BITS
 from policy_engine.verify.shape import ROW_UNIT, ReleaseShape, Term

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from policy_engine.verify.datatypes import QUOTIENT, TEXT, shows_itself
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare, bound, number, ordinal
-from policy_engine.verify.names import fold
+from policy_engine.expressions.datatypes import QUOTIENT, TEXT, shows_itself
+from policy_engine.expressions.values import Kind, Value
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, bound, number, ordinal
+from policy_engine.syntax.names import fold
 from policy_engine.verify.rows import (
     UNKNOWN,
     canonical,
@@ -26,7 +27,7 @@ from policy_engine.verify.rows import (
     reads,
     resolver,
 )
-from policy_engine.verify.shape import Kind, Relation, Stage, Value
+from policy_engine.verify.shape import Relation, Stage
 
 FLOATING = (
     "no grouped column is an interval, a variant, or a float that can be NaN or negative zero"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare, ordinal
-from policy_engine.verify.names import fold
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, ordinal
+from policy_engine.syntax.names import fold
 from policy_engine.verify.rows import Resolver, canonical, evaluate
 from policy_engine.verify.shape import Relation, Term
 

@@ -11,21 +11,14 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from policy_engine.errors import Finding
-from policy_engine.verify.findings import Notes
-from policy_engine.verify.grammar import read_statement
-from policy_engine.verify.names import dotted
+from policy_engine.expressions.recodes import read_recoding
+from policy_engine.expressions.values import Kind, Value
+from policy_engine.syntax.findings import Notes
+from policy_engine.syntax.grammar import read_statement
+from policy_engine.syntax.names import dotted
 from policy_engine.verify.reading import Reader
-from policy_engine.verify.recodes import read_recoding
 from policy_engine.verify.schema import Schema
-from policy_engine.verify.shape import (
-    ROW_UNIT,
-    ColumnShape,
-    Kind,
-    Relation,
-    ReleaseShape,
-    Stage,
-    Value,
-)
+from policy_engine.verify.shape import ROW_UNIT, ColumnShape, Relation, ReleaseShape, Stage
 from policy_engine.verify.sources import Sources
 
 UNORDERED = "the order in which rows are stored or shown is not part of the release"

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.grammar import code_of
+from policy_engine.expressions.values import Kind, Value
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.grammar import code_of
+from policy_engine.syntax.literals import bare
+from policy_engine.syntax.names import fold
 from policy_engine.verify.groups import Grouping, conjuncts, lower_bound
-from policy_engine.verify.literals import bare
-from policy_engine.verify.names import fold
 from policy_engine.verify.ordering import read_order
 from policy_engine.verify.rows import (
     canonical,
@@ -27,7 +28,7 @@ from policy_engine.verify.rows import (
     resolver,
 )
 from policy_engine.verify.sampling import RESERVED, is_sampling, read_predicate, read_tablesample
-from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Stage, Value
+from policy_engine.verify.shape import ROW_UNIT, Relation, Stage
 from policy_engine.verify.sources import Sources, named
 from policy_engine.verify.windows import is_first_row, read_rank, read_repeat
 

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from policy_engine.verify.datatypes import Leaves, collation_of, type_of
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.grammar import ROW_NODES, code_of
-from policy_engine.verify.growth import growth
-from policy_engine.verify.literals import bare
-from policy_engine.verify.names import fold
-from policy_engine.verify.shape import Kind, Relation, Stage, Value
-from policy_engine.verify.totality import check_condition, check_total
+from policy_engine.expressions.datatypes import collation_of, type_of
+from policy_engine.expressions.growth import growth
+from policy_engine.expressions.totality import check_condition, check_total
+from policy_engine.expressions.values import Kind, Leaves, Value
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.grammar import ROW_NODES, code_of
+from policy_engine.syntax.literals import bare
+from policy_engine.syntax.names import fold
+from policy_engine.verify.shape import Relation, Stage
 
 ROW_NUMBERS = frozenset({"rowid", "file_row_number", "file_index"})
 """Pseudo-columns that say where in the source a row stands."""

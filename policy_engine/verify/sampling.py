@@ -18,13 +18,14 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from policy_engine.expressions.datatypes import FLOATS, ONE_TEXT
+from policy_engine.expressions.values import Kind
 from policy_engine.policy.auto import NATIVE_GRAIN
-from policy_engine.verify.datatypes import FLOATS, ONE_TEXT
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare, number
-from policy_engine.verify.names import dotted, fold
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, number
+from policy_engine.syntax.names import dotted, fold
 from policy_engine.verify.rows import lookup
-from policy_engine.verify.shape import ROW_UNIT, Kind, Relation, Sample, Stage
+from policy_engine.verify.shape import ROW_UNIT, Relation, Sample, Stage
 
 SAMPLE_BITS = 60
 RESERVED = "policy_engine_sample"

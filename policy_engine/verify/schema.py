@@ -15,8 +15,8 @@ from sqlglot import exp
 from sqlglot.tokens import Tokenizer
 
 from policy_engine.errors import UsageError
-from policy_engine.verify.grammar import dialect_named
-from policy_engine.verify.names import dotted, fold
+from policy_engine.syntax.grammar import dialect_named
+from policy_engine.syntax.names import dotted, fold
 
 _T = TypeVar("_T")
 _SHAPE = 'CREATE TABLE statements, or JSON {"table": {"column": "TYPE"}}'

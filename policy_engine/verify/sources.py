@@ -7,13 +7,14 @@ from pathlib import PurePath
 
 from sqlglot import exp
 
-from policy_engine.verify.datatypes import plain
-from policy_engine.verify.findings import Findings, Notes, shown
-from policy_engine.verify.grammar import read_statement
-from policy_engine.verify.names import dotted, fold
+from policy_engine.expressions.datatypes import plain
+from policy_engine.expressions.values import Kind, Value
+from policy_engine.syntax.findings import Findings, Notes, shown
+from policy_engine.syntax.grammar import read_statement
+from policy_engine.syntax.names import dotted, fold
 from policy_engine.verify.rows import ROW_NUMBERS
 from policy_engine.verify.schema import Schema
-from policy_engine.verify.shape import Kind, Relation, Stage, Value
+from policy_engine.verify.shape import Relation, Stage
 
 _MAX_VIEWS = 32
 _PARQUET = (".parquet", ".parq", ".pq")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare, number
-from policy_engine.verify.names import fold
+from policy_engine.expressions.values import Kind
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, number
+from policy_engine.syntax.names import fold
 from policy_engine.verify.rows import canonical, evaluate, lookup, resolver
-from policy_engine.verify.shape import Kind, Relation, Stage, Term
+from policy_engine.verify.shape import Relation, Stage, Term
 
 
 def read_rank(node: exp.Window, relation: Relation, notes: Notes) -> dict[str, object]:

@@ -22,7 +22,7 @@ from policy_engine.accounting.partial_knowledge import delta_count
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS
 from policy_engine.release import preview
-from policy_engine.verify.findings import LAWS
+from policy_engine.syntax.findings import LAWS
 
 ROOT = pages.ROOT
 README = ROOT / "README.md"

@@ -73,11 +73,11 @@ def test_other_names_are_not():
 @pytest.mark.parametrize("name", policy_engine.__all__)
 def test_a_public_name_is_never_hidden_by_a_room_of_the_same_name(name):
     code = (
-        "import policy_engine.cli.app, policy_engine.release, policy_engine.verify.keys\n"
+        "import policy_engine.cli.app, policy_engine.release, policy_engine.attest.keys\n"
         f"from policy_engine import {name}\n"
         f"assert callable({name}), {name}\n"
         "from policy_engine.release import preview\n"
-        "from policy_engine.verify import keys\n"
+        "from policy_engine.attest import keys\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -20,6 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine import publish
+from policy_engine.attest.keys import TrustedKeys, load_public_key
+from policy_engine.attest.release_check import verify_release
 from policy_engine.errors import (
     BudgetExceeded,
     FileError,
@@ -34,8 +36,6 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
 from policy_engine.release import METADATA_KEY, Released, release
-from policy_engine.verify.keys import TrustedKeys, load_public_key
-from policy_engine.verify.release_check import verify_release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 # The modules: the package's own ``release`` and ``certify`` are functions.

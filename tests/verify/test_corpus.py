@@ -4,7 +4,7 @@ import duckdb
 import pytest
 from corpus import HERE, SCHEMA, cases
 
-from policy_engine.verify.findings import LAWS
+from policy_engine.syntax.findings import LAWS
 from policy_engine.verify.proof import prove
 
 ACCEPTED, REFUSED = cases("accepted.sql"), cases("refused.sql")

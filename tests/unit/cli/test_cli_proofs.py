@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.verify.keys import generate_key
+from policy_engine.attest.keys import generate_key
 
 GOOD = (
     "select left(zip, 3) as zip, count(*) as n\nfrom people tablesample bernoulli (10 percent)\n"

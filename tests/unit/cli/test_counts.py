@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from policy_engine.attest.attestation import stated_type
+from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE, KIND, LIMITS
+from policy_engine.attest.keys import generate_key
 from policy_engine.cli.main import run
-from policy_engine.verify.attestation import stated_type
-from policy_engine.verify.count_certificate import COUNT_PREDICATE_TYPE, KIND, LIMITS
-from policy_engine.verify.keys import generate_key
 
 COUNT = ("certify-count", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from policy_engine.compile.catalog import Column
 from policy_engine.compile.recodes import recode, type_problem
 from policy_engine.dialects import dialect_named
+from policy_engine.expressions.recodes import read_recoding
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -20,7 +21,6 @@ from policy_engine.policy.recodings import (
     Round,
     Truncate,
 )
-from policy_engine.verify.recodes import read_recoding
 
 
 def read(sql):

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from policy_engine.errors import UsageError
-from policy_engine.verify.conversions import MIXED
-from policy_engine.verify.datatypes import plain
+from policy_engine.expressions.conversions import MIXED
+from policy_engine.expressions.datatypes import plain
 from policy_engine.verify.proof import TIES, UNORDERED, prove
 from policy_engine.verify.schema import Schema, parse_schema
 from policy_engine.verify.shape import Term

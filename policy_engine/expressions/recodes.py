@@ -30,8 +30,8 @@ from policy_engine.policy.recodings import (
     Truncate,
     TruncateUnit,
 )
-from policy_engine.verify.literals import bare, number, ordinal
-from policy_engine.verify.names import fold
+from policy_engine.syntax.literals import bare, number, ordinal
+from policy_engine.syntax.names import fold
 
 _FIRST_DAY, _LAST_DAY = "0001-01-01", "9999-12-31"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)

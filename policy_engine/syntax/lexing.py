@@ -13,8 +13,8 @@ import re
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Tokenizer as SqlglotTokenizer
 
-from policy_engine.verify.findings import Findings
-from policy_engine.verify.positions import Position
+from policy_engine.syntax.findings import Findings
+from policy_engine.syntax.positions import Position
 
 _TOKEN = re.compile(
     r"""

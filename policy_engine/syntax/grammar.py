@@ -13,10 +13,10 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from policy_engine.errors import UsageError
-from policy_engine.verify.findings import Findings
-from policy_engine.verify.lexing import lexical_findings, without_hints
-from policy_engine.verify.positions import position
-from policy_engine.verify.synonyms import in_one_word
+from policy_engine.syntax.findings import Findings
+from policy_engine.syntax.lexing import lexical_findings, without_hints
+from policy_engine.syntax.positions import position
+from policy_engine.syntax.synonyms import in_one_word
 
 # What the parser would warn of is a finding here, or is not parsed.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)

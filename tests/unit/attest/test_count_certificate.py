@@ -11,11 +11,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.accounting.partial_knowledge import delta_count
-from policy_engine.errors import DomainError, VerificationFailed
-from policy_engine.publish import is_of_a_release
-from policy_engine.release import charge_of
-from policy_engine.verify.attestation import PREDICATE_TYPE, sign, stated_type, statement
-from policy_engine.verify.count_certificate import (
+from policy_engine.attest.attestation import PREDICATE_TYPE, sign, stated_type, statement
+from policy_engine.attest.count_certificate import (
     COUNT_PREDICATE_TYPE,
     KIND,
     LIMITS,
@@ -24,8 +21,11 @@ from policy_engine.verify.count_certificate import (
     claim_digest,
     verify_count,
 )
-from policy_engine.verify.keys import TrustedKeys
-from policy_engine.verify.release_check import verify_release
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.release_check import verify_release
+from policy_engine.errors import DomainError, VerificationFailed
+from policy_engine.publish import is_of_a_release
+from policy_engine.release import charge_of
 
 KEY = Ed25519PrivateKey.generate()
 TRUSTED = TrustedKeys.of(KEY.public_key())

@@ -17,8 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from policy_engine.errors import FileError, UsageError
-from policy_engine.verify.keys import (
+from policy_engine.attest.keys import (
     SIGNING_KEY_VARIABLE,
     TrustedKeys,
     generate_key,
@@ -26,6 +25,7 @@ from policy_engine.verify.keys import (
     load_private_key,
     load_public_key,
 )
+from policy_engine.errors import FileError, UsageError
 
 
 def raw(key):

@@ -12,7 +12,7 @@ from datetime import date, datetime
 
 from sqlglot import exp
 
-from policy_engine.verify.datatypes import (
+from policy_engine.expressions.datatypes import (
     DECIMALS,
     FINE_DECIMAL,
     FLOATS,
@@ -23,13 +23,12 @@ from policy_engine.verify.datatypes import (
     TEXT,
     TIMES,
     WIDE_DECIMAL,
-    Leaves,
     plain,
     type_of,
 )
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare, ordinal
-from policy_engine.verify.shape import Kind
+from policy_engine.expressions.values import Kind, Leaves
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, ordinal
 
 MIXED = "values are compared and combined with values of their own type only"
 _WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL, INEXACT})

@@ -10,10 +10,10 @@ import re
 
 from sqlglot import exp
 
-from policy_engine.verify.conversions import undecided
-from policy_engine.verify.datatypes import Leaves
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare
+from policy_engine.expressions.conversions import undecided
+from policy_engine.expressions.values import Leaves
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare
 
 MOST = 64
 """The largest factor of a value in a release."""

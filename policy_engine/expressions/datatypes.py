@@ -6,15 +6,11 @@ None is "not known": nothing may pass because a type is not known.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from sqlglot import exp
 
-from policy_engine.verify.literals import bare
-from policy_engine.verify.shape import Value
-
-Leaves = Mapping[int, Value]
-"""The values of the nodes of an expression that stand for columns, by ``id``."""
+from policy_engine.expressions.values import Leaves
+from policy_engine.syntax.literals import bare
 
 TEXT = "VARCHAR"
 INTERVAL = "INTERVAL"

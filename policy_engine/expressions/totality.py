@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from policy_engine.policy.recodings import Truncate
-from policy_engine.verify.conversions import (
+from policy_engine.expressions.conversions import (
     MIXED,
     check_cast,
     check_mix,
@@ -21,7 +20,7 @@ from policy_engine.verify.conversions import (
     family,
     undecided,
 )
-from policy_engine.verify.datatypes import (
+from policy_engine.expressions.datatypes import (
     FLOATS,
     INTEGERS,
     INTERVAL,
@@ -29,15 +28,16 @@ from policy_engine.verify.datatypes import (
     QUOTIENT,
     TEXT,
     TIMES,
-    Leaves,
     branches,
     plain,
     type_of,
 )
-from policy_engine.verify.findings import Notes, shown
-from policy_engine.verify.literals import bare, ordinal
-from policy_engine.verify.patterns import compiles, rewrites
-from policy_engine.verify.recodes import read_recoding
+from policy_engine.expressions.patterns import compiles, rewrites
+from policy_engine.expressions.recodes import read_recoding
+from policy_engine.expressions.values import Leaves
+from policy_engine.policy.recodings import Truncate
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, ordinal
 
 _LONGEST_PADDING = 1000
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc)

@@ -17,11 +17,11 @@ from typing import Any
 
 from policy_engine.accounting.domain import decimal, sampling_rate
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.attest.attestation import Statement, open_envelope
+from policy_engine.attest.keys import TrustedKeys
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.verify.attestation import Statement, open_envelope
+from policy_engine.syntax.names import fold
 from policy_engine.verify.certificate import MECHANISM, PREDICATE_VERSION, population_rate
-from policy_engine.verify.keys import TrustedKeys
-from policy_engine.verify.names import fold
 from policy_engine.verify.proof import prove
 
 

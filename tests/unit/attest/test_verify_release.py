@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.release_check import verify_release
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.verify.attestation import sign, statement
 from policy_engine.verify.certificate import population_rate
-from policy_engine.verify.keys import TrustedKeys
-from policy_engine.verify.release_check import verify_release
 
 KEY = Ed25519PrivateKey.generate()
 SQL = (

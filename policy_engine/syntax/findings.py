@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from policy_engine.errors import Finding
-from policy_engine.verify.positions import Position, position
+from policy_engine.syntax.positions import Position, position
 
 LAWS: dict[str, str] = {
     "V01": "the text must be one SQL statement that this dialect can parse",

@@ -26,10 +26,10 @@ from policy_engine.accounting.partial_knowledge import (
     least_uncertainty,
     unknown_records,
 )
+from policy_engine.attest.attestation import Statement, open_envelope, statement
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.release_check import Verified
 from policy_engine.errors import DomainError, VerificationFailed
-from policy_engine.verify.attestation import Statement, open_envelope, statement
-from policy_engine.verify.keys import TrustedKeys
-from policy_engine.verify.release_check import Verified
 
 COUNT_PREDICATE_TYPE = "https://policy-engine.dev/noiseless-count/v1"
 COUNT_MECHANISM = "noiseless-count"

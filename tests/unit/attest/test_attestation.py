@@ -11,9 +11,8 @@ from securesystemslib.dsse import Envelope as ReferenceEnvelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import SSlibKey
 
-from policy_engine.errors import DomainError, VerificationFailed
-from policy_engine.verify import attestation
-from policy_engine.verify.attestation import (
+from policy_engine.attest import attestation
+from policy_engine.attest.attestation import (
     LARGEST_ENVELOPE,
     PREDICATE_TYPE,
     Envelope,
@@ -21,7 +20,8 @@ from policy_engine.verify.attestation import (
     sign,
     statement,
 )
-from policy_engine.verify.keys import TrustedKeys, key_id
+from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.errors import DomainError, VerificationFailed
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))

@@ -25,8 +25,8 @@ from typing import NoReturn
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from policy_engine.attest.keys import TrustedKeys, key_id
 from policy_engine.errors import DomainError, VerificationFailed
-from policy_engine.verify.keys import TrustedKeys, key_id
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"

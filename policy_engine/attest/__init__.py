@@ -1,0 +1,1 @@
+"""Signed certificates: written, opened, and checked against a release, offline."""

@@ -1,0 +1,1 @@
+"""SQL text as one statement of allowed nodes: the kernel's only way to a syntax tree."""
