@@ -62,7 +62,7 @@ fast: $(READY) ## The tests that are not slow, and the doctests
 	$(PYTEST) -m "not slow" $(TESTS)
 
 # What a certificate rests on: every branch of it is tested.
-TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/expressions/*,policy_engine/syntax/*,policy_engine/verify/*
+TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/expressions/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
 
 # One run, the fast tests first, so that pytest's closing line counts every test.
 suite: $(READY) ## All tests and doctests; the accounting and the kernel at 100 % of branches

@@ -20,7 +20,11 @@ from typing import Any, cast
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, generate_key, load_private_key
+from policy_engine.attest.keys import (
+    SIGNING_KEY_VARIABLE,
+    generate_key,
+    load_private_key,
+)
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.plan import Plan
@@ -39,7 +43,12 @@ from policy_engine.ledger.store import Ledger, Reservation
 from policy_engine.policy.accounts import account_of, check_account
 from policy_engine.policy.fields import Method
 from policy_engine.policy.places import located, refused
-from policy_engine.policy.project import Project, default_project, find_project, load_project
+from policy_engine.policy.project import (
+    Project,
+    default_project,
+    find_project,
+    load_project,
+)
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.publish import (
     METADATA_KEY,
@@ -51,8 +60,8 @@ from policy_engine.publish import (
     publish_file,
 )
 from policy_engine.syntax.names import dotted
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import Certificate, certify
-from policy_engine.verify.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret
 

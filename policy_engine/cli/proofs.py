@@ -14,8 +14,8 @@ from policy_engine.errors import Finding, NotCertifiable, UsageError
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
     from policy_engine.policy.resolve import Policy
-    from policy_engine.verify.schema import Schema
-    from policy_engine.verify.shape import ReleaseShape
+    from policy_engine.relations.shape import ReleaseShape
+    from policy_engine.syntax.schema import Schema
 
 PolicyOption = Annotated[Path | None, typer.Option(help="Compare with this policy as well.")]
 
@@ -39,8 +39,8 @@ def check(
     """
     from policy_engine.cli.reading import read_file
     from policy_engine.policy.loading import load_policy
+    from policy_engine.syntax.schema import parse_schema
     from policy_engine.verify.proof import prove
-    from policy_engine.verify.schema import parse_schema
 
     wanted = load_policy(policy) if policy is not None else None
     text = read_file(file)

@@ -26,9 +26,10 @@ from policy_engine.expressions.datatypes import (
     plain,
     type_of,
 )
+from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.expressions.values import Kind, Leaves
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, ordinal
+from policy_engine.syntax.literals import bare, number, ordinal
 
 MIXED = "values are compared and combined with values of their own type only"
 _WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL, INEXACT})
@@ -45,7 +46,7 @@ def doubt(node: exp.Expr, notes: Notes) -> None:
 def undecided(node: exp.Expr, notes: Notes) -> None:
     """What a schema could have decided: refused where there is one, else an assumption."""
     if notes.strict:
-        notes.find("V17", shown(node), node)
+        notes.judge(cannot_fail(shown(node)), node)
     else:
         doubt(node, notes)
 
@@ -65,10 +66,13 @@ def check_cast(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         total = _widens(type_of(node.this, leaves), target) or _divides(inner, target, leaves)
     if total or target == TEXT:
         return
+    if _of_small_numbers(inner, leaves):
+        doubt(node, notes)
+        return
     # Of a count the type is known, with a schema or without.
     counted = any(value.kind is Kind.COUNT for value in leaves.values())
     if notes.strict or counted or isinstance(inner, exp.Literal):
-        notes.find("V17", f"{shown(node)}; TRY_CAST gives NULL instead", node)
+        notes.judge(cannot_fail(f"{shown(node)}; TRY_CAST gives NULL instead"), node)
     else:
         doubt(node, notes)
 
@@ -107,6 +111,22 @@ def _divides(node: exp.Expr, target: str, leaves: Leaves) -> bool:
     return kind in _SMALL and _widens(kind, target)
 
 
+def _of_small_numbers(node: exp.Expr, leaves: Leaves) -> bool:
+    """Whether a number is computed of small whole ones: it fits but at the ends of their range."""
+    computed = exp.Floor | exp.Ceil | exp.Round | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv
+    if not isinstance(node, computed | exp.Trunc) or node.args.get("decimals"):
+        return False
+    stack, sizes = [node], []
+    while stack:
+        part = bare(stack.pop())
+        if isinstance(part, computed | exp.Trunc):
+            stack.extend(part.iter_expressions())
+        else:
+            value = number(part)
+            sizes.append(bool(value) or (value is None and type_of(part, leaves) in _SMALL))
+    return all(sizes)
+
+
 _DAY = r"\d{4}-\d\d-\d\d"
 _MOMENT = _DAY + r"( \d\d:\d\d:\d\d(\.\d{1,6})?)?"
 
@@ -137,28 +157,20 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def check_mix(
-    parts: Sequence[exp.Expr], node: exp.Expr, leaves: Leaves, notes: Notes, *, converts_text: bool
-) -> None:
-    """Values of different types are converted to one of them, which can fail.
-
-    ``converts_text`` says that the engine converts a *column* of text as well (``=``, ``IN``);
-    elsewhere it refuses to bind, and converts literals of text only.
-    """
+def check_mix(parts: Sequence[exp.Expr], node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """Values of different types are converted to one of them, which can fail."""
     parts = [bare(part) for part in parts if not isinstance(bare(part), exp.Null)]
     texts = [part for part in parts if part.is_string]
     others = [part for part in parts if not part.is_string]
     kinds = {type_of(part, leaves) for part in others}
-    if None in kinds and (texts or converts_text or len(others) > 1):
-        known_numbers = all(isinstance(p, exp.Literal) for p in others if type_of(p, leaves))
-        if texts or converts_text or not known_numbers:
-            notes.assume(MIXED)
+    if None in kinds and len(parts) > 1:
+        notes.assume(MIXED)
     for kind in {str(kind) for kind in kinds - {None, TEXT}}:
         wrong = [text for text in texts if not _converts(text, kind) and kind[:4] != "ENUM"]
         if wrong:
-            notes.find("V17", f"{shown(wrong[0])} beside a {kind}", node)
+            notes.judge(cannot_fail(f"{shown(wrong[0])} beside a {kind}"), node)
     if len({family(kind) for kind in kinds if kind}) > 1:
-        notes.find("V17", f"{shown(node)}, which mixes types", node)
+        notes.judge(cannot_fail(f"{shown(node)}, which mixes types"), node)
     if _can_overflow(others, {kind for kind in kinds if kind}, leaves):
         undecided(node, notes)
 

@@ -11,6 +11,7 @@ import re
 from sqlglot import exp
 
 from policy_engine.expressions.conversions import undecided
+from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.expressions.values import Leaves
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare
@@ -29,7 +30,7 @@ def growth(node: exp.Expr, leaves: Leaves, notes: Notes) -> int:
     factor = max(1, _factor(node, parts, notes))
     if factor > MOST:
         found = f"{shown(node)}, which can be {factor} times as long as its row; at most {MOST}"
-        notes.find("V17", found, node)
+        notes.judge(cannot_fail(found), node)
         return 1
     # What a literal holds is the statement's, however often it stands there.
     return 0 if isinstance(node, exp.Literal) else factor

@@ -250,6 +250,36 @@ def _cut(node: exp.Expr) -> Cut | None:
     return None
 
 
+def written(recoding: Recoding, column: str) -> exp.Expr | None:
+    """The plainest expression of bins or a lookup; None for other recodings.
+
+    >>> written(Bins((Decimal(18),), ("child", "adult")), "age").sql()
+    "CASE WHEN \"age\" IS NULL THEN NULL WHEN \"age\" < 18 THEN 'child' ELSE 'adult' END"
+    """
+    value = exp.column(column, quoted=True)
+    case = exp.Case(ifs=[exp.If(this=value.is_(exp.null()), true=exp.null())])
+    if isinstance(recoding, Bins):
+        for cut, label in zip(recoding.cuts, recoding.labels, strict=False):
+            case = case.when(exp.LT(this=value.copy(), expression=_literal(cut)), _label_of(label))
+        return case.else_(_label_of(recoding.labels[-1]))
+    if isinstance(recoding, Lookup):
+        for key, text in recoding.table:
+            case = case.when(exp.EQ(this=value.copy(), expression=_label_of(key)), _label_of(text))
+        return case.else_(_label_of(recoding.other))
+    return None
+
+
+def _label_of(text: str | None) -> exp.Expr:
+    return exp.null() if text is None else exp.Literal.string(text)
+
+
+def _literal(cut: Cut) -> exp.Expr:
+    if isinstance(cut, Decimal):
+        return exp.Literal.number(f"{cut:f}") if cut >= 0 else exp.Neg(this=_literal(-cut))
+    kind = "timestamp" if isinstance(cut, datetime) else "date"
+    return exp.cast(exp.Literal.string(str(cut)), kind)
+
+
 _READERS: tuple[Callable[[exp.Expr], _Found], ...] = (
     _read_round,
     _read_keep,

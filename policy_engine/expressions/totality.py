@@ -34,6 +34,7 @@ from policy_engine.expressions.datatypes import (
 )
 from policy_engine.expressions.patterns import compiles, rewrites
 from policy_engine.expressions.recodes import read_recoding
+from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.expressions.values import Leaves
 from policy_engine.policy.recodings import Truncate
 from policy_engine.syntax.findings import Notes, shown
@@ -57,7 +58,7 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         if rule is not None and not branch and not (guarded and isinstance(part, _TRUNCATIONS)):
             rule(part, leaves, notes)
         if isinstance(part, _NUMBERS_AND_TIMES) and _of_text(part):
-            notes.find("V17", f"{shown(part)}, of a text", part)
+            notes.judge(cannot_fail(f"{shown(part)}, of a text"), part)
         stack.extend(part.iter_expressions())
 
 
@@ -87,7 +88,7 @@ def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """A condition must be a truth value or a number: anything else would be converted."""
     kind = type_of(node, leaves)
     if kind is not None and family(kind) != "NUMBER":
-        notes.find("V17", f"{shown(node)} of type {kind} as a condition", node)
+        notes.judge(cannot_fail(f"{shown(node)} of type {kind} as a condition"), node)
     elif kind is None and not isinstance(node, exp.Null):
         notes.assume(MIXED)
 
@@ -110,7 +111,7 @@ def _division(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     if not isinstance(divisor, exp.Literal) or divisor.is_string:
         undecided(node, notes)
     elif not re.search("[1-9]", divisor.name.lower().split("e")[0]):
-        notes.find("V17", shown(node), node)
+        notes.judge(cannot_fail(shown(node)), node)
 
 
 def _quotient(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -268,16 +269,16 @@ def _condition(*parts: str) -> Rule:
 
 
 def _equality(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix([node.this, node.expression], node, leaves, notes, converts_text=True)
+    check_mix([node.this, node.expression], node, leaves, notes)
 
 
 def _order(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
-    check_mix([p for p in parts if p is not None], node, leaves, notes, converts_text=False)
+    check_mix([p for p in parts if p is not None], node, leaves, notes)
 
 
 def _membership(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix([node.this, *node.expressions], node, leaves, notes, converts_text=True)
+    check_mix([node.this, *node.expressions], node, leaves, notes)
 
 
 def _truth(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -286,16 +287,16 @@ def _truth(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 
 
 def _choice(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix(branches(node), node, leaves, notes, converts_text=False)
+    check_mix(branches(node), node, leaves, notes)
     if isinstance(node, exp.If):
         check_condition(node.this, leaves, notes)
 
 
 def _case(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix(branches(node), node, leaves, notes, converts_text=False)
+    check_mix(branches(node), node, leaves, notes)
     tests = [branch.this for branch in node.args["ifs"]]
     if node.this is not None:
-        check_mix([node.this, *tests], node, leaves, notes, converts_text=True)
+        check_mix([node.this, *tests], node, leaves, notes)
     else:
         for test in tests:
             check_condition(test, leaves, notes)

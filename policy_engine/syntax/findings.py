@@ -1,50 +1,71 @@
-"""The reasons for which the kernel refuses a text: one code a law.
+"""Laws, and the findings that one of them is broken.
 
-A code never changes its meaning; a retired one is not used again. ``LAWS`` is the reference
-page of the docs and the first half of every message.
+A law is one function: its docstring is the message that a user sees, with the clause of theory.md
+it rests on, and below it what mends a breach; its code never changes its meaning, and a retired
+code is not used again. It looks at what was read and says what it found instead, or None.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, ParamSpec
 
 from sqlglot import exp
 
 from policy_engine.errors import Finding
 from policy_engine.syntax.positions import Position, position
 
-LAWS: dict[str, str] = {
-    "V01": "the text must be one SQL statement that this dialect can parse",
-    "V02": "only constructs of the kernel's grammar are allowed",
-    "V03": "the source must be sampled before anything is grouped [EXACT]",
-    "V04": "the sample must keep every unit independently, with one stated probability below 1",
-    "V05": "a sample must not be repeatable: no seed",
-    "V06": "random numbers are allowed only to draw the sample",
-    "V07": "every released column must be a function of the grouped columns",
-    "V08": "the count of the sampled rows of a group is the only aggregate",
-    "V09": "groups must be released only where their count in the sample is at least k, k ≥ 2",
-    "V10": "a window may only keep one row a person, among that person's own rows",
-    "V11": "a column or predicate must not read another query",
-    "V12": "no DISTINCT, LIMIT, OFFSET or QUALIFY",
-    "V13": "a release reads one relation: no joins, unions or lateral queries",
-    "V14": "only functions the kernel knows to be deterministic are allowed",
-    "V15": "one statement only",
-    "V16": "every relation must be a base table, or a view whose definition is known",
-    "V17": "a recoding must not be able to fail: an error tells that the row exists",
-    "V18": "a grouped column must show each value as itself: no float, interval or variant",
-    "V19": "the sample's secret must not stand in the text",
-    "V20": "a row's position is not a property of the person: it may only draw the sample",
-    "V21": "the source must be the policy's source",
-    "V22": "the sampled unit must be the policy's unit",
-    "V23": "the sampling rate must be the policy's rate",
-    "V24": "the threshold must be the policy's k",
-    "V25": "the released columns must be the policy's, in its order",
-    "V26": "every column must be recoded as the policy says",
-    "V27": "the target and form must be the policy's",
-    "V28": "rows must be sorted by every released column",
-    "V29": "the mechanism must meet the policy's guarantee",
-    "V30": "names must resolve to exactly one column",
-    "V31": "a release must be a table, not a view: a view draws a new sample at every read",
-    "V32": "text must be grouped byte by byte: a collation shows one row as another",
-}
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What was found in place of what a law asks."""
+
+    code: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Law(Generic[P]):
+    """One law: called with what was read, it is None or a breach."""
+
+    code: str
+    text: str
+    remedy: str
+    check: Callable[P, str | None]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Breach | None:
+        """The breach that the check finds in what was read, or None."""
+        found = self.check(*args, **kwargs)
+        return None if found is None else Breach(self.code, found)
+
+    def broken_by(self, found: str) -> Breach:
+        """The breach by what only the reader of a text can tell."""
+        return Breach(self.code, found)
+
+
+LAWS: dict[str, Law[...]] = {}
+"""Every law by its code: the reference page of the docs, and the text of every message."""
+
+
+def law(code: str) -> Callable[[Callable[P, str | None]], Law[P]]:
+    """Make a function the law ``code``: its docstring says the law, then the remedy."""
+
+    def made(check: Callable[P, str | None]) -> Law[P]:
+        text, _, remedy = (check.__doc__ or "").strip().partition("\n\n")
+        found = Law(code, _clause(text), _clause(remedy), check)
+        LAWS[code] = found
+        return found
+
+    return made
+
+
+def _clause(text: str) -> str:
+    """A sentence of a docstring as a part of a message."""
+    line = " ".join(text.split())
+    return line[:1].lower() + line[1:].removesuffix(".")
 
 
 class Findings:
@@ -53,11 +74,15 @@ class Findings:
     def __init__(self) -> None:
         self._found: dict[tuple[str, int, int], Finding] = {}
 
-    def add(self, code: str, found: str, position: Position = (0, 0)) -> None:
-        """Note that the law ``code`` is broken by ``found`` at ``position``."""
+    def add(self, breach: Breach, position: Position = (0, 0)) -> None:
+        """Note a breach of a law at ``position``."""
         line, column = position
-        message = f"{LAWS[code]}; found {found}"
-        self._found.setdefault((code, line, column), Finding(code, message, line, column))
+        broken = LAWS[breach.code]
+        # What was found may say itself what mends it.
+        remedy = "" if "; " in breach.found else broken.remedy
+        message = "; ".join(filter(None, (broken.text, f"found {breach.found}", remedy)))
+        finding = Finding(breach.code, message, line, column)
+        self._found.setdefault((breach.code, line, column), finding)
 
     def has(self, code: str) -> bool:
         """Whether the law ``code`` was found to be broken."""
@@ -73,8 +98,17 @@ class Findings:
         )
 
 
+def findings_of(*breaches: Breach | None) -> tuple[Finding, ...]:
+    """The findings of breaches that stand at no place of a text."""
+    findings = Findings()
+    for breach in breaches:
+        if breach is not None:
+            findings.add(breach)
+    return findings.sorted()
+
+
 class Notes:
-    """What is noted while one text is read: reasons against it, and what it rests on.
+    """What is noted while one text is read: breaches of laws, and what the proof rests on.
 
     ``strict`` says that the schema is known: what it does not prove is then refused, not
     assumed. Findings of a view's text stand at the place where the view is read.
@@ -86,23 +120,25 @@ class Notes:
         self.findings = Findings()
         self.assumed: set[str] = set()
         self._place: Position | None = None
+        self._view = ""
 
-    def find(self, code: str, found: str, node: exp.Expr | None = None) -> None:
-        """Note that the law ``code`` is broken by ``found``, which stands at ``node``."""
-        place = self._place
-        if place is None:
-            place = (1, 1) if node is None else position(node, self.text)
-        self.findings.add(code, found, place)
+    def judge(self, breach: Breach | None, at: exp.Expr | Position | None = None) -> bool:
+        """Note the breach of a law at a node or place; whether there is none."""
+        if breach is not None:
+            place = self._place or (position(at, self.text) if isinstance(at, exp.Expr) else at)
+            self.findings.add(Breach(breach.code, self._view + breach.found), place or (1, 1))
+        return breach is None
 
     def assume(self, text: str) -> None:
         """Note that the proof rests on ``text``."""
         self.assumed.add(text)
 
-    def inside(self, node: exp.Expr) -> Notes:
+    def inside(self, view: str, text: str, node: exp.Expr) -> Notes:
         """Notes for the text of a view that is read at ``node``."""
-        inner = Notes(self.text, strict=self.strict)
+        inner = Notes(text, strict=self.strict)
         inner.findings, inner.assumed = self.findings, self.assumed
         inner._place = self._place or position(node, self.text)
+        inner._view = f"in the view {view}, "
         return inner
 
 

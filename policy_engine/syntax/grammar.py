@@ -13,9 +13,18 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from policy_engine.errors import UsageError
-from policy_engine.syntax.findings import Findings
-from policy_engine.syntax.lexing import lexical_findings, without_hints
-from policy_engine.syntax.positions import position
+from policy_engine.syntax.findings import Breach, Notes
+from policy_engine.syntax.lexing import lexical_oddity, without_hints
+from policy_engine.syntax.node_laws import (
+    asks_no_query,
+    is_in_the_grammar,
+    is_sql,
+    keeps_every_row,
+    named,
+    reads_one_relation,
+    reason,
+    stands_alone,
+)
 from policy_engine.syntax.synonyms import in_one_word
 
 # What the parser would warn of is a finding here, or is not parsed.
@@ -24,156 +33,85 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 DIALECTS = ("duckdb",)
 """The dialects whose sampling the kernel has rules for."""
 
-
-def _parts(*names: str) -> frozenset[str]:
-    return frozenset(names)
+_Grammar = dict[type[exp.Expr], frozenset[str]]
 
 
-_UNARY = _parts("this")
-_BINARY = _parts("this", "expression")
+def _grammar(text: str) -> _Grammar:
+    """One line for nodes of one form: their types, a colon, and the parts they may have."""
+    lines = [line.split(":") for line in text.strip().splitlines()]
+    return {
+        getattr(exp, name): frozenset(parts.split())
+        for names, parts in lines
+        for name in names.split()
+    }
 
-#: Node types that may stand in a row expression: deterministic, one row in, one value out.
-ROW_NODES: dict[type[exp.Expr], frozenset[str]] = {
-    exp.Column: _parts("this", "table", "db", "catalog"),
-    exp.Identifier: _parts("this", "quoted"),
-    exp.Literal: _parts("this", "is_string"),
-    exp.Null: _parts(),
-    exp.Boolean: _UNARY,
-    exp.Paren: _UNARY,
-    exp.Case: _parts("this", "ifs", "default"),
-    exp.If: _parts("this", "true", "false"),
-    exp.And: _BINARY,
-    exp.Or: _BINARY,
-    exp.Not: _UNARY,
-    exp.EQ: _BINARY,
-    exp.NEQ: _BINARY,
-    exp.LT: _BINARY,
-    exp.LTE: _BINARY,
-    exp.GT: _BINARY,
-    exp.GTE: _BINARY,
-    exp.NullSafeEQ: _BINARY,
-    exp.NullSafeNEQ: _BINARY,
-    exp.Is: _BINARY,
-    exp.Between: _parts("this", "low", "high"),
-    exp.In: _parts("this", "expressions"),
-    exp.Like: _parts("this", "expression", "negate"),
-    exp.ILike: _parts("this", "expression", "negate"),
-    exp.StartsWith: _BINARY,
-    exp.EndsWith: _BINARY,
-    exp.Contains: _BINARY,
-    exp.Glob: _BINARY,
-    exp.SimilarTo: _BINARY,
-    exp.RegexpFullMatch: _BINARY,
-    exp.RegexpLike: _parts("this", "expression", "flag"),
-    exp.RegexpExtract: _parts("this", "expression", "group", "parameters", "null_if_pos_overflow"),
-    exp.RegexpReplace: _parts("this", "expression", "replacement", "modifiers", "single_replace"),
-    exp.Add: _BINARY,
-    exp.Sub: _BINARY,
-    exp.Mul: _BINARY,
-    exp.Div: _parts("this", "expression", "typed", "safe"),
-    exp.IntDiv: _BINARY,
-    exp.Mod: _BINARY,
-    exp.Neg: _UNARY,
-    exp.Abs: _UNARY,
-    exp.Round: _parts("this", "decimals"),
-    exp.Trunc: _UNARY,
-    exp.Floor: _UNARY,
-    exp.Ceil: _UNARY,
-    exp.Sign: _UNARY,
-    exp.IsNan: _UNARY,
-    exp.IsInf: _UNARY,
-    exp.Greatest: _parts("this", "expressions", "ignore_nulls"),
-    exp.Least: _parts("this", "expressions", "ignore_nulls"),
-    exp.Coalesce: _parts("this", "expressions"),
-    exp.Nullif: _BINARY,
-    exp.Cast: _parts("this", "to"),
-    exp.TryCast: _parts("this", "to", "safe"),
-    exp.Try: _UNARY,
-    exp.DataType: _parts("this", "expressions", "nested"),
-    exp.DataTypeParam: _UNARY,
-    exp.Collate: _BINARY,
-    exp.AtTimeZone: _parts("this", "zone"),
-    exp.Left: _BINARY,
-    exp.Right: _BINARY,
-    exp.Substring: _parts("this", "start", "length"),
-    exp.Bracket: _parts("this", "expressions"),
-    exp.Slice: _BINARY,
-    exp.Lower: _UNARY,
-    exp.Upper: _UNARY,
-    exp.Trim: _parts("this", "position", "expression"),
-    exp.Replace: _parts("this", "expression", "replacement"),
-    exp.Length: _UNARY,
-    exp.Reverse: _UNARY,
-    exp.Ascii: _UNARY,
-    exp.Pad: _parts("this", "expression", "fill_pattern", "is_left"),
-    exp.SplitPart: _parts("this", "delimiter", "part_index"),
-    exp.StrPosition: _parts("this", "substr"),
-    exp.Concat: _parts("expressions", "safe", "coalesce"),
-    exp.ConcatWs: _parts("expressions", "safe", "coalesce"),
-    exp.DPipe: _parts("this", "expression", "safe"),
-    exp.MD5: _UNARY,
-    exp.SHA2: _parts("this", "length"),
-    exp.DateTrunc: _parts("this", "unit"),
-    exp.TimestampTrunc: _parts("this", "unit"),
-    exp.TimeToStr: _parts("this", "format"),
-    exp.Extract: _BINARY,
-    exp.Year: _UNARY,
-    exp.Quarter: _UNARY,
-    exp.Month: _UNARY,
-    exp.Week: _UNARY,
-    exp.WeekOfYear: _UNARY,
-    exp.Day: _UNARY,
-    exp.DayOfWeek: _UNARY,
-    exp.DayOfWeekIso: _UNARY,
-    exp.DayOfYear: _UNARY,
-    exp.Hour: _UNARY,
-    exp.Minute: _UNARY,
-    exp.Second: _UNARY,
-    exp.Monthname: _UNARY,
-    exp.Dayname: _UNARY,
-    exp.DateDiff: _parts("this", "expression", "unit", "date_part_boundary"),
-    exp.Var: _UNARY,
-}
 
-#: Node types that may stand around row expressions.
-_RELATION_NODES: dict[type[exp.Expr], frozenset[str]] = {
-    exp.Select: _parts("expressions", "from_", "where", "group", "having", "order", "with_")
-    | _parts("sample"),
-    exp.With: _parts("expressions"),
-    exp.CTE: _parts("this", "alias", "materialized"),
-    exp.Subquery: _parts("this", "alias"),
-    exp.From: _UNARY,
-    exp.Table: _parts("this", "db", "catalog", "alias", "sample"),
-    exp.ReadParquet: _parts("expressions"),
-    exp.TableAlias: _parts("this", "columns"),
-    exp.Alias: _parts("this", "alias"),
-    exp.Star: _parts("except_", "replace"),
-    exp.Where: _UNARY,
-    exp.Group: _parts("expressions", "all"),
-    exp.Tuple: _parts("expressions"),
-    exp.Having: _UNARY,
-    exp.Order: _parts("expressions"),
-    exp.Ordered: _parts("this", "desc", "nulls_first"),
-    exp.Window: _parts("this", "partition_by", "order", "over"),
-    exp.RowNumber: _parts(),
-    exp.Count: _parts("this", "big_int", "expressions"),
-    exp.Sum: _UNARY,
-    exp.Explode: _UNARY,
-    exp.GenerateSeries: _parts("start", "end", "is_end_exclusive"),
-    exp.Rand: _parts(),
-    exp.Placeholder: _UNARY,
-    exp.TableSample: _parts("method", "percent", "size", "seed"),
-    exp.Create: _parts("this", "kind", "expression", "replace"),
-}
-#: Parts that are allowed around, but not inside, row expressions.
-_EXTRA_PARTS: dict[type[exp.Expr], frozenset[str]] = {
-    exp.In: _parts("this", "expressions", "query"),
-}
-_ALLOWED: dict[type[exp.Expr], frozenset[str]] = {
-    **_RELATION_NODES,
-    **ROW_NODES,
-    **_EXTRA_PARTS,
-}
+ROW_NODES = _grammar("""
+    Column: this table db catalog
+    Identifier: this quoted
+    Literal: this is_string
+    Null:
+    Boolean Paren Not Neg Abs Trunc Floor Ceil Sign IsNan IsInf Try Lower Upper Length Reverse: this
+    Ascii MD5 Year Quarter Month Week WeekOfYear Day DayOfWeek DayOfWeekIso DayOfYear Hour: this
+    Minute Second Monthname Dayname DataTypeParam Var: this
+    And Or EQ NEQ LT LTE GT GTE NullSafeEQ NullSafeNEQ Is Add Sub Mul IntDiv Mod: this expression
+    Nullif Collate Left Right Slice StartsWith EndsWith Contains Glob SimilarTo: this expression
+    RegexpFullMatch Extract: this expression
+    Div: this expression typed safe
+    Case: this ifs default
+    If: this true false
+    Between: this low high
+    In Greatest Least Coalesce Bracket: this expressions ignore_nulls
+    Like ILike: this expression negate
+    RegexpLike: this expression flag
+    RegexpExtract: this expression group parameters null_if_pos_overflow
+    RegexpReplace: this expression replacement modifiers single_replace
+    Round: this decimals
+    Cast TryCast: this to safe
+    DataType: this expressions nested
+    AtTimeZone: this zone
+    Substring: this start length
+    Trim: this position expression
+    Replace: this expression replacement
+    Pad: this expression fill_pattern is_left
+    SplitPart: this delimiter part_index
+    StrPosition: this substr
+    Concat ConcatWs: expressions safe coalesce
+    DPipe: this expression safe
+    SHA2: this length
+    DateTrunc TimestampTrunc: this unit
+    TimeToStr: this format
+    DateDiff: this expression unit date_part_boundary
+""")
+"""What may stand in a row expression: deterministic, one row in, one value out."""
+
+_ALLOWED = ROW_NODES | _grammar("""
+    Select: expressions from_ where group having order with_ sample qualify joins
+    With: expressions recursive
+    CTE: this alias materialized
+    Subquery: this alias sample
+    Union: this expression distinct with_
+    From Where Having Explode Sum Placeholder Qualify: this
+    Join: this on using side kind
+    Table: this db catalog alias sample
+    ReadParquet Tuple Order: expressions
+    TableAlias: this columns
+    Alias: this alias
+    Star: except_ replace
+    Group: expressions all
+    Ordered: this desc nulls_first
+    Window: this partition_by order over
+    RowNumber Rand TemporaryProperty:
+    Avg Max Min: this
+    Rank DenseRank: expressions
+    Count: this big_int expressions
+    GenerateSeries: start end is_end_exclusive
+    In: this expressions query
+    TableSample: method percent size seed
+    Create: this kind expression replace exists properties
+    Properties Schema: this expressions
+""")
+"""What may stand around row expressions as well."""
 
 #: Parts without which the parser adds one that the text does not have.
 _NEEDED: dict[type[exp.Expr], tuple[str, str]] = {
@@ -184,37 +122,11 @@ _NEEDED: dict[type[exp.Expr], tuple[str, str]] = {
     exp.SplitPart: ("part_index", "a place"),
 }
 
-#: Refused parts and nodes whose reason is a law of its own.
-_PART_CODES = {
-    "distinct": "V12",
-    "limit": "V12",
-    "offset": "V12",
-    "qualify": "V12",
-    "joins": "V13",
-    "laterals": "V13",
-    "pivots": "V13",
-    "sample": "V04",
-    "spec": "V10",
-}
-_NODE_CODES: dict[type[exp.Expr], str] = {
-    exp.Limit: "V12",
-    exp.Offset: "V12",
-    exp.Distinct: "V12",
-    exp.Qualify: "V12",
-    exp.Join: "V13",
-    exp.Lateral: "V13",
-    exp.SetOperation: "V13",
-    exp.Pivot: "V13",
-    exp.Unnest: "V13",
-    exp.Values: "V16",
-    exp.ReadCSV: "V16",
-    exp.Exists: "V11",
-    exp.Uuid: "V06",
-    exp.Anonymous: "V14",
-    exp.AggFunc: "V08",
-    exp.Filter: "V08",
-    exp.Func: "V14",
-    exp.Command: "V01",
+#: Refused parts whose reason is a law of its own.
+_PART_LAWS = {
+    **dict.fromkeys(("distinct", "limit", "offset"), keeps_every_row),
+    **dict.fromkeys(("laterals", "pivots", "joins"), reads_one_relation),
+    "query": asks_no_query,
 }
 
 
@@ -230,77 +142,51 @@ def dialect_named(name: str) -> Dialect:
     return Dialect.get_or_raise(name)
 
 
-def read_statement(text: str, dialect: str, findings: Findings) -> exp.Expr | None:
+def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
     """The one statement of ``text``, with a finding for every node that is not allowed.
 
     None, and findings, where there is no such statement.
     """
     reader = dialect_named(dialect)
     text = without_hints(text)
-    lexical_findings(text, reader.tokenizer(), findings)
-    if findings:
+    odd = lexical_oddity(text, reader.tokenizer())
+    if odd is not None:
+        notes.judge(is_in_the_grammar.broken_by(odd[0]), odd[1])
         return None
     try:
         parsed = reader.parse(text)
     except Exception:  # the parser raises more than errors of its own where a text is odd
-        findings.add("V01", "text that does not parse", (1, 1))
-        return None
+        parsed = []
     # A comment behind the last semicolon is an empty statement.
     statements = [s for s in parsed if s is not None and not isinstance(s, exp.Semicolon)]
-    if len(statements) != 1:
-        found = f"{len(statements)} statements"
-        findings.add("V15" if statements else "V01", found, (1, 1))
+    if not notes.judge(is_sql(bool(statements)) or stands_alone(len(statements))):
         return None
     statement = in_one_word(statements[0])
     for node in statement.walk():
-        _check_node(node, text, findings)
+        for breach in _breaches(node):
+            notes.judge(breach, node)
     return statement
 
 
-def _check_node(node: exp.Expr, text: str, findings: Findings) -> None:
+def _breaches(node: exp.Expr) -> list[Breach]:
+    """What keeps a node, not counting those inside it, from being of the grammar."""
     allowed = _ALLOWED.get(type(node))
     if isinstance(node, exp.Tuple) and not isinstance(node.parent, exp.Group):
         allowed = None  # a row as one value; in GROUP BY it is a list of keys
     if allowed is None:
-        findings.add(code_of(node), _name(node), position(node, text))
-        return
+        return [reason(node)]
+    found = []
     needed = None if isinstance(node.parent, exp.Case) else _NEEDED.get(type(node))
     if needed is not None and not node.args.get(needed[0]):
-        findings.add("V02", f"{_name(node)} without {needed[1]}", position(node, text))
+        found.append(is_in_the_grammar.broken_by(f"{named(node)} without {needed[1]}"))
     for part, value in node.args.items():
         if part not in allowed and value not in (None, False, [], "") and not _speaks(value):
-            code = _PART_CODES.get(part, "V02")
-            findings.add(code, f"{_name(node)} with {part}", position(node, text))
+            broken = _PART_LAWS.get(part, is_in_the_grammar)
+            found.append(broken.broken_by(f"{named(node)} with {part}"))
+    return found
 
 
 def _speaks(value: object) -> bool:
     """Whether a part is found by itself, as nodes that are not allowed."""
     nodes = value if isinstance(value, list) else [value]
     return all(isinstance(node, exp.Expr) and type(node) not in _ALLOWED for node in nodes)
-
-
-def code_of(node: exp.Expr) -> str:
-    """The law by which a node is refused where it stands."""
-    if isinstance(node.parent, exp.Table) and isinstance(node, exp.Func):
-        return "V16"
-    if isinstance(node.parent, exp.Window) and isinstance(node, exp.Func):
-        return "V10"
-    if isinstance(node, exp.Distinct) and isinstance(node.parent, exp.AggFunc):
-        return "V08"
-    return next((code for kind, code in _NODE_CODES.items() if isinstance(node, kind)), "V02")
-
-
-_ONE_ROW = (
-    "; one row a person is row_number() OVER (PARTITION BY person ORDER BY ...) AS place in a"
-    " query, and WHERE place = 1 around it"
-)
-
-
-def _name(node: exp.Expr) -> str:
-    if isinstance(node, exp.Qualify) or (isinstance(node, exp.Distinct) and node.args.get("on")):
-        return type(node).__name__.upper() + _ONE_ROW
-    if isinstance(node, exp.Anonymous):
-        return f"the function {node.name!r}"
-    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
-        return f"the function {node.sql_name()}"
-    return type(node).__name__.upper()

@@ -13,7 +13,6 @@ import re
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Tokenizer as SqlglotTokenizer
 
-from policy_engine.syntax.findings import Findings
 from policy_engine.syntax.positions import Position
 
 _TOKEN = re.compile(
@@ -56,26 +55,24 @@ def without_hints(text: str) -> str:
     )
 
 
-def lexical_findings(text: str, tokenizer: SqlglotTokenizer, findings: Findings) -> None:
-    """Add a V02 finding for the first place where readers of ``text`` could disagree."""
+def lexical_oddity(text: str, tokenizer: SqlglotTokenizer) -> tuple[str, Position] | None:
+    """The first place where readers of ``text`` could disagree, and what stands there."""
     spoken: list[str] = []
     offset, touching = 0, ""
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
-            found = f"the character {text[offset]!r} outside quotes"
-            findings.add("V02", found, _place(text, offset))
-            return
+            return f"the character {text[offset]!r} outside quotes", _place(text, offset)
         kind, token = match.lastgroup or "", match.group()
         odd = _oddity(kind, token, touching, spoken[-2:])
         if odd:
-            findings.add("V02", odd, _place(text, offset))
-            return
+            return odd, _place(text, offset)
         offset, touching = match.end(), token
         if kind not in {"line", "block", "space"}:
             spoken.append(token)
     if "".join(spoken) != _as_tokenized(text, tokenizer):
-        findings.add("V02", "text that two parsers cut differently", (1, 1))
+        return "text that two parsers cut differently", (1, 1)
+    return None
 
 
 def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | None:

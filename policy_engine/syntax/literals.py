@@ -28,6 +28,9 @@ def number(node: exp.Expr) -> Fraction | None:
     >>> number(exp.Literal.number("0.05")), number(exp.Literal.string("0.05"))
     (Fraction(1, 20), None)
     """
+    node = bare(node)
+    if type(node) is exp.Cast and node.to.is_type("double"):
+        node = bare(node.this)
     if not isinstance(node, exp.Literal) or node.is_string or not _NUMBER.match(node.name):
         return None
     return Fraction(node.name)
@@ -39,7 +42,33 @@ def bound(node: exp.Expr) -> Fraction | None:
     >>> bound(exp.Literal.number("19.5")), bound(exp.Literal.number("19.5e0"))
     (Fraction(39, 2), None)
     """
+    if isinstance(node, exp.Mul):
+        sides = [bound(bare(side)) for side in (node.this, node.expression)]
+        return None if None in sides else sides[0] * sides[1]  # type: ignore[operator]
     return number(node) if _BOUND.fullmatch(node.name) else None
+
+
+# Of two values that are not NULL, one of a comparison and its contrary holds.
+_CONTRARY: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GTE, exp.LTE: exp.GT, exp.GT: exp.LTE, exp.GTE: exp.LT,
+}  # fmt: skip
+
+
+def comparison(node: exp.Expr) -> tuple[exp.Expr, type[exp.Expr] | None]:
+    """A comparison under any number of NOT, and the kind that it is of with them.
+
+    >>> import sqlglot
+    >>> node, kind = comparison(sqlglot.parse_one("not (n < 20)"))
+    >>> node.sql(), kind.__name__
+    ('n < 20', 'GTE')
+    """
+    if not isinstance(node, exp.Not):
+        return node, type(node)
+    negated = False
+    while isinstance(node, exp.Not):
+        node, negated = bare(node.this), not negated
+    contrary = _CONTRARY.get(type(node))
+    return node, contrary if negated or contrary is None else type(node)
 
 
 def ordinal(node: exp.Expr) -> int | None:

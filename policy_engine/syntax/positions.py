@@ -15,8 +15,7 @@ def position(node: exp.Expr, text: str) -> Position:
     >>> position(sqlglot.parse_one(sql).expressions[1], sql)
     (2, 3)
     """
-    offsets = [n.meta["start"] for n in node.walk() if "start" in n.meta]
-    if not offsets:
+    start = next((n.meta["start"] for n in node.dfs() if "start" in n.meta), None)
+    if start is None:
         return (1, 1) if node.parent is None else position(node.parent, text)
-    start = min(offsets)
     return (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))

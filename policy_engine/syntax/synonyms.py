@@ -26,23 +26,38 @@ def in_one_word(statement: exp.Expr) -> exp.Expr:
 
     >>> import sqlglot
     >>> in_one_word(sqlglot.parse_one("select date_part('year', d) ~ 'x'", "duckdb")).sql("duckdb")
-    "SELECT REGEXP_FULL_MATCH(EXTRACT(year FROM d), 'x')"
+    "SELECT REGEXP_MATCHES(EXTRACT(year FROM d), 'x')"
     """
-    for node in list(statement.find_all(exp.Anonymous, exp.RegexpLike, exp.ArrayContains)):
+    for select in statement.find_all(exp.Select):
+        _first_of_each(select)
+    for node in list(statement.find_all(exp.Anonymous, exp.ArrayContains)):
         same = _same(node)
         if same is not None:
             node.replace(same)
     return statement
 
 
+def _first_of_each(select: exp.Select) -> None:
+    """``DISTINCT ON (person) … ORDER BY day`` keeps what ``QUALIFY row_number() … = 1`` keeps."""
+    distinct = select.args.get("distinct")
+    on = distinct.args.get("on") if distinct is not None else None
+    keys = on.expressions if isinstance(on, exp.Tuple) else []
+    if len(keys) != 1 or select.args.get("qualify"):
+        return
+    order = select.args.get("order")
+    rank = exp.Window(this=exp.RowNumber(), partition_by=[keys[0].copy()], over="OVER")
+    rank.set("order", order and order.copy())
+    first = exp.EQ(this=rank, expression=exp.Literal.number(1))
+    select.set("distinct", None)
+    select.set("qualify", exp.Qualify(this=first))
+
+
 def _same(node: exp.Expr) -> exp.Expr | None:
-    if isinstance(node, exp.RegexpLike):
-        # The operator ~ asks of the whole text; a function has a place of its own name.
-        named = "start" in node.meta
-        return None if named else exp.RegexpFullMatch(this=node.this, expression=node.expression)
     if isinstance(node, exp.ArrayContains):
         return exp.Contains(this=node.this, expression=node.expression)
     name, given = node.name.lower(), node.expressions
+    if name == "getvariable" and len(given) == 1 and given[0].is_string:
+        return exp.Placeholder(this=f"getvariable({given[0].name})")
     if name in {"date_part", "datepart"} and len(given) == 2 and given[0].is_string:
         return exp.Extract(this=exp.var(given[0].name), expression=given[1])
     if name in _UNITS and len(given) == 1:

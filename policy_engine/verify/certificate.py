@@ -19,12 +19,12 @@ from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.models import CSV_FILES
 from policy_engine.policy.resolve import Policy
-from policy_engine.syntax.findings import Findings
-from policy_engine.verify.checks import compare
+from policy_engine.relations.shape import ReleaseShape
+from policy_engine.syntax.findings import findings_of
+from policy_engine.syntax.schema import Schema
+from policy_engine.verify.checks import compare, guarantee_is_met
+from policy_engine.verify.laws import grain_of
 from policy_engine.verify.proof import BUILT_INS, prove
-from policy_engine.verify.sampling import grain_of
-from policy_engine.verify.schema import Schema
-from policy_engine.verify.shape import ReleaseShape
 
 MECHANISM = "sampled-suppression"
 PREDICATE_VERSION = 1
@@ -126,11 +126,9 @@ def certify(
     rate = certified_rate(policy)
     guarantee = policy.guarantee
     bound = delta_exact(policy.k, rate, guarantee.epsilon, guarantee.neighbours)
-    if bound.delta > guarantee.delta:
-        promised = f"promised {guarantee.delta} at ε = {guarantee.epsilon}"
-        findings = Findings()
-        findings.add("V29", f"δ = {bound.delta}, {promised}; 'policy-engine calibrate' finds k")
-        raise NotCertifiable(findings.sorted())
+    unmet = guarantee_is_met(bound.delta, guarantee.delta, guarantee.epsilon)
+    if unmet is not None:
+        raise NotCertifiable(findings_of(unmet))
     return Certificate(
         policy_name=policy.name,
         policy_digest=policy.digest,

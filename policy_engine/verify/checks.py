@@ -1,23 +1,26 @@
 """Is the mechanism that was proved the one that the policy asks for?
 
-One function a law. Each takes the proved shape and the policy and returns what was found
-instead, or None. ``CHECKS`` is the whole comparison.
+One function a law: its docstring is the message. Each takes the proved shape and the policy and
+says what was found instead, or None. ``CHECKS`` is the whole comparison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 
 from policy_engine.errors import Finding
+from policy_engine.expressions.recodes import written
+from policy_engine.expressions.value_map import value_map
+from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
-from policy_engine.syntax.findings import Findings
+from policy_engine.relations.ordering import is_sorted
+from policy_engine.relations.scope import ROW_NUMBERS
+from policy_engine.relations.shape import ROW_UNIT, ColumnShape, ReleaseShape, Term
+from policy_engine.syntax.findings import Breach, findings_of, law
 from policy_engine.syntax.names import dotted, fold
-from policy_engine.verify.rows import ROW_NUMBERS
 from policy_engine.verify.sampling import SAMPLE_BITS
-from policy_engine.verify.shape import ROW_UNIT, ReleaseShape, Term
-
-Check = Callable[[ReleaseShape, Policy], str | None]
 
 #: The types that ``source.columns`` names, as the kernel expects to see them cast.
 READ_AS = {
@@ -30,8 +33,12 @@ READ_AS = {
 }
 
 
+@law("V21")
 def source_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V21: every number of the certificate speaks of the policy's source."""
+    """The source must be the policy's source [certificate: every number speaks of it].
+
+    Read what source.path or source.relation names.
+    """
     if policy.source.path is not None:
         loaded = dotted(("temp", "main", policy.source.path))
         wanted = policy.source.path if shape.is_file else loaded
@@ -46,8 +53,12 @@ def _is_named(name: str, wanted: str) -> bool:
     return fold(name) == wanted or fold(name).endswith(f".{wanted}")
 
 
+@law("V22")
 def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V22: who is sampled is who is protected ([EXACT]: one tuple per privacy unit)."""
+    """The sampled unit must be the policy's unit: who is sampled is who is protected [mechanism 1].
+
+    Sample by source.unit, and keep one row of it in the order of keep.order_by.
+    """
     wanted = fold(policy.source.key or ROW_UNIT)
     if shape.unit != wanted:
         return f"the unit {shape.unit}"
@@ -61,8 +72,12 @@ def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     return "a filter that the policy does not have" if shape.filtered else None
 
 
+@law("V23")
 def rate_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V23: the sampled share is T/2⁶⁰ with T = ⌊rate·2⁶⁰⌋, or the rate itself if native."""
+    """The sampling rate must be the policy's rate [mechanism 1].
+
+    A keyed sample keeps ⌊rate·2⁶⁰⌋ of 2⁶⁰.
+    """
     wanted = Fraction(policy.rate)
     if policy.method == "keyed":
         wanted = Fraction(int(wanted * (1 << SAMPLE_BITS)), 1 << SAMPLE_BITS)
@@ -72,13 +87,21 @@ def rate_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     return f"{shape.method} sampling at {float(shape.rate):.12g}"
 
 
+@law("V24")
 def threshold_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V24: a group of fewer than k sampled people is never released."""
+    """The threshold must be the policy's k [mechanism 3].
+
+    Write HAVING COUNT(*) >= k with the policy's k.
+    """
     return None if shape.k == policy.k else f"{shape.k}"
 
 
+@law("V25")
 def columns_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V25: exactly the policy's columns, each of them grouped, and the count or none."""
+    """The released columns must be the policy's, in its order [mechanism 3].
+
+    Group by and show exactly the columns of recode, then the count.
+    """
     counted = (policy.release.count_as,) if policy.release.form == "counts" else ()
     wanted = tuple(fold(name) for name in (*policy.columns, *counted))
     if shape.shown != wanted or shape.count != (fold(counted[0]) if counted else None):
@@ -86,17 +109,29 @@ def columns_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     return f"groups by {shape.hidden[0]} as well" if shape.hidden else None
 
 
+@law("V26")
 def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V26: what stands in the text is what the policy's author and reviewer agreed on."""
+    """Every column must be recoded as the policy says: g was fixed in advance [mechanism 2].
+
+    Write what 'policy-engine compile' writes, or a CASE with the same map.
+    """
     types = {fold(name): kind for name, kind in policy.source.columns}
     for column, (name, recoding) in zip(shape.columns, policy.recodings, strict=False):
         reads_itself = column.inputs in {(), (fold(name),)}
-        if column.recoding != recoding or not reads_itself:
+        if not reads_itself or not (column.recoding == recoding or _is_same(column, recoding)):
             return f"{name} as {column.sql}"
+        if column.recoding is None:
+            continue
         declared = READ_AS.get(types.get(fold(name), ""))
         if column.inputs and column.read_as != declared and not _is_guard(column.read_as, declared):
             return f"{name} read as {column.read_as}"
     return None
+
+
+def _is_same(column: ColumnShape, recoding: Recoding) -> bool:
+    """Whether a column, however it is written, shows of each value what the policy says."""
+    node = written(recoding, column.inputs[0]) if column.inputs else None
+    return node is not None and column.values == value_map(node, column.kind)
 
 
 def _is_guard(read_as: str | None, declared: str | None) -> bool:
@@ -104,8 +139,12 @@ def _is_guard(read_as: str | None, declared: str | None) -> bool:
     return declared is None and read_as == "TIMESTAMP"
 
 
+@law("V27")
 def target_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V27: the release goes where the policy says, in the form it says."""
+    """The target and form must be the policy's.
+
+    Write to release.relation, as release.as says.
+    """
     if shape.form != policy.release.form:
         return f"the form {shape.form}"
     wanted = policy.release.relation
@@ -115,29 +154,33 @@ def target_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     return None if _is_named(found, fold(wanted)) else found
 
 
-def order_is_canonical(shape: ReleaseShape, policy: Policy) -> str | None:
-    """V28: by every released column, ascending, NULL last; it tells nothing of the source."""
+@law("V29")
+def guarantee_is_met(delta: Decimal, promised: Decimal, epsilon: Decimal) -> str | None:
+    """The mechanism must meet the policy's guarantee [EXACT].
+
+    Find a k and a rate that do with 'policy-engine calibrate'.
+    """
+    return f"δ = {delta}, promised {promised} at ε = {epsilon}" if delta > promised else None
+
+
+def _order(shape: ReleaseShape, policy: Policy) -> Breach | None:
+    """The order in which the policy's release stands: by every column, ascending, NULL last."""
     wanted = tuple(Term(fold(name)) for name in policy.columns)
-    return None if shape.order == wanted else "rows in another order, or in none"
+    return is_sorted(None if shape.order == wanted else "rows in another order, or in none")
 
 
-CHECKS: tuple[tuple[str, Check], ...] = (
-    ("V21", source_is_the_policys),
-    ("V22", unit_is_the_policys),
-    ("V23", rate_is_the_policys),
-    ("V24", threshold_is_the_policys),
-    ("V25", columns_are_the_policys),
-    ("V26", recodings_are_the_policys),
-    ("V27", target_is_the_policys),
-    ("V28", order_is_canonical),
+CHECKS: tuple[Callable[[ReleaseShape, Policy], Breach | None], ...] = (
+    source_is_the_policys,
+    unit_is_the_policys,
+    rate_is_the_policys,
+    threshold_is_the_policys,
+    columns_are_the_policys,
+    recodings_are_the_policys,
+    target_is_the_policys,
+    _order,
 )
 
 
 def compare(shape: ReleaseShape, policy: Policy) -> tuple[Finding, ...]:
     """A finding for every law by which ``shape`` is not the release ``policy`` asks for."""
-    findings = Findings()
-    for code, check in CHECKS:
-        found = check(shape, policy)
-        if found is not None:
-            findings.add(code, found)
-    return findings.sorted()
+    return findings_of(*(check(shape, policy) for check in CHECKS))

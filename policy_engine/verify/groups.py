@@ -7,32 +7,35 @@ that count and on nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import QUOTIENT, TEXT, shows_itself
-from policy_engine.expressions.values import Kind, Value
-from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, bound, number, ordinal
-from policy_engine.syntax.names import fold
-from policy_engine.verify.rows import (
-    UNKNOWN,
+from policy_engine.expressions.evaluation import (
+    JOINED,
     canonical,
-    check_not_a_row,
+    check_key,
     evaluate,
-    is_qualifier,
-    lookup,
     reads,
+)
+from policy_engine.expressions.row_laws import names_one_column
+from policy_engine.expressions.values import Kind, Value
+from policy_engine.relations.scope import (
+    UNKNOWN,
+    check_not_a_row,
+    is_qualifier,
+    is_symmetric,
+    lookup,
     resolver,
 )
-from policy_engine.verify.shape import Relation, Stage
-
-FLOATING = (
-    "no grouped column is an interval, a variant, or a float that can be NaN or negative zero"
-)
-BYTEWISE = "text is compared byte by byte, without a collation"
+from policy_engine.relations.shape import Relation, Stage
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, bound, comparison, number, ordinal
+from policy_engine.syntax.names import fold
+from policy_engine.syntax.node_laws import only_counts
+from policy_engine.verify.laws import has_threshold, is_grouped
 
 
 def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
@@ -57,6 +60,7 @@ class Grouping:
         }
         self._open_aliases: set[str] = set()
         self._known: dict[tuple[str, bool], Value] = {}
+        self._of_rows: dict[str, Value] = {}
         self._nodes: set[type[exp.Expr]] = set()
         self.keys: dict[str, Value] = {}
         self._hiding: list[tuple[str, exp.Expr]] = []
@@ -76,7 +80,7 @@ class Grouping:
         items = [bare(item) for item in query.expressions]
         if group.args.get("all"):
             return [item for item in items if not item.find(exp.AggFunc)]
-        nodes = [part for node in group.expressions for part in _listed(node)]
+        nodes = [part for node in group.expressions for part in listed(node)]
         return [self._key_node(bare(node), items) for node in nodes]
 
     def _key_node(self, node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
@@ -84,7 +88,7 @@ class Grouping:
             place = ordinal(node)
             if place is not None and 1 <= place <= len(items):
                 return items[place - 1]
-            self._notes.find("V30", f"GROUP BY {shown(node)}", node)
+            self._notes.judge(names_one_column(f"GROUP BY {shown(node)}"), node)
         alias = self._alias(node)
         if alias is None or not isinstance(node, exp.Column):
             return node
@@ -106,29 +110,39 @@ class Grouping:
 
         The engine would group by it, and refuse the alias, unless other keys determine that.
         """
-        for name, alias in self._hiding if self._relation.open else ():
-            read = {fold(column.name) for column in _columns(alias)}
-            others = [column for n in nodes if n is not bare(alias) for column in _columns(n)]
-            if read <= {fold(column.name) for column in others}:
+        if not self._relation.open:
+            return
+        columns = {id(node): {fold(column.name) for column in _columns(node)} for node in nodes}
+        readers = Counter(name for read in columns.values() for name in read)
+        for name, alias in self._hiding:
+            if all(readers[column] > 1 for column in columns[id(bare(alias))]):
                 source = self._relation.source
                 self._notes.assume(f"{source} has no column of its own called {name}")
 
     def _add_key(self, node: exp.Expr) -> None:
         name = canonical(node)
-        self._check_aliases(node)
-        value = evaluate(node, resolver(self._relation, self._notes), self._notes)
+        value = evaluate(node, self._of_row, self._notes)
         if value.kind not in {Kind.VALUE, Kind.POSITION, Kind.RANK}:
-            self._notes.find("V09", f"groups by {shown(node)}, a count", node)
+            found = f"groups by {shown(node)}, a count"
+            self._notes.judge(has_threshold(None, found), node)
         check_key(value, node, self._notes)
         self._nodes.add(type(node))
-        self.keys[name] = _keyed(value, name)
+        self.keys[name] = replace(value, key=name)
 
-    def _check_aliases(self, node: exp.Expr) -> None:
-        """Inside a key, an alias of a source whose columns are not known could be a column."""
-        for column in node.find_all(exp.Column) if self._relation.open else ():
-            name, alias = fold(column.name), self._alias(column)
-            if alias is not None and column is not node and not reads(alias, name):
-                self._notes.find("V30", f"{name}, an alias or a column", column)
+    def _of_row(self, node: exp.Expr) -> Value | None:
+        """Resolves columns of the rows, and inside a key the aliases that are no columns."""
+        relation, name, alias = self._relation, fold(node.name), self._alias(node)
+        if not isinstance(node, exp.Column) or alias is None:
+            return resolver(relation, self._notes)(node)
+        if name in relation.columns or reads(alias, name):
+            return resolver(relation, self._notes)(node)
+        if name not in self._of_rows:
+            check_not_a_row(node, relation, self._notes)
+            if relation.open:
+                self._notes.assume(f"{relation.source} has no column of its own called {name}")
+            self._of_rows[name] = UNKNOWN  # an alias of itself is found when it is shown
+            self._of_rows[name] = evaluate(alias, self._of_row, self._notes)
+        return self._of_rows[name]
 
     def is_count(self, node: exp.Expr) -> bool:
         """Whether ``node`` is the count of the sampled rows of its group."""
@@ -138,10 +152,11 @@ class Grouping:
         if self._relation.stage is Stage.COUNTED:
             value = lookup(node.this, self._relation) if isinstance(node, exp.Sum) else None
             return value is not None and value.kind is Kind.COUNT
+        if isinstance(node, exp.Sum):
+            return number(node.this) == 1
         if not isinstance(node, exp.Count) or node.args.get("expressions"):
             return False
-        counted = node.this
-        return counted in (None, exp.Star()) or number(counted) is not None
+        return node.this in (None, exp.Star()) or isinstance(bare(node.this), exp.Literal)
 
     def _threshold(self, clause: exp.Having | None) -> int | None:
         """The k of HAVING; its other conditions wait until the outputs are read."""
@@ -152,8 +167,8 @@ class Grouping:
                 bounds.append(least[1])
             if least is None or not self._counts(least[0]) or isinstance(condition, exp.Between):
                 self.residue.append(condition)
-        if bounds and max(bounds) < 2:
-            self._notes.find("V09", f"a threshold of {max(bounds)}", clause)
+        if bounds:
+            self._notes.judge(has_threshold(max(bounds)), clause)
         return max(bounds, default=None)
 
     def _counts(self, node: exp.Expr) -> bool:
@@ -164,7 +179,7 @@ class Grouping:
         """The conditions of HAVING beside the threshold: of released groups only."""
         for condition in self.residue:
             if self.k is None:
-                self._notes.find("V09", shown(condition), condition)
+                self._notes.judge(has_threshold(None, shown(condition)), condition)
             # The engine may ask them of groups that do not pass: so they must not fail.
             self._total = True
             evaluate(condition, self.resolve, self._notes, condition=True)
@@ -180,14 +195,16 @@ class Grouping:
         if type(node) in self._nodes and (key := self.keys.get(canonical(node))) is not None:
             self._check_name(node)
             return key
+        if self.k is not None and is_symmetric(node, self.resolve):
+            return Value(Kind.DERIVED)
         if isinstance(node, exp.AggFunc):
-            self._notes.find("V08", shown(node), node)
+            self._notes.judge(only_counts.broken_by(shown(node)), node)
             return UNKNOWN
         if not isinstance(node, exp.Column):
             return None
         alias = self._alias(node)
         if alias is None or fold(node.name) in self._open_aliases:
-            self._notes.find("V07", shown(node), node)
+            self._notes.judge(is_grouped(shown(node)), node)
             return UNKNOWN
         return self._named(fold(node.name), alias)
 
@@ -201,38 +218,22 @@ class Grouping:
 
     def _check_name(self, node: exp.Expr) -> None:
         for column in node.find_all(exp.Column):
-            if not is_qualifier(column, self._relation):
-                self._notes.find("V30", shown(column), column)
+            if not is_qualifier(column, self._relation) and JOINED not in column.meta:
+                self._notes.judge(names_one_column(shown(column)), column)
 
 
-def _listed(node: exp.Expr) -> list[exp.Expr]:
+def listed(node: exp.Expr) -> list[exp.Expr]:
     """``GROUP BY (a, b)`` is ``GROUP BY a, b``."""
     return node.expressions if isinstance(node, exp.Tuple) else [node]
-
-
-def _keyed(value: Value, name: str) -> Value:
-    return replace(value, key=name)
 
 
 def _columns(node: exp.Expr) -> list[exp.Column]:
     return list(node.find_all(exp.Column))
 
 
-def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:
-    """A grouped value must show itself: no float's two zeros, no text that equals another."""
-    if value.type in {None, QUOTIENT}:
-        notes.assume(FLOATING)
-    elif not shows_itself(str(value.type)):
-        notes.find("V18", f"{shown(node)} of type {value.type}", node)
-    if value.collated:
-        notes.find("V32", shown(node), node)
-    elif value.collated is None and value.type in {TEXT, None}:
-        notes.assume(BYTEWISE)
-
-
 def lower_bound(node: exp.Expr) -> tuple[exp.Expr, int] | None:
     """``(what, least)`` for a condition that holds for ``what`` from the number ``least`` on."""
-    node, kind = _comparison(node)
+    node, kind = comparison(node)
     if kind in {exp.GTE, exp.GT, exp.Between}:
         what, least = node.this, node.args.get("low") or node.expression
     elif kind in {exp.LTE, exp.LT}:
@@ -248,23 +249,3 @@ def lower_bound(node: exp.Expr) -> tuple[exp.Expr, int] | None:
     floor = value.numerator // value.denominator
     strict = kind in {exp.GT, exp.LT}
     return bare(what), floor if floor == value and not strict else floor + 1
-
-
-# A count is never NULL, so that one of a comparison and its contrary holds.
-_CONTRARY: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.LT: exp.GTE,
-    exp.LTE: exp.GT,
-    exp.GT: exp.LTE,
-    exp.GTE: exp.LT,
-}
-
-
-def _comparison(node: exp.Expr) -> tuple[exp.Expr, type[exp.Expr] | None]:
-    """A comparison under any number of NOT, and the kind that it is of with them."""
-    if not isinstance(node, exp.Not):
-        return node, type(node)
-    negated = False
-    while isinstance(node, exp.Not):
-        node, negated = bare(node.this), not negated
-    contrary = _CONTRARY.get(type(node))
-    return node, contrary if negated or contrary is None else type(node)

@@ -12,14 +12,23 @@ from sqlglot import exp
 
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import read_recoding
+from policy_engine.expressions.value_map import value_map
 from policy_engine.expressions.values import Kind, Value
+from policy_engine.relations.shape import (
+    ROW_UNIT,
+    ColumnShape,
+    Relation,
+    ReleaseShape,
+    Stage,
+)
+from policy_engine.relations.sources import Sources
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.names import dotted
+from policy_engine.syntax.node_laws import is_in_the_grammar
+from policy_engine.syntax.schema import Schema
+from policy_engine.verify.laws import has_threshold, is_a_table, is_sampled
 from policy_engine.verify.reading import Reader
-from policy_engine.verify.schema import Schema
-from policy_engine.verify.shape import ROW_UNIT, ColumnShape, Relation, ReleaseShape, Stage
-from policy_engine.verify.sources import Sources
 
 UNORDERED = "the order in which rows are stored or shown is not part of the release"
 BUILT_INS = (
@@ -27,6 +36,14 @@ BUILT_INS = (
     " default collation is set"
 )
 TIES = "which of a person's rows is kept, where their order ties, does not depend on others"
+_ENGINE = "the engine is DuckDB 2.0 or later: its random numbers are independent and uniform"
+METHODS = {
+    "drawn": "the sample was drawn by AES-128 under a fresh 128-bit secret that stays unknown",
+    "keyed": "the secret has at least 128 bits, is fresh for this release and stays unknown",
+    "native": _ENGINE,
+    "random": _ENGINE,
+}
+"""What each way of sampling assumes (sampling.md)."""
 
 
 @dataclass(frozen=True)
@@ -64,101 +81,94 @@ def prove(text: str, dialect: str, schema: Schema | None = None) -> Proof:
     try:
         shape = _prove(text, dialect, known, notes)
     except RecursionError:
-        notes.find("V02", "an expression that is nested too deeply")
+        notes.judge(is_in_the_grammar.broken_by("an expression that is nested too deeply"))
     if shape is None or notes.findings:
         return Proof(None, (), notes.findings.sorted())
     return Proof(shape, tuple(sorted(notes.assumed)), ())
 
 
 def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
-    statement = read_statement(text, dialect, notes.findings)
+    statement = read_statement(text, dialect, notes)
     if statement is None:
         return None
-    query: exp.Expr = statement
-    target, replaces = None, False
+    query, target, replaces = statement, None, False
     if isinstance(statement, exp.Create):
         table = statement.this
-        if statement.kind != "TABLE" or not isinstance(table, exp.Table) or table.alias:
-            notes.find("V31", f"CREATE {statement.kind}")
+        plain = statement.kind == "TABLE" and isinstance(table, exp.Table) and not table.alias
+        notes.judge(is_a_table(None if plain else f"CREATE {statement.kind}"))
         target = dotted(part.name for part in table.parts) if isinstance(table, exp.Table) else None
         replaces = bool(statement.args.get("replace"))
         query = statement.expression or statement
-    relation = Reader(Sources(schema, dialect), notes).read(query, {})
-    if relation is None:
+    rows = Reader(Sources(schema, dialect), notes).read(query, {})
+    if rows is None:
         return None
-    _check_stage(relation, notes)
+    _check_stage(rows, notes)
     if notes.findings:
         return None
-    shape = _shape(relation, target, replaces)
-    _assume(shape, relation, notes)
+    shape = _shape(rows, target, replaces)
+    _assume(shape, rows, notes)
     return shape
 
 
-def _check_stage(relation: Relation, notes: Notes) -> None:
-    if relation.stage is Stage.RELEASED:
+def _check_stage(rows: Relation, notes: Notes) -> None:
+    if rows.stage is Stage.RELEASED:
         return
-    if not relation.sampling and relation.stage is not Stage.COUNTED:
-        notes.find("V03", f"all rows of {relation.source}")
+    if rows.stage is Stage.ROWS:
+        notes.judge(is_sampled(rows))
     if not notes.findings.has("V09"):
-        found = "groups of any size" if relation.stage is Stage.COUNTED else "single rows"
-        notes.find("V09", found)
+        single = "groups of any size" if rows.stage is Stage.COUNTED else "single rows"
+        notes.judge(has_threshold(None, single))
 
 
-def _shape(relation: Relation, target: str | None, replaces: bool) -> ReleaseShape:
-    sample = relation.sample
-    assert sample is not None and relation.k is not None
-    counts = [name for name, value in relation.columns.items() if value.kind is Kind.COUNT]
-    columns = {name: v for name, v in relation.columns.items() if v.kind is not Kind.COUNT}
+def _shape(rows: Relation, target: str | None, replaces: bool) -> ReleaseShape:
+    sample, rank = rows.sample, rows.rank
+    assert sample is not None and sample.rate is not None and sample.unit is not None
+    assert rows.k is not None
+    counts = [name for name, value in rows.columns.items() if value.kind is Kind.COUNT]
+    columns = {name: v for name, v in rows.columns.items() if v.kind is not Kind.COUNT}
     seen = {value.key for value in columns.values()}
     return ReleaseShape(
-        source=relation.source,
-        is_file=relation.is_file,
-        views=relation.views,
+        source=rows.source,
+        is_file=rows.is_file,
+        views=rows.views,
         unit=sample.unit,
         rate=sample.rate,
         method=sample.method,
-        k=relation.k,
-        columns=tuple(_column(name, value) for name, value in columns.items()),
+        k=rows.k,
+        columns=tuple(_column(name, value, rows) for name, value in columns.items()),
         count=counts[0] if counts else None,
-        shown=tuple(relation.columns),
-        form="rows" if relation.repeated else "counts",
+        shown=tuple(rows.columns),
+        form="rows" if rows.repeated else "counts",
         target=target,
-        hidden=tuple(key for key in relation.keys if key not in seen),
-        rank_order=relation.rank_order,
-        one_row=relation.one_row,
-        filtered=relation.filtered,
-        order=relation.order,
+        hidden=tuple(key for key in rows.keys if key not in seen),
+        rank_order=rank.order if rank is not None else (),
+        one_row=rows.one_row,
+        filtered=rows.filtered,
+        order=rows.order,
         replaces=replaces,
     )
 
 
-def _column(name: str, value: Value) -> ColumnShape:
+def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     inputs = tuple(sorted(value.inputs))
     node = value.expression
+    types = {rows.base[column].type for column in inputs if column in rows.base}
+    kind = types.pop() if len(types) == 1 else None
     sql = node.sql("duckdb", pretty=True) if node is not None else f"a function of {inputs}"
-    read = read_recoding(node) if node is not None and value.kind is Kind.VALUE else None
-    if read is None:
-        return ColumnShape(name, inputs, None, None, sql)
-    return ColumnShape(name, inputs, read[0], read[2], sql)
+    if node is None or value.kind is not Kind.VALUE:
+        return ColumnShape(name, inputs, kind, None, None, None, sql)
+    recoding, _, read_as = read_recoding(node) or (None, None, None)
+    return ColumnShape(name, inputs, kind, value_map(node, kind), recoding, read_as, sql)
 
 
-def _assume(shape: ReleaseShape, relation: Relation, notes: Notes) -> None:
+def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
         notes.assume(f"one row of {shape.source} is one person")
     elif not shape.one_row:
         notes.assume(f"{shape.unit} is unique in {shape.source}")
-    elif not relation.rank_is_total:
+    elif rows.rank is not None and not rows.rank.total:
         notes.assume(TIES)
     if not shape.ordered:
         notes.assume(UNORDERED)
     notes.assume(BUILT_INS)
     notes.assume(METHODS[shape.method])
-
-
-METHODS = {
-    "drawn": "the sample was drawn by AES-128 under a fresh 128-bit secret that stays unknown",
-    "keyed": "the secret has at least 128 bits, is fresh for this release and stays unknown",
-    "native": "the engine is DuckDB 2.0 or later: its random numbers are independent and uniform",
-    "random": "the engine is DuckDB 2.0 or later: its random numbers are independent and uniform",
-}
-"""What each way of sampling assumes (sampling.md)."""

@@ -9,30 +9,63 @@ of groups that passed the threshold.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
+from policy_engine.expressions.evaluation import evaluate, folded
+from policy_engine.expressions.row_laws import names_one_column
 from policy_engine.expressions.values import Kind, Value
+from policy_engine.relations.joins import joined
+from policy_engine.relations.ordering import read_order
+from policy_engine.relations.parts import united
+from policy_engine.relations.scope import lookup, resolver
+from policy_engine.relations.select_list import (
+    aggregates,
+    called,
+    check_hidden,
+    is_star,
+    names_of,
+    output_name,
+    spread,
+    star_of,
+    unalias,
+)
+from policy_engine.relations.shape import ROW_UNIT, Relation, Sample, Stage
+from policy_engine.relations.sources import Sources
+from policy_engine.relations.windows import (
+    first_of,
+    is_first_row,
+    read_rank,
+    read_repeat,
+)
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.grammar import code_of
 from policy_engine.syntax.literals import bare
 from policy_engine.syntax.names import fold
-from policy_engine.verify.groups import Grouping, conjuncts, lower_bound
-from policy_engine.verify.ordering import read_order
-from policy_engine.verify.rows import (
-    canonical,
-    evaluate,
-    is_qualifier,
-    lookup,
-    reads,
-    resolver,
+from policy_engine.syntax.node_laws import (
+    is_in_the_grammar,
+    keeps_every_row,
+    keeps_one_row,
+    only_counts,
+    reads_a_table,
+    reason,
 )
-from policy_engine.verify.sampling import RESERVED, is_sampling, read_predicate, read_tablesample
-from policy_engine.verify.shape import ROW_UNIT, Relation, Stage
-from policy_engine.verify.sources import Sources, named
-from policy_engine.verify.windows import is_first_row, read_rank, read_repeat
+from policy_engine.verify.groups import Grouping, conjuncts, lower_bound
+from policy_engine.verify.laws import (
+    has_threshold,
+    is_a_table,
+    is_bernoulli,
+    is_grouped,
+    is_sampled,
+)
+from policy_engine.verify.sampling import (
+    RESERVED,
+    is_sampling,
+    read_predicate,
+    read_tablesample,
+)
 
-_BESIDE = "sample the table itself, and put the query's filter beside the sample"
+_WHERE_TO_SAMPLE = "sample the table itself, below the window, join or groups"
 
 Scope = Mapping[str, Relation]
 
@@ -48,320 +81,304 @@ class Reader:
         """What is known of ``query``; None where nothing more can be said."""
         if isinstance(query, exp.Subquery):
             return self.read(query.this, scope)
-        if not isinstance(query, exp.Select):
-            self._notes.find(code_of(query), type(query).__name__.upper(), query)
+        if not isinstance(query, exp.Select | exp.Union):
+            self._notes.judge(reason(query), query)
             return None
         scope = self._with(query, scope)
-        relation = self._from(query, scope)
-        if relation is None:
+        if isinstance(query, exp.Union):
+            sides = [self.read(side, scope) for side in (query.this, query.expression)]
+            return united(query, sides[0], sides[1], self._notes)
+        rows = self._from(query, scope)
+        if rows is None:
             return None
-        relation = self._sampled(query, relation)
-        relation = self._where(query, relation, scope)
-        if query.args.get("group") or any(_aggregates(item) for item in query.expressions):
-            return self._group(query, relation)
-        return self._project(query, relation)
+        unalias(query, rows, self._notes)
+        rows = self._where(query, self._tablesample(query, rows), scope)
+        if query.args.get("group") or any(aggregates(item) for item in query.expressions):
+            return self._group(query, rows)
+        return self._project(query, self._qualify(query, rows))
 
-    def _with(self, query: exp.Select, scope: Scope) -> Scope:
+    # WITH and FROM: the relation that is read
+
+    def _with(self, query: exp.Expr, scope: Scope) -> Scope:
         clause = query.args.get("with_")
+        if clause is not None and clause.args.get("recursive"):
+            self._refuse_recursion(clause)
         seen: set[str] = set()
         for cte in clause.expressions if clause else ():
             name = fold(cte.alias)
             if name.startswith(RESERVED):
-                self._notes.find("V02", f"a query called {name}, as a drawn sample is", cte)
+                found = f"a query called {name}, as a drawn sample is"
+                self._notes.judge(is_in_the_grammar.broken_by(found), cte)
                 continue
             if name in seen:
-                self._notes.find("V30", f"two queries called {name}", cte)
+                self._notes.judge(names_one_column(f"two queries called {name}"), cte)
             seen.add(name)
-            relation = self._renamed(self.read(cte.this, scope), cte)
-            if relation is not None:
-                scope = {**scope, name: relation}
+            rows = self._renamed(self.read(cte.this, scope), cte)
+            if rows is not None:
+                scope = {**scope, name: rows}
         return scope
+
+    def _refuse_recursion(self, clause: exp.With) -> None:
+        for place, cte in enumerate(clause.expressions):
+            later = {fold(other.alias) for other in clause.expressions[place:]}
+            tables = [t for t in cte.find_all(exp.Table) if fold(t.name) in later]
+            if tables:
+                self._notes.judge(is_in_the_grammar.broken_by("a recursive query"), tables[0])
 
     def _from(self, query: exp.Select, scope: Scope) -> Relation | None:
         clause = query.args.get("from_")
         if clause is None:
-            self._notes.find("V16", "a query without FROM", query)
+            self._notes.judge(reads_a_table.broken_by("a query without FROM"), query)
             return None
-        node = clause.this
-        if isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table):
-            inner = named(self.read(node.this, scope), node.alias)
-            if inner is not None and node.args.get("sample"):
-                inner = inner.but(sampling=True)
-            return self._renamed(inner, node)
-        if isinstance(node, exp.Subquery):
-            inner = self._named(node.this, scope)
-            return self._renamed(named(inner, node.alias) if node.alias else inner, node)
-        return self._named(node, scope)
+        rows = self._item_of_from(clause.this, scope)
+        for join in query.args.get("joins") or ():
+            rows = rows and joined(join, rows, self._sources, self._notes)
+        return rows
+
+    def _item_of_from(self, node: exp.Expr, scope: Scope) -> Relation | None:
+        """A table, a query by its name, or a query in parentheses."""
+        if not isinstance(node, exp.Subquery):
+            return self._named(node, scope)
+        inside_is_table = isinstance(node.this, exp.Table)
+        rows = self._named(node.this, scope) if inside_is_table else self.read(node.this, scope)
+        if rows is None:
+            return None
+        if node.alias or not inside_is_table:
+            rows = called(rows, node.alias)
+        return self._renamed(self._tablesample(node, rows), node)
 
     def _named(self, node: exp.Expr, scope: Scope) -> Relation | None:
-        """A table or a query by its name."""
+        """A table, view or query by its name."""
         if not isinstance(node, exp.Table):
-            self._notes.find(code_of(node), shown(node), node)
+            self._notes.judge(reason(node), node)
             return None
         name = fold(node.name)
         if not node.db and name in scope and isinstance(node.this, exp.Identifier):
-            relation = named(scope[name], node.alias or name)
-            if relation is not None and node.args.get("sample"):
-                found = f"a sample of the query {name}, not of a base table; {_BESIDE}"
-                self._notes.find("V04", found, node)
-                relation = relation.but(sampling=True)
-            return self._renamed(relation, node)
-        return self._renamed(self._base(node), node)
-
-    def _renamed(self, relation: Relation | None, node: exp.Expr) -> Relation | None:
-        """The relation under the column names of ``AS x(a, b)`` or ``WITH x(a, b) AS``."""
-        names = _column_names(node)
-        if relation is None or not names:
-            return relation
-        if len(names) != len(relation.columns) or len(set(names)) != len(names) or relation.open:
-            found = f"{len(names)} names for {len(relation.columns)} columns"
-            self._notes.find("V30", found, node)
-            return None
-        return relation.but(columns=dict(zip(names, relation.columns.values(), strict=True)))
+            rows: Relation | None = called(scope[name], node.alias or name)
+        else:
+            rows = self._base(node)
+        return self._renamed(rows and self._tablesample(node, rows), node)
 
     def _base(self, node: exp.Table) -> Relation | None:
         view = self._sources.view(node)
         if view is None:
-            relation = self._sources.relation(node, self._notes)
-        else:
-            notes = self._notes.inside(node)
-            statement = self._sources.definition(view, node, notes)
-            if statement is None:
-                return None
-            inner = Reader(self._sources.within(view), notes).read(statement, {})
-            if inner is not None and inner.sampling:
-                self._notes.find("V31", f"the view {view}, which draws a sample", node)
-            relation = named(inner, node.alias or node.name)
-            relation = relation and relation.but(views=(view, *relation.views))
-        sample = node.args.get("sample")
-        return relation and self._tablesample(sample, relation)
+            return self._sources.relation(node, self._notes)
+        statement = self._sources.definition(view, node, self._notes)
+        if statement is None:
+            return None
+        notes = self._notes.inside(view, self._sources.schema.view(view) or "", node)
+        inner = Reader(self._sources.within(view), notes).read(statement, {})
+        if inner is None:
+            return None
+        if inner.sample is not None:
+            found = f"the view {view}, which draws a sample"
+            self._notes.judge(is_a_table(found), node)
+        return called(inner, node.alias or node.name).but(views=(view, *inner.views))
 
-    def _sampled(self, query: exp.Select, relation: Relation) -> Relation:
-        return self._tablesample(query.args.get("sample"), relation)
+    def _renamed(self, rows: Relation | None, node: exp.Expr) -> Relation | None:
+        """``rows`` under the column names of ``AS x(a, b)`` or ``WITH x(a, b) AS``."""
+        alias = node.args.get("alias")
+        names = [fold(column.name) for column in alias.args.get("columns") or []] if alias else []
+        if rows is None or not names:
+            return rows
+        if len(names) != len(rows.columns) or len(set(names)) != len(names) or rows.open:
+            found = f"{len(names)} names for {len(rows.columns)} columns"
+            self._notes.judge(names_one_column(found), node)
+            return None
+        return rows.but(columns=dict(zip(names, rows.columns.values(), strict=True)))
 
-    def _tablesample(self, sample: exp.TableSample | None, relation: Relation) -> Relation:
-        if sample is None:
-            return relation
-        if relation.stage is not Stage.SOURCE:
-            found = f"a sample of a query or view, not of a base table; {_BESIDE}"
-            self._notes.find("V04", found, sample)
-        drawn = read_tablesample(sample, self._notes)
-        return relation.but(stage=Stage.ROWS, sample=relation.sample or drawn, sampling=True)
+    # The sample and the filters: which rows remain
 
-    def _where(self, query: exp.Select, relation: Relation, scope: Scope) -> Relation:
+    def _tablesample(self, node: exp.Expr, rows: Relation) -> Relation:
+        clause = node.args.get("sample")
+        if clause is None:
+            return rows
+        return self._draw(rows, read_tablesample(clause, self._notes), rows, clause)
+
+    def _draw(self, rows: Relation, sample: Sample, before: Relation, node: exp.Expr) -> Relation:
+        """``rows`` under ``sample``, which was drawn of the relation ``before``."""
+        moves = sample.method in {"native", "random"}
+        if rows.sample is not None:
+            sample = replace(sample, fault="a second sample of the same rows")
+        elif rows.stage is not Stage.ROWS:
+            sample = replace(sample, fault=f"a sample of groups; {_WHERE_TO_SAMPLE}")
+        elif moves and not before.is_plain:
+            # An optimiser may draw below a window or join, where other rows are sampled.
+            sample = replace(sample, fault=f"a sample above others; {_WHERE_TO_SAMPLE}")
+        self._notes.judge(is_bernoulli(sample), node)
+        return rows.but(sample=sample)
+
+    def _where(self, query: exp.Select, rows: Relation, scope: Scope) -> Relation:
         clause = query.args.get("where")
         conditions = list(conjuncts(clause.this if clause else None))
-        if relation.stage is Stage.COUNTED:
-            return self._passing(conditions, relation)
-        source = relation
-        windows = [w for item in query.expressions for w in item.find_all(exp.Window)]
-        stars = [s for item in query.expressions for s in item.find_all(exp.Star)]
-        replaced = [node for star in stars for node in star.args.get("replace") or ()]
-        self._refuse_aliases(query, [*conditions, *windows, *replaced], relation)
+        if rows.stage is Stage.COUNTED:
+            return self._passing(conditions, rows)
+        before = rows
         for predicate in conditions:
             if is_sampling(predicate):
-                relation = self._draw(predicate, source, relation, scope)
-            elif is_first_row(predicate, relation):
-                relation = relation.but(one_row=True)
+                sample = read_predicate(predicate, before, scope, self._notes)
+                if sample is not None:
+                    rows = self._draw(rows, sample, before, predicate)
+                else:
+                    rows = rows.but(sample=rows.sample or Sample("random", fault="unread"))
+            elif is_first_row(predicate, before):
+                rows = rows.but(one_row=True)
             else:
-                self._evaluate(predicate, relation, condition=True)
-                relation = relation.but(filtered=True)
-        return relation.but(stage=Stage.ROWS) if relation.stage is Stage.SOURCE else relation
+                rows = self._filter(predicate, rows)
+        return rows
 
-    def _refuse_aliases(self, query: exp.Select, nodes: list[exp.Expr], relation: Relation) -> None:
-        """A name that could be a source column or an alias of this select decides nothing.
+    def _filter(self, predicate: exp.Expr, rows: Relation) -> Relation:
+        """Fewer rows, by what each of them is: a recode to nothing [mechanism 2]."""
+        held = self._evaluate(predicate, rows, condition=True).expression
+        parts = rows.parts
+        if held is not None:
+            parts = tuple((*part, folded(held)) for part in parts)
+        return rows.but(filtered=True, parts=parts)
 
-        DuckDB reads an alias in WHERE and in windows where the source has no such column; a
-        source without a schema could have it or not.
-        """
-        if not relation.open:
-            return
-        aliases = {
-            fold(item.alias)
-            for item in query.expressions
-            if isinstance(item, exp.Alias) and not reads(item, fold(item.alias))
-        }
-        for node in nodes:
-            for column in node.find_all(exp.Column):
-                if not column.table and fold(column.name) in aliases:
-                    self._notes.find("V30", f"{column.name}, an alias of this select", column)
+    def _qualify(self, query: exp.Select, rows: Relation) -> Relation:
+        """QUALIFY may keep the first of each person's rows, and nothing else."""
+        clause = query.args.get("qualify")
+        aliases = {fold(i.alias): i.this for i in query.expressions if isinstance(i, exp.Alias)}
+        if clause is None:
+            return rows
+        for condition in conjuncts(clause.this):
+            rank = first_of(condition)
+            if isinstance(rank, exp.Column) and lookup(rank, rows) is None and not rank.table:
+                rank = aliases.get(fold(rank.name))
+            if not isinstance(rank, exp.Window):
+                self._notes.judge(keeps_every_row(clause), condition)
+                continue
+            rows = read_rank(rank, rows, self._notes).but(one_row=True)
+        return rows
+
+    def _passing(self, conditions: list[exp.Expr], rows: Relation) -> Relation:
+        """WHERE over counted groups: the threshold, and conditions beside it."""
+        bounds = []
+        for condition in conditions:
+            least = lower_bound(condition)
+            value = lookup(least[0], rows) if least is not None else None
+            if least is not None and value is not None and value.kind is Kind.COUNT:
+                bounds.append(least[1])
+        k = max(bounds, default=None)
+        if k is not None:
+            self._notes.judge(has_threshold(k), conditions[0])
+        for condition in conditions:
+            value = self._evaluate(condition, rows, condition=True)
+            if k is None and value.kind is not Kind.VALUE:
+                self._notes.judge(has_threshold(None, shown(condition)), condition)
+        if k is None:
+            return rows.but(filtered=rows.filtered or bool(conditions))
+        filtered = rows.filtered or len(conditions) > len(bounds)
+        return rows.but(stage=Stage.RELEASED, k=k, filtered=filtered)
+
+    # SELECT: what is shown of each row or group
 
     def _evaluate(
         self,
         node: exp.Expr,
-        relation: Relation,
+        rows: Relation,
         *,
         condition: bool = False,
         aliases: Mapping[str, Value] | None = None,
     ) -> Value:
         """A row expression; what reads released groups only may fail as it likes."""
-        total = relation.stage is not Stage.RELEASED
-        resolve = resolver(relation, self._notes, aliases)
+        total = rows.stage is not Stage.RELEASED
+        resolve = resolver(rows, self._notes, aliases)
         return evaluate(node, resolve, self._notes, total=total, condition=condition)
 
-    def _passing(self, conditions: list[exp.Expr], relation: Relation) -> Relation:
-        """WHERE over counted groups: the threshold, and conditions beside it."""
-        bounds = []
-        for condition in conditions:
-            bound = lower_bound(condition)
-            value = lookup(bound[0], relation) if bound is not None else None
-            if bound is not None and value is not None and value.kind is Kind.COUNT:
-                bounds.append(bound[1])
-        k = max(bounds, default=None)
-        if k is not None and k < 2:
-            self._notes.find("V09", f"a threshold of {k}", conditions[0])
-        for condition in conditions:
-            value = self._evaluate(condition, relation, condition=True)
-            if k is None and value.kind is not Kind.VALUE:
-                self._notes.find("V09", shown(condition), condition)
-        if k is None:
-            return relation.but(filtered=relation.filtered or bool(conditions))
-        filtered = relation.filtered or len(conditions) > len(bounds)
-        return relation.but(stage=Stage.RELEASED, k=k, filtered=filtered)
-
-    def _draw(
-        self, predicate: exp.Expr, source: Relation, relation: Relation, scope: Scope
-    ) -> Relation:
-        sample = read_predicate(predicate, source, scope, self._notes)
-        if relation.stage is Stage.RELEASED:
-            self._notes.find("V04", "a sample of groups", predicate)
-        elif relation.sampling:
-            self._notes.find("V04", "a second sample of the same rows", predicate)
-        return relation.but(sample=relation.sample or sample, sampling=True)
-
-    def _project(self, query: exp.Select, relation: Relation) -> Relation:
+    def _project(self, query: exp.Select, rows: Relation) -> Relation:
+        if query.args.get("having"):
+            found = has_threshold(None, "HAVING without groups")
+            self._notes.judge(found, query.args["having"])
         columns: dict[str, Value] = {}
         is_open = False
-        changes: dict[str, object] = {}
-        if query.args.get("having"):
-            self._notes.find("V09", "HAVING without groups", query.args["having"])
         for item in query.expressions:
             node = bare(item)
-            if _is_star(node, relation):
-                for name, value in self._star(_star(node), relation).items():
+            if is_star(node, rows):
+                for name, value in self._star(node, rows).items():
                     self._add(columns, name, value, item)
-                is_open = is_open or relation.open
-            elif isinstance(node, exp.Window):
-                changes |= read_rank(node, relation.but(**changes), self._notes)
-                self._add(columns, _output_name(item), Value(Kind.RANK), item)
+                is_open = is_open or rows.open
+            elif isinstance(node, exp.Window) and rows.stage is not Stage.RELEASED:
+                rows = read_rank(node, rows, self._notes)
+                self._add(columns, output_name(item), Value(Kind.RANK), item)
             elif isinstance(node, exp.Explode):
-                changes |= read_repeat(node, relation.but(**changes), self._notes)
-                self._add(columns, _output_name(item), Value(Kind.DERIVED), item)
+                rows = read_repeat(node, rows, self._notes)
+                self._add(columns, output_name(item), Value(Kind.DERIVED), item)
             else:
-                self._add(columns, _output_name(item), self._item(node, relation, columns), item)
+                self._add(columns, output_name(item), self._item(node, rows, columns), item)
         if is_open:
-            self._check_hidden(query, columns, relation)
-        stage = Stage.ROWS if relation.stage is Stage.SOURCE else relation.stage
-        out = relation.but(stage=stage, columns=columns, open=is_open, names=frozenset(), **changes)
-        return out.but(order=read_order(query, out, resolver(relation, self._notes), self._notes))
+            check_hidden(query, columns, rows, self._notes)
+        out = rows.but(columns=columns, open=is_open, names=frozenset(), lookups=None)
+        return out.but(order=read_order(query, out, resolver(rows, self._notes), self._notes))
 
-    def _star(self, star: exp.Expr, relation: Relation) -> dict[str, Value]:
+    def _star(self, node: exp.Expr, rows: Relation) -> dict[str, Value]:
         """The columns of ``* EXCLUDE (a) REPLACE (f(b) AS b)``, as far as they are known."""
-        left_out = _names(star.args.get("except_"))
-        columns = {n: value for n, value in relation.columns.items() if n not in left_out}
+        if rows.lookups and not isinstance(node, exp.Column):
+            self._notes.judge(names_one_column("* of several relations"), node)
+        star = star_of(node)
+        left_out = names_of(star.args.get("except_"))
+        columns = {n: value for n, value in rows.columns.items() if n not in left_out}
         for item in star.args.get("replace") or ():
-            columns[fold(item.alias)] = self._item(bare(item), relation, {})
+            columns[fold(item.alias)] = self._item(bare(item), rows, {})
         return columns
 
-    def _check_hidden(
-        self, query: exp.Select, columns: Mapping[str, Value], relation: Relation
-    ) -> None:
-        """Beside a ``*`` of unknown columns: the engine takes the first of a name."""
-        stars = [_star(bare(item)) for item in query.expressions if _is_star(bare(item), relation)]
-        left_out = _names(stars[0].args.get("except_")) if len(stars) == 1 else ()
-        for item in query.expressions:
-            name = _output_name(item)
-            value = columns.get(name)
-            if _is_star(bare(item), relation) or value is None or value.column == name:
-                continue
-            if name in left_out:
-                continue
-            if name in value.inputs:
-                self._notes.find("V30", f"two columns called {name}", item)
-            else:
-                self._notes.assume(f"{relation.source} has no column of its own called {name}")
-
-    def _item(self, node: exp.Expr, relation: Relation, before: Mapping[str, Value]) -> Value:
-        value = lookup(node, relation)
+    def _item(self, node: exp.Expr, rows: Relation, before: Mapping[str, Value]) -> Value:
+        value = lookup(node, rows)
         if value is not None and value.kind is not Kind.VALUE:
             return value
-        found = self._evaluate(node, relation, aliases=before)
-        if found.kind is not Kind.VALUE and relation.stage is not Stage.RELEASED:
-            self._notes.find("V09", f"{shown(node)}, of a count without a threshold", node)
+        found = self._evaluate(node, rows, aliases=before)
+        if found.kind is not Kind.VALUE and rows.stage is not Stage.RELEASED:
+            what = f"{shown(node)}, of a count without a threshold"
+            self._notes.judge(has_threshold(None, what), node)
         return found
 
     def _add(self, columns: dict[str, Value], name: str, value: Value, item: exp.Expr) -> None:
         if name in columns:
-            self._notes.find("V30", f"two columns called {name}", item)
+            self._notes.judge(names_one_column(f"two columns called {name}"), item)
         columns[name] = value
 
-    def _group(self, query: exp.Select, relation: Relation) -> Relation:
-        if relation.stage is Stage.RELEASED:
-            self._notes.find("V08", "groups of released groups", query)
-            return relation
-        grouping = Grouping(query, relation, self._notes)
+    # GROUP BY: cells, their counts and the threshold
+
+    def _group(self, query: exp.Select, rows: Relation) -> Relation:
+        if rows.stage is Stage.RELEASED:
+            self._notes.judge(only_counts.broken_by("groups of released groups"), query)
+            return rows
+        if query.args.get("qualify"):
+            self._notes.judge(keeps_every_row(query.args["qualify"]), query.args["qualify"])
+        if not rows.open and not rows.lookups:
+            query.set("expressions", [c for item in query.expressions for c in spread(item, rows)])
+        grouping = Grouping(query, rows, self._notes)
         columns: dict[str, Value] = {}
         for item in query.expressions:
             if item.find(exp.Star) and not item.find(exp.Count):
-                self._notes.find("V07", "*", item)
+                self._notes.judge(is_grouped("*"), item)
             else:
-                self._add(columns, _output_name(item), grouping.output(item), item)
+                self._add(columns, output_name(item), grouping.output(item), item)
         grouping.check_residue()
-        self._check_sample(relation, query)
-        out = relation.but(
+        self._check_sample(rows, query)
+        out = rows.but(
             stage=Stage.COUNTED if grouping.k is None else Stage.RELEASED,
             columns=columns,
             open=False,
             names=frozenset(),
-            filtered=relation.filtered or bool(grouping.residue),
+            lookups=None,
+            filtered=rows.filtered or bool(grouping.residue),
             keys=tuple(grouping.keys),
             k=grouping.k,
         )
         return out.but(order=read_order(query, out, grouping.resolve, self._notes))
 
-    def _check_sample(self, relation: Relation, query: exp.Select) -> None:
-        if relation.stage is Stage.COUNTED:
+    def _check_sample(self, rows: Relation, query: exp.Select) -> None:
+        if rows.stage is Stage.COUNTED:
             return
-        sample = relation.sample
-        if not relation.sampling:
-            self._notes.find("V03", f"all rows of {relation.source}", query)
-        if relation.rank_unit is None:
+        self._notes.judge(is_sampled(rows), query)
+        if rows.rank is None:
             return
-        if not relation.one_row:
-            self._notes.find("V10", "a window whose row number is not filtered to 1", query)
-        if sample is not None and sample.unit != relation.rank_unit:
+        if not rows.one_row:
+            found = "a window whose row number is not filtered to 1"
+            self._notes.judge(keeps_one_row.broken_by(found), query)
+        sample = rows.sample
+        if sample is not None and sample.unit not in {None, rows.rank.unit}:
             unit = f"each {ROW_UNIT}" if sample.unit == ROW_UNIT else f"each {sample.unit}"
-            found = f"one row a {relation.rank_unit} from a sample of {unit}"
-            self._notes.find("V10", found, query)
-
-
-def _column_names(node: exp.Expr) -> list[str]:
-    alias = node.args.get("alias")
-    return [fold(column.name) for column in alias.args.get("columns") or []] if alias else []
-
-
-def _aggregates(item: exp.Expr) -> bool:
-    return item.find(exp.AggFunc) is not None and item.find(exp.Window) is None
-
-
-def _is_star(node: exp.Expr, relation: Relation) -> bool:
-    if isinstance(node, exp.Star):
-        return True
-    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Star):
-        return False
-    return is_qualifier(node, relation)
-
-
-def _star(node: exp.Expr) -> exp.Expr:
-    return node.this if isinstance(node, exp.Column) else node
-
-
-def _names(nodes: list[exp.Expr] | None) -> frozenset[str]:
-    return frozenset(fold(node.name) for node in nodes or ())
-
-
-def _output_name(item: exp.Expr) -> str:
-    if isinstance(item, exp.Alias):
-        return fold(item.alias)
-    node = bare(item)
-    return fold(node.name) if isinstance(node, exp.Column) else canonical(node)
+            found = f"one row a {rows.rank.unit} from a sample of {unit}"
+            self._notes.judge(keeps_one_row.broken_by(found), query)

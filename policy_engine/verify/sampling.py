@@ -19,13 +19,25 @@ from fractions import Fraction
 from sqlglot import exp
 
 from policy_engine.expressions.datatypes import FLOATS, ONE_TEXT
+from policy_engine.expressions.evaluation import canonical
+from policy_engine.expressions.row_laws import (
+    groups_byte_by_byte,
+    keeps_the_secret,
+    names_one_column,
+)
 from policy_engine.expressions.values import Kind
-from policy_engine.policy.auto import NATIVE_GRAIN
+from policy_engine.relations.scope import lookup
+from policy_engine.relations.shape import ROW_UNIT, Relation, Sample
+from policy_engine.relations.side_tables import (
+    check_secrets,
+    is_bound_secret,
+    only_table,
+)
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, number
-from policy_engine.syntax.names import dotted, fold
-from policy_engine.verify.rows import lookup
-from policy_engine.verify.shape import ROW_UNIT, Relation, Sample, Stage
+from policy_engine.syntax.literals import bare, comparison, number, ordinal
+from policy_engine.syntax.names import fold
+from policy_engine.syntax.node_laws import asks_no_query, is_not_random
+from policy_engine.verify.laws import draws_afresh
 
 SAMPLE_BITS = 60
 RESERVED = "policy_engine_sample"
@@ -35,24 +47,26 @@ _DRAWN = re.compile(r"policy_engine_sample_([0-9a-f]{15})\Z")
 _HEX = re.compile(r"[0-9a-f]{1,64}\Z")
 _HASH_DIGITS = 64
 _SEPARATOR = ":u:"
-_COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+}
 
 
-def read_tablesample(node: exp.TableSample, notes: Notes) -> Sample | None:
-    """The sample of a TABLESAMPLE or USING SAMPLE clause, or None and findings."""
-    method = node.args.get("method")
+def read_tablesample(node: exp.TableSample, notes: Notes) -> Sample:
+    """The sample of a TABLESAMPLE or USING SAMPLE clause."""
+    notes.judge(draws_afresh(node), node)
+    method, percent = node.args.get("method"), node.args.get("percent")
     name = method.name.upper() if method is not None else "the engine's default"
-    if node.args.get("seed"):
-        notes.find("V05", "a seed", node)
-    percent = node.args.get("percent")
     if name != "BERNOULLI" or percent is None:
-        found = name if name != "BERNOULLI" else "a fixed number of rows"
+        what = name if name != "BERNOULLI" else "a fixed number of rows"
         share = percent.name if isinstance(percent, exp.Literal) else "p"
         remedy = f"write TABLESAMPLE BERNOULLI ({share} PERCENT)"
-        notes.find("V04", f"a sample by {found}; {remedy}", node)
-        return None
+        return Sample("native", fault=f"a sample by {what}, and not row by row; {remedy}")
     rate = number(percent)
-    return _sample(None if rate is None else rate / 100, ROW_UNIT, "native", node, notes)
+    return Sample("native", None if rate is None else rate / 100, ROW_UNIT)
 
 
 def is_sampling(predicate: exp.Expr) -> bool:
@@ -60,45 +74,52 @@ def is_sampling(predicate: exp.Expr) -> bool:
     query = predicate.args.get("query") if isinstance(predicate, exp.In) else None
     if query is not None:
         return any(fold(table.name).startswith(RESERVED) for table in query.find_all(exp.Table))
-    return predicate.find(exp.Rand) is not None or _hash_side(predicate)
-
-
-def _hash_side(predicate: exp.Expr) -> bool:
-    return isinstance(predicate, _COMPARISONS) and any(
-        isinstance(bare(side), exp.SHA2) for side in (predicate.this, predicate.expression)
+    compared, kind = comparison(predicate)
+    hashed = kind in _MIRRORED and any(
+        _hash_of(bare(side))[0] is not None for side in (compared.this, compared.expression)
     )
+    return hashed or predicate.find(exp.Rand) is not None
 
 
 def read_predicate(
-    predicate: exp.Expr, relation: Relation, queries: Collection[str], notes: Notes
+    predicate: exp.Expr, rows: Relation, queries: Collection[str], notes: Notes
 ) -> Sample | None:
-    """The sample that ``predicate`` draws of ``relation``, or None and findings.
+    """The sample that ``predicate`` draws of ``rows``; None and a finding if it is none.
 
     ``queries`` are the names of the queries in scope: a secret comes from none of them.
     """
     if isinstance(predicate, exp.In):
-        return _read_drawn(predicate, relation, notes)
-    less = _as_less_than(predicate)
-    if less is None:
-        notes.find("V06", shown(predicate), predicate)
+        return _read_drawn(predicate, rows, notes)
+    compared, kind = comparison(predicate)
+    if isinstance(compared, exp.Between) and number(compared.args["low"]) == 0:
+        compared = exp.LTE(this=compared.this, expression=compared.args["high"])
+        kind = exp.LTE if kind is exp.Between else None
+    if kind not in _MIRRORED:
+        notes.judge(is_not_random.broken_by(shown(predicate)), predicate)
         return None
-    left, right = bare(less[0]), bare(less[1])
-    if isinstance(left, exp.SHA2):
-        equal = isinstance(predicate, exp.LTE | exp.GTE)
-        return _read_keyed(left, _hash_rate(right, equal=equal), relation, queries, notes)
-    # Above the source an optimiser may move random(), or draw it anew.
-    if not isinstance(left, exp.Rand) or relation.stage is not Stage.SOURCE:
-        notes.find("V06", shown(predicate), predicate)
+    left, right = bare(compared.this), bare(compared.expression)
+    if isinstance(right, exp.SHA2 | exp.Rand | exp.Mul):
+        kind, left, right = _MIRRORED[kind], right, left
+    hashed, length = _hash_of(left)
+    if hashed is not None and kind in {exp.LT, exp.LTE}:
+        rate = _hash_rate(right, length, equal=kind is exp.LTE)
+        return _read_keyed(hashed, rate, rows, queries, notes)
+    scale = Fraction(1)
+    if isinstance(left, exp.Mul):
+        scale = number(bare(left.expression)) or number(bare(left.this)) or Fraction(0)
+        left = next((s for s in map(bare, (left.this, left.expression)) if _is_rand(s)), left)
+    if not _is_rand(left) or not scale:
+        notes.judge(is_not_random.broken_by(shown(predicate)), predicate)
         return None
-    return _sample(_quotient(right), ROW_UNIT, "random", predicate, notes)
+    share = _quotient(right)
+    rate = None if share is None else share / scale
+    if rate is not None and kind in {exp.GT, exp.GTE}:
+        rate = 1 - rate
+    return Sample("random", rate, ROW_UNIT)
 
 
-def _as_less_than(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
-    if isinstance(node, exp.LT | exp.LTE):
-        return node.this, node.expression
-    if isinstance(node, exp.GT | exp.GTE):
-        return node.expression, node.this
-    return None
+def _is_rand(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Rand)
 
 
 def _quotient(node: exp.Expr) -> Fraction | None:
@@ -109,77 +130,67 @@ def _quotient(node: exp.Expr) -> Fraction | None:
     return top / bottom if top is not None and bottom else None
 
 
-def _read_drawn(node: exp.In, relation: Relation, notes: Notes) -> Sample | None:
+def _read_drawn(node: exp.In, rows: Relation, notes: Notes) -> Sample | None:
     query = node.args["query"]
-    table = _only_table(query.this if isinstance(query, exp.Subquery) else query)
+    table = only_table(query.this if isinstance(query, exp.Subquery) else query)
     match = _DRAWN.match(fold(table.name)) if table is not None else None
     if match is None:
-        notes.find("V11", shown(node), node)
+        notes.judge(asks_no_query(node), node)
         return None
-    unit = _unit(node.this, relation, notes)
+    unit = _unit(node.this, rows, notes)
     rate = Fraction(int(match[1], 16), 1 << SAMPLE_BITS)
-    return None if unit is None else _sample(rate, unit, "drawn", node, notes)
+    return unit if isinstance(unit, Sample) else Sample("drawn", rate, unit, match[0])
 
 
-def _only_table(select: exp.Expr) -> exp.Table | None:
-    """The bare table of ``SELECT unit FROM table``, if ``select`` is no more than that."""
-    if not isinstance(select, exp.Select) or _parts(select) != {"expressions", "from_"}:
-        return None
-    table = select.args["from_"].this
-    plain = isinstance(table, exp.Table) and _parts(table) == {"this"}
-    return table if plain and _is_column(select.expressions, "unit") else None
-
-
-def _parts(node: exp.Expr) -> set[str]:
-    return {name for name, value in node.args.items() if value}
-
-
-def _is_column(items: list[exp.Expr], name: str) -> bool:
-    column = items[0]
-    return (
-        len(items) == 1
-        and isinstance(column, exp.Column)
-        and _parts(column) == {"this"}
-        and fold(column.name) == name
+def _hash_of(node: exp.Expr) -> tuple[exp.SHA2 | None, int]:
+    """A hash, or the first digits of one, and how many digits it has."""
+    if isinstance(node, exp.SHA2):
+        return node, _HASH_DIGITS
+    first = isinstance(node, exp.Left) or (
+        isinstance(node, exp.Substring) and ordinal(bare(node.args["start"])) == 1
     )
+    length = ordinal(bare(node.args.get("length") or node.args.get("expression") or exp.Null()))
+    inner = bare(node.this) if first else None
+    return inner if isinstance(inner, exp.SHA2) and length else None, length or 0
 
 
-def _hash_rate(bound: exp.Expr, *, equal: bool) -> Fraction | None:
-    """The share of hashes below a bound of lower-case hex; ``equal`` with the bound itself."""
+def _hash_rate(bound: exp.Expr, length: int, *, equal: bool) -> Fraction | None:
+    """The share of hashes of ``length`` digits below a bound; ``equal`` with the bound itself."""
     digits = bound.name
-    if not bound.is_string or not _HEX.match(digits):
+    if not bound.is_string or not _HEX.match(digits) or len(digits) > length:
         return None
     # A bound of fewer digits than a hash has is no hash.
-    last = 1 if equal and len(digits) == _HASH_DIGITS else 0
+    last = 1 if equal and len(digits) == length else 0
     return Fraction(int(digits, 16) + last, 16 ** len(digits))
 
 
 def _read_keyed(
     hashed: exp.SHA2,
     rate: Fraction | None,
-    relation: Relation,
+    rows: Relation,
     queries: Collection[str],
     notes: Notes,
-) -> Sample | None:
+) -> Sample:
     parts = _concatenated(hashed.this)
     if rate is None:
-        notes.find("V04", "a bound that is not lower-case hex", hashed)
-        return None
+        return Sample("keyed", fault="a bound that is not lower-case hex")
     if len(parts) != 3 or not parts[1].is_string or parts[1].name != _SEPARATOR:
-        notes.find("V04", "a hash of something else than secret || ':u:' || key", hashed)
-        return None
-    if not _is_bound_secret(parts[0], queries):
-        notes.find("V19", shown(parts[0]), parts[0])
+        return Sample("keyed", fault="a hash of something else than secret || ':u:' || key")
+    if not is_bound_secret(parts[0], queries):
+        notes.judge(keeps_the_secret(shown(parts[0])), parts[0])
     elif isinstance(parts[0], exp.Subquery):
-        _check_secrets(parts[0].this, relation, notes)
+        check_secrets(parts[0].this, rows, notes)
     key = parts[2]
     if type(key) is exp.Cast and key.to.is_type("text", "varchar"):
         key = bare(key.this)
-    unit = _unit(key, relation, notes, hashed=True)
-    if isinstance(hashed.this, exp.Concat) and unit is not None:
+    unit = _unit(key, rows, notes, hashed=True)
+    if isinstance(unit, Sample):
+        return unit
+    if isinstance(hashed.this, exp.Concat):
         # concat() reads NULL as '', so that all who have no key would be in or out together.
-        notes.assume(f"{unit} is never NULL in {relation.source}")
-    return None if unit is None else _sample(rate, unit, "keyed", hashed, notes)
+        notes.assume(f"{unit} is never NULL in {rows.source}")
+    named = not isinstance(parts[0], exp.Placeholder) or bool(parts[0].name)
+    return Sample("keyed", rate, unit, canonical(hashed) if named else "")
 
 
 def _concatenated(node: exp.Expr) -> list[exp.Expr]:
@@ -189,89 +200,27 @@ def _concatenated(node: exp.Expr) -> list[exp.Expr]:
     return [bare(part) for part in node.expressions] if isinstance(node, exp.Concat) else [node]
 
 
-def _unit(key: exp.Expr, relation: Relation, notes: Notes, *, hashed: bool = False) -> str | None:
+def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) -> str | Sample:
     """The unit that a sampled column identifies: one row, or a key of the source as it is.
 
     What is ``hashed`` is the text of a key: equal keys must have the same.
     """
-    value = lookup(key, relation)
+    value, text = lookup(key, rows), shown(key)
+    if value is None and isinstance(key, exp.Column):
+        notes.judge(names_one_column(text), key)
     if value is None or not (value.column or value.kind is Kind.POSITION):
-        code = "V30" if isinstance(key, exp.Column) and value is None else "V04"
-        notes.find(code, f"{shown(key)}, which is not one column of the source", key)
-        return None
+        return Sample("keyed", fault=f"{text}, which is not one column of the source")
     if value.kind is Kind.POSITION:
-        if relation.row_number not in value.inputs:
-            notes.find(
-                "V04", f"{shown(key)}, which does not tell the rows of the source apart", key
-            )
-            return None
-        return ROW_UNIT
+        apart = rows.row_number in value.inputs
+        fault = f"{text}, which does not tell the rows of the source apart"
+        return ROW_UNIT if apart else Sample("keyed", fault=fault)
     if value.type in FLOATS:
-        notes.find("V04", f"{shown(key)}: 0.0 and -0.0 are one person with two texts", key)
-    elif value.collated:
-        notes.find("V32", shown(key), key)
+        return Sample("keyed", fault=f"{text}: 0.0 and -0.0 are one person with two texts")
+    if value.collated:
+        notes.judge(groups_byte_by_byte(value, text), key)
     elif value.type is None:
         notes.assume(f"{value.column} is a whole number, a UUID, or text without a collation")
     elif hashed and value.type not in ONE_TEXT:
-        found = f"{shown(key)} of type {value.type}, of which one person may have two texts"
-        notes.find("V04", found, key)
-    return value.column
-
-
-def _is_bound_secret(node: exp.Expr, queries: Collection[str]) -> bool:
-    """A parameter, or the salt of one release from the secrets relation."""
-    if isinstance(node, exp.Placeholder):
-        return True
-    select = node.this
-    if not isinstance(node, exp.Subquery) or not isinstance(select, exp.Select):
-        return False
-    if _parts(select) != {"expressions", "from_", "where"} or _parts(node) != {"this"}:
-        return False
-    condition, table = select.args["where"].this, select.args["from_"].this
-    return (
-        _is_column(select.expressions, "salt")
-        and isinstance(table, exp.Table)
-        and isinstance(table.this, exp.Identifier)
-        and _parts(table) <= {"this", "db", "catalog"}
-        and (bool(table.db) or fold(table.name) not in queries)
-        and isinstance(condition, exp.EQ)
-        and _is_column([condition.this], "release_id")
-        and condition.expression.is_string
-    )
-
-
-def _check_secrets(select: exp.Expr, relation: Relation, notes: Notes) -> None:
-    """The secrets relation is another than the source, and its columns are its own.
-
-    A relation without a column called salt would show the one of the row that is hashed.
-    """
-    table = select.args["from_"].this
-    name = dotted(part.name for part in table.parts)
-    own = {fold(last.split(".")[-1]) for last in (relation.source, *relation.views)}
-    if fold(table.name) in own:
-        notes.find("V19", f"{name}, which is the source itself", table)
-    elif relation.open:
-        notes.assume(f"{name} is no source of the release and has a salt and a release_id")
-    elif relation.columns.keys() & {"salt", "release_id"}:
-        notes.find("V19", f"{name}, beside a source with a salt or a release_id", table)
-
-
-def grain_of(method: str) -> Fraction:
-    """How far the rate of a sample may be above the one that is written.
-
-    The engine's random numbers are known to 32 bits only; the rate of a keyed sample is exact.
-
-    >>> grain_of("native") == Fraction(1, 2**32), grain_of("drawn")
-    (True, Fraction(0, 1))
-    """
-    return Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
-
-
-def _sample(
-    rate: Fraction | None, unit: str, method: str, node: exp.Expr, notes: Notes
-) -> Sample | None:
-    if rate is None or not 0 < rate < 1 - grain_of(method):
-        found = "no number" if rate is None else f"a rate of {float(rate):g}"
-        notes.find("V04", found, node)
-        return None
-    return Sample(rate, unit, method)
+        fault = f"{text} of type {value.type}, of which one person may have two texts"
+        return Sample("keyed", fault=fault)
+    return str(value.column)

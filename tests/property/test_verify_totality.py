@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
-from policy_engine.verify.schema import Schema
 
 WORST = {
     "ti": ("TINYINT", ["-128", "127", "0", "-1"]),

@@ -313,3 +313,42 @@ select marks as m, marks || marks as mm, count(*) as n from people tablesample b
 --- decades of whole numbers
 select (age / 10)::int * 10 as a, cast(floor(hours / 5) as integer) as b, count(*) as n
 from people tablesample bernoulli (10%) group by all having count(*) >= 20
+
+--- a temporary table
+create temp table v as select sex, count(*) as n from people tablesample bernoulli (10%) group by sex having count(*) >= 20
+
+--- a table if there is none
+create table if not exists v as select sex, count(*) as n from people tablesample bernoulli (10%) group by sex having count(*) >= 20
+
+--- a sample of a query
+select sex, count(*) as n from (select * from people) tablesample bernoulli (10%) group by sex having count(*) >= 20
+
+--- a sample of a named query
+with s as (select * from people) select sex, count(*) as n from s tablesample bernoulli (10%) group by sex having count(*) >= 20
+
+--- using sample on a query
+with s as (select * from people), t as (select * from s using sample 10% (bernoulli)) select sex, count(*) as n from t group by sex having count(*) >= 20
+
+--- random() above a query
+select sex, count(*) as n from (select * from people) where random() < 0.1 group by sex having count(*) >= 20
+
+--- random() above a bound
+select sex, count(*) as n from people where random() > 0.9 group by sex having count(*) >= 20
+
+--- a recursive query
+with recursive r as (select sex, count(*) as n from people tablesample bernoulli (10%) group by sex having count(*) >= 20) select * from r
+
+--- known: a view sampled
+select sex, count(*) as n from adults tablesample bernoulli (10%) group by sex having count(*) >= 20
+
+--- known: a view whose columns are renamed
+select a, count(*) as n from renamed where sha256(? || ':u:' || cast(b as varchar)) < '1999' group by a having count(*) >= 20
+
+--- open: a filter on a name that is an alias or a column
+select ward, count(*) as n from (select left(ward, 1) as area, ward from visits tablesample bernoulli (10%) where area = 'x') group by ward having count(*) >= 20
+
+--- open: one row of an alias that may be a column
+with r as (select ward, household as flat, row_number() over (partition by flat order by day) as rn from visits where sha256(? || ':u:' || flat) < '1999') select ward, count(*) as n from r where rn = 1 group by ward having count(*) >= 20
+
+--- one row a person by QUALIFY
+select ward, count(*) as n from (select * from visits where sha256(? || ':u:' || person_id) < '0ccc' qualify row_number() over (partition by person_id order by day) = 1) group by ward having count(*) >= 20

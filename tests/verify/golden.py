@@ -11,8 +11,8 @@ from policy_engine.compile.catalog import Table
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.release import open_warehouse, prepare, project_of, schema_of
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import certify
-from policy_engine.verify.schema import Schema
 
 POLICIES = Path(__file__).parents[2] / "policies"
 

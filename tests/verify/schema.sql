@@ -6,7 +6,7 @@ CREATE TABLE main.people (
   stay INTERVAL, token UHUGEINT, angle DECIMAL(38, 37), marks INTEGER[],
   person STRUCT(id INTEGER, zip VARCHAR), "select" VARCHAR, "odd ""name" VARCHAR
 );
-CREATE TABLE visits (person_id BIGINT, ward VARCHAR, day DATE, cost VARCHAR, fever DOUBLE);
+CREATE TABLE visits (person_id BIGINT, household INTEGER, ward VARCHAR, day DATE, cost VARCHAR, fever DOUBLE);
 CREATE TABLE places (lat DOUBLE, home STRUCT(lat INTEGER, street VARCHAR), PRIMARY KEY (lat));
 CREATE TYPE money AS DOUBLE;
 CREATE TABLE fees (

@@ -3,8 +3,8 @@
 import duckdb
 import pytest
 
+from policy_engine.syntax.schema import parse_schema
 from policy_engine.verify.proof import prove
-from policy_engine.verify.schema import parse_schema
 
 TABLE = """create table t (
   row integer, i integer, b bigint, h hugeint, u uhugeint, ub ubigint, d decimal(5, 2),

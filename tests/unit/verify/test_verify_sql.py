@@ -2,14 +2,15 @@
 
 from fractions import Fraction
 
+import duckdb
 import pytest
 
 from policy_engine.errors import UsageError
 from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.datatypes import plain
+from policy_engine.relations.shape import Term
+from policy_engine.syntax.schema import Schema, parse_schema
 from policy_engine.verify.proof import TIES, UNORDERED, prove
-from policy_engine.verify.schema import Schema, parse_schema
-from policy_engine.verify.shape import Term
 
 PEOPLE = "people tablesample bernoulli (10%)"
 ENOUGH = "having count(*) >= 20"
@@ -145,13 +146,13 @@ def test_the_secrets_are_no_part_of_the_source():
 
 
 def test_remedies():
-    rank = "row_number() over (partition by person order by day) = 1"
+    (finding,) = prove(
+        f"select sex, count(*) as n from people group by 1 {ENOUGH}", "duckdb"
+    ).findings
+    assert finding.message.endswith("write TABLESAMPLE BERNOULLI (10 PERCENT) behind the table")
+    rank = "rank() over (partition by person order by day) = 1"
     once = f"select ward, count(*) as n from (select * from visits qualify {rank}) group by ward"
-    assert "WHERE place = 1 around it" in prove(once, "duckdb").findings[-1].message
-    filtered = "with s as (select * from people where age > 3) select sex, count(*) as n from s"
-    sql = f"{filtered} tablesample bernoulli (10%) group by sex {ENOUGH}"
-    (finding,) = prove(sql, "duckdb").findings
-    assert finding.message.endswith("put the query's filter beside the sample")
+    assert any("row_number() OVER" in finding.message for finding in prove(once, "duckdb").findings)
 
 
 @pytest.mark.parametrize("sql", ["people.csv", "people.parquet", "a.people.json", "a.people.GZ"])
@@ -257,9 +258,10 @@ def test_mixed_types_are_assumed_away(expression):
     assert any("of their own type only" in text for text in assumed(release(expression)))
 
 
-def test_numbers_beside_unknown_columns_need_no_assumption():
+def test_numbers_beside_unknown_columns_are_of_their_type():
     sql = release("case when age < 30 then 1 when age is null then 3 else 2 end")
-    assert not [text for text in assumed(sql) if "type" in text]
+    assert MIXED in assumed(sql)
+    assert MIXED not in assumed(sql, KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -297,10 +299,7 @@ def test_an_alias_before_a_column_of_the_source():
         f" {PEOPLE}) group by b, c {ENOUGH}"
     )
     assert "people has no column of its own called b" in assumed(lateral)
-    assert (
-        shape(lateral, KNOWN).columns[1].sql == '("age" + 1) * 2'.replace("(", "").replace(")", "")
-        or True
-    )
+    assert shape(lateral, KNOWN).columns[1].sql.split() == ["(", '"age"', "+", "1", ")", "*", "2"]
     itself = (
         "select age, c, count(*) as n from (select age + 1 as age, age * 2 as c from"
         f" {PEOPLE}) group by age, c {ENOUGH}"
@@ -317,7 +316,9 @@ def test_an_alias_of_other_keys_could_hide_a_column():
 
 def test_a_key_that_reads_an_alias():
     sql = f"select left(zip, 3) as area, upper(area) as u, count(*) as n from {PEOPLE}"
-    assert codes(f"{sql} group by area, upper(area) {ENOUGH}") == ["V30"]
+    sql = f"{sql} group by area, upper(area) {ENOUGH}"
+    assert "people has no column of its own called area" in assumed(sql)
+    assert [column.inputs for column in shape(sql).columns] == [("zip",), ("zip",)]
 
 
 def test_names_for_columns():
@@ -338,26 +339,18 @@ def test_other_predicates_that_look_like_samples():
     assert codes(sql.format(f"id in (select unit, 1 from {RESERVED})")) == ["V11"]
     assert codes(sql.format(f"id in (select id from {RESERVED})")) == ["V11"]
     assert codes(sql.format("random() = 0.1")) == ["V06"]
-    assert (
-        codes(
-            sql.format(
-                "sha256(? || ':u:' || rowid) < '19' and true",
-            )
-        )
-        if False
-        else True
-    )
+    assert codes(sql.format("sha256(? || ':u:' || rowid) < '19' and now() is null")) == ["V14"]
     keyed = "sha256(? || ':u:' || {}) < '19'"
     assert codes(sql.format(keyed.format("weight")), KNOWN) == ["V04"]
     collated = Schema({"people": {**TYPES, "name": "VARCHAR COLLATE nocase"}}, known=True)
     assert codes(sql.format(keyed.format("name")), collated) == ["V32"]
     assert codes(sql.format(keyed.format("cast(id as integer)"))) == ["V04"]
-    assert codes(sql.format(keyed.format("nobody")), KNOWN) == ["V30"]
+    assert codes(sql.format(keyed.format("nobody")), KNOWN) == ["V04", "V30"]
     salted = "sha256((select salt from s.salts{}) || ':u:' || id) < '19'"
     assert codes(sql.format(salted.format(""))) == ["V19"]
     assert codes(sql.format("sha256(((select 1) + 1) || ':u:' || id) < '19'")) == ["V19"]
     released = f"select sex from (select sex, count(*) as n from {PEOPLE} {group}) where {{}}"
-    assert codes(released.format("random() < 0.1")) == ["V04", "V06"]
+    assert codes(released.format("random() < 0.1")) == ["V04"]
 
 
 RESERVED = "policy_engine_sample_400000000000000"
@@ -543,12 +536,12 @@ def test_a_time_in_utc_needs_no_assumption_about_zones():
     assert codes(release("strftime(there at time zone 'Europe/Paris', '%Y')"), KNOWN) == ["V17"]
 
 
-def test_the_whole_text_is_what_a_tilde_asks_of():
-    asked = [
-        shape(release(sql)).columns[0].sql for sql in ("zip ~ 'a'", "regexp_matches(zip, 'a')")
-    ]
-    names = [sql.split("(")[0] for sql in asked]
-    assert names == ["REGEXP_FULL_MATCH", "REGEXP_MATCHES"]
+def test_a_tilde_asks_of_any_part_of_a_text():
+    assert duckdb.sql("select 'abc' ~ 'b'").fetchall() == [(True,)]
+    asked = ("zip ~ 'a'", "regexp_matches(zip, 'a')")
+    assert [shape(release(sql)).columns[0].sql for sql in asked] == [
+        "REGEXP_MATCHES(\"zip\", 'a')"
+    ] * 2
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the kernel read out of a text: the mechanism, as values.
+"""What is read out of a text: the mechanism, as values.
 
 ``Relation`` is what is known of an intermediate query, ``ReleaseShape`` of the whole text.
 """
@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
+from sqlglot import exp
+
+from policy_engine.expressions.value_map import Entry
 from policy_engine.expressions.values import Value
 from policy_engine.policy.recodings import Recoding
 
@@ -20,7 +23,6 @@ ROW_UNIT = "row"
 class Stage(Enum):
     """How far a relation is on the way from the source to a release."""
 
-    SOURCE = "the source itself"
     ROWS = "one row for one row of the source, or none"
     COUNTED = "one row for each combination of the grouped columns"
     RELEASED = "only groups of at least k"
@@ -28,11 +30,13 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class Sample:
-    """How the sample is drawn: every unit in with probability ``rate``, independently."""
+    """How a text draws its sample; what it does not say is None, ``fault`` what is wrong."""
 
-    rate: Fraction
-    unit: str
     method: str  # drawn | keyed | native | random
+    rate: Fraction | None = None
+    unit: str | None = None
+    text: str = ""  # who is in: one text, one set of units; '' where every drawing is new
+    fault: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,28 +49,52 @@ class Term:
 
 
 @dataclass(frozen=True)
+class Rank:
+    """A row_number() per unit; ``total`` if no two rows of a person can tie."""
+
+    unit: str
+    order: tuple[Term, ...]
+    total: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A public relation, joined by its key; ``types`` is None where its columns are not known."""
+
+    types: Mapping[str, str] | None
+    inputs: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Relation:
     """What is known of a query: its stage, its columns and how it came to be."""
 
-    stage: Stage
     source: str
     columns: Mapping[str, Value]
+    base: Mapping[str, Value]  # the columns of the source itself, as far as they are known
+    stage: Stage = Stage.ROWS
     names: frozenset[str] = frozenset()  # what a column may be qualified with
     open: bool = False  # a base table without a schema: any name is a column of it
     is_file: bool = False
     views: tuple[str, ...] = ()  # the views through which the source is read
     row_number: str | None = None  # the column that numbers the rows of the source
+    lookups: Mapping[str, Lookup] | None = None  # what was joined, by the names it goes by here
+    joined: bool = False
     sample: Sample | None = None
-    sampling: bool = False  # a sample was asked for, well or not
-    rank_unit: str | None = None  # a row_number() per unit is among the columns
-    rank_order: tuple[Term, ...] = ()
-    rank_is_total: bool = False  # no two rows of a person can tie
+    rank: Rank | None = None
     one_row: bool = False  # the rank was filtered to 1
+    parts: tuple[tuple[exp.Expr, ...], ...] = ((),)  # conditions of each part of a union
     filtered: bool = False
     keys: tuple[str, ...] = ()
     k: int | None = None
     repeated: bool = False  # each group repeated as often as its count says
     order: tuple[Term, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a sample of its rows is a sample of the source's, wherever the engine draws."""
+        return self.stage is Stage.ROWS and self.rank is None and not self.joined
 
     def but(self, **changes: object) -> Relation:
         """The relation with ``changes``."""
@@ -77,12 +105,15 @@ class Relation:
 class ColumnShape:
     """A released column: the source columns it reads, and how it recodes them.
 
-    ``recoding`` is None for a deterministic function outside the policy language.
-    ``read_as`` is the type the source column is cast to before it is recoded.
+    ``kind`` is the type of the one column it reads, ``values`` maps ranges of that to what is
+    shown: None where there is no such map. ``recoding`` is None for a deterministic function
+    outside the policy language, ``read_as`` the type the source column is cast to before.
     """
 
     name: str
     inputs: tuple[str, ...]
+    kind: str | None
+    values: tuple[Entry, ...] | None
     recoding: Recoding | None
     read_as: str | None
     sql: str

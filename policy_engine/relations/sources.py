@@ -9,12 +9,13 @@ from sqlglot import exp
 
 from policy_engine.expressions.datatypes import plain
 from policy_engine.expressions.values import Kind, Value
-from policy_engine.syntax.findings import Findings, Notes, shown
+from policy_engine.relations.scope import ROW_NUMBERS
+from policy_engine.relations.shape import Lookup, Relation
+from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.names import dotted, fold
-from policy_engine.verify.rows import ROW_NUMBERS
-from policy_engine.verify.schema import Schema
-from policy_engine.verify.shape import Relation, Stage
+from policy_engine.syntax.node_laws import reads_a_table
+from policy_engine.syntax.schema import Schema
 
 _MAX_VIEWS = 32
 _PARQUET = (".parquet", ".parq", ".pq")
@@ -25,13 +26,6 @@ _FILES = frozenset({
 })  # fmt: skip
 _FILE_NUMBER = "file_row_number"
 _TABLE_NUMBER = "rowid"
-
-
-def named(relation: Relation | None, name: str) -> Relation | None:
-    """The relation, its columns to be qualified with ``name`` and nothing else."""
-    if relation is None:
-        return None
-    return relation.but(names=frozenset({fold(name or "unnamed_subquery")}))
 
 
 @dataclass(frozen=True)
@@ -57,36 +51,59 @@ class Sources:
         """The query of a view, every node of it allowed; None and findings otherwise."""
         text = self.schema.view(view)
         if not text or view in self.views or len(self.views) >= _MAX_VIEWS:
-            notes.find("V16", f"the view {view}, whose definition was not shown", node)
+            found = f"the view {view}, whose definition was not shown"
+            notes.judge(reads_a_table.broken_by(found), node)
             return None
-        findings = Findings()
-        statement = read_statement(text, self.dialect, findings)
-        notes.text = text
-        for finding in findings.sorted():
-            notes.find(finding.code, f"the view {view}: {finding.message}", node)
-        return statement.expression if isinstance(statement, exp.Create) else statement
+        statement = read_statement(text, self.dialect, notes.inside(view, text, node))
+        if not isinstance(statement, exp.Create):
+            return statement
+        names = statement.this.expressions if isinstance(statement.this, exp.Schema) else []
+        if not names:
+            query: exp.Expr = statement.expression
+            return query
+        # CREATE VIEW v (a, b) AS … names the columns as WITH v (a, b) AS … does.
+        alias = exp.TableAlias(this=exp.to_identifier(view), columns=[n.copy() for n in names])
+        inner = exp.Subquery(this=statement.expression, alias=alias)
+        named: exp.Expr = exp.Select(expressions=[exp.Star()], from_=exp.From(this=inner))
+        return named
+
+    def public(self, node: exp.Expr) -> tuple[str, str] | None:
+        """The name and key of the public lookup that ``node`` is; None where it is none."""
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+            return None
+        name = dotted(part.name for part in node.parts)
+        key = self.schema.key_of(name)
+        return None if key is None or self.view(node) is not None else (name, fold(key))
+
+    def lookup(self, name: str, inputs: frozenset[str]) -> Lookup:
+        """A public lookup, joined by what ``inputs`` say."""
+        types = self.schema.columns(name)
+        return Lookup(types and {fold(c): plain(kind) for c, kind in types.items()}, inputs)
 
     def relation(self, node: exp.Table, notes: Notes) -> Relation | None:
         """The base table or file that ``node`` reads; None and findings if it is neither."""
         if isinstance(node.this, exp.ReadParquet):
             return self._file(node, node.this, notes)
         if not isinstance(node.this, exp.Identifier):
-            notes.find("V16", shown(node.this), node)
+            notes.judge(reads_a_table.broken_by(shown(node.this)), node)
             return None
         name, last = dotted(part.name for part in node.parts), node.name.lower()
         if set(node.name) & set("./*?[") and len(node.parts) == 1:
             # DuckDB guesses the columns and types of a CSV or JSON file from its rows.
             if not last.endswith(_PARQUET):
-                notes.find("V16", f"{name}, a file whose types may depend on its rows", node)
+                notes.judge(
+                    reads_a_table.broken_by(f"{name}, a file whose types may depend on its rows"),
+                    node,
+                )
                 return None
             return self._relation(node.name, node, None, notes)
         if _may_be_file(node) and not self._is_known(name):
             quoted = shown(exp.Literal.string(".".join(part.name for part in node.parts)))
             found = f"{name}, a table or a file; a Parquet file is read as {quoted}"
-            notes.find("V16", found, node)
+            notes.judge(reads_a_table.broken_by(found), node)
             return None
         if _is_catalog(node) and not self._is_known(name):
-            notes.find("V16", f"{name}, which describes the database", node)
+            notes.judge(reads_a_table.broken_by(f"{name}, which describes the database"), node)
             return None
         return self._relation(name, node, _TABLE_NUMBER, notes)
 
@@ -97,7 +114,7 @@ class Sources:
         paths = [e for e in read.expressions if e.is_string]
         options = [e for e in read.expressions if not e.is_string]
         if len(paths) != 1 or len(options) > 1 or not all(map(_numbers_rows, options)):
-            notes.find("V16", shown(node), node)
+            notes.judge(reads_a_table.broken_by(shown(node)), node)
             return None
         path = paths[0].name
         # In several files the numbers start anew: they no longer tell rows apart.
@@ -109,7 +126,9 @@ class Sources:
         types = self.schema.columns(name)
         is_file = isinstance(node.this, exp.ReadParquet)
         if types is None and self.schema.known:
-            notes.find("V16", f"{name}, which the schema does not have once", node)
+            notes.judge(
+                reads_a_table.broken_by(f"{name}, which the schema does not have once"), node
+            )
         elif types is None and not is_file:
             notes.assume(f"{name} is a base table")
             if number is not None and _reads_rowid(node):
@@ -121,8 +140,8 @@ class Sources:
             place = exp.column(_FILE_NUMBER, quoted=True)
             columns[number] = Value(Kind.POSITION, frozenset({number}), place, "BIGINT")
         return Relation(
-            Stage.SOURCE,
             name,
+            columns,
             columns,
             names=_qualifiers(node),
             open=types is None,

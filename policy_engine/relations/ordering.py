@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from policy_engine.syntax.findings import Notes, shown
+from policy_engine.expressions.evaluation import Resolver, canonical, evaluate
+from policy_engine.relations.shape import Relation, Term
+from policy_engine.syntax.findings import Notes, law, shown
 from policy_engine.syntax.literals import bare, ordinal
 from policy_engine.syntax.names import fold
-from policy_engine.verify.rows import Resolver, canonical, evaluate
-from policy_engine.verify.shape import Relation, Term
+
+
+@law("V28")
+def is_sorted(found: str | None) -> str | None:
+    """Rows must be sorted by every released column [what leaves: not the order of rows].
+
+    Write ORDER BY with every column of GROUP BY.
+    """
+    return found
 
 
 def read_order(
@@ -33,7 +42,7 @@ def _columns(node: exp.Expr, out: Relation, resolve: Resolver, notes: Notes) -> 
         place = ordinal(node)
         if place is not None and 1 <= place <= len(names):
             return [names[place - 1]]
-        notes.find("V28", shown(node), node)
+        notes.judge(is_sorted(shown(node)), node)
         return []
     if isinstance(node, exp.Column) and fold(node.name) in out.columns:
         return [fold(node.name)]

@@ -26,6 +26,8 @@ _SHAPE = 'CREATE TABLE statements, or JSON {"table": {"column": "TYPE"}}'
 class Schema:
     """Column types by relation, and the bodies of views ('' where a body is not known).
 
+    ``public`` names the lookups that do not depend on the source, each with its key.
+
     >>> schema = Schema({"main.adult": {"age": "BIGINT"}}, known=True)
     >>> schema.columns("census.main.adult")
     {'age': 'BIGINT'}
@@ -34,6 +36,7 @@ class Schema:
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
+    public: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self, relation: str) -> Mapping[str, str] | None:
         """Types by column name; None where the schema has no such relation, or several."""
@@ -42,6 +45,10 @@ class Schema:
     def view(self, relation: str) -> str | None:
         """The body of a view, '' where it is unknown, None where this is no view."""
         return _find(self.views, relation)
+
+    def key_of(self, relation: str) -> str | None:
+        """The key of a public lookup; None where the relation is not declared public."""
+        return _find(self.public, relation)
 
 
 def _find(known: Mapping[str, _T], relation: str) -> _T | None:
@@ -105,9 +112,9 @@ def _from_ddl(text: str, dialect: str) -> Schema:
             raise UsageError(f"the schema must be {_SHAPE}, found {found}")
         if statement.kind == "VIEW" and statement.expression:
             # A view keeps its own text: what the parser would write is another text.
-            plain = isinstance(statement.this, exp.Table)
-            table = statement.this if plain else statement.this.this
-            views[dotted(part.name for part in table.parts)] = piece if plain else ""
+            named = statement.this
+            table = named if isinstance(named, exp.Table) else named.this
+            views[dotted(part.name for part in table.parts)] = piece
         elif isinstance(statement.this, exp.Schema):
             # Its own columns: the fields of a STRUCT are none.
             columns = [c for c in statement.this.expressions if isinstance(c, exp.ColumnDef)]

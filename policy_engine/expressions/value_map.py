@@ -1,0 +1,437 @@
+"""What a recoding does to each value: a map from ranges of one column's values to what is shown.
+
+Two expressions that mean the same have the same map, however they are written. An expression has a
+map if it compares one thing, its *subject*, with constants of one kind: then its value is the same
+on all of each range between two neighbouring constants, and evaluating it once on each range says
+everything. The same ranges tell whether two conditions can both hold on one row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from itertools import groupby, pairwise
+from typing import Any
+
+from sqlglot import exp
+
+from policy_engine.expressions.datatypes import FLOATS, INTEGERS, TEXT, TIMES
+from policy_engine.syntax.literals import bare, number
+
+_COMPARED = (
+    exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is,
+    exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif,
+)  # fmt: skip
+_SHARP = 10**6
+"""Numbers of at most six digits stay apart in every type, single precision included."""
+
+
+class NoMap(Exception):
+    """The expression is no map of one subject's ranges."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """A constant (``low == high``), what lies strictly between two, NULL or NaN."""
+
+    low: Any = None
+    high: Any = None
+    special: str = ""  # null | nan
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it is one constant."""
+        return not self.special and self.low is not None and self.low == self.high
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a map: the values for which ``shown`` is what is released."""
+
+    when: str
+    shown: str
+
+
+def value_map(node: exp.Expr, kind: str | None) -> tuple[Entry, ...] | None:
+    """The map that ``node`` is, ``kind`` being its subject's type; None where it is none.
+
+    >>> import sqlglot
+    >>> case = "case when age is null then 'none' when age < 18 then 'child' else 'adult' end"
+    >>> for entry in value_map(sqlglot.parse_one(case), "INTEGER"):
+    ...     print(entry.when, "→", entry.shown)
+    age < 18 → 'child'
+    18 <= age → 'adult'
+    age IS NULL → 'none'
+    """
+    try:
+        subject = _subject(node)
+        kind = kind if isinstance(subject, exp.Column) else None
+        ranges = _ranges(subject, [node], kind)
+        shown = [(part, _shown(_value(node, subject, part))) for part in ranges]
+    except NoMap:
+        return None
+    name = subject.sql("duckdb")
+    plain = [(part, text) for part, text in shown if not part.special]
+    runs = [(list(run), text) for text, run in groupby(plain, lambda pair: pair[1])]
+    entries = [Entry(when, text) for when, text in _described(runs, name, kind)]
+    last = entries[-1].shown if entries else ""
+    for part, text in shown:
+        if part.special == "null" or (part.special == "nan" and text != last):
+            entries.append(Entry(f"{name} IS {part.special.upper()}", text))
+    return tuple(entries)
+
+
+def can_both_hold(
+    left: exp.Expr, right: exp.Expr, kinds: dict[str, str | None], collated: set[str]
+) -> bool:
+    """Whether two conditions may hold on one row; True where that is not known.
+
+    ``kinds`` are the types of source columns, ``collated`` those that compare text their own way.
+
+    >>> import sqlglot
+    >>> one, other = map(sqlglot.parse_one, ("age < 18", "age between 18 and 64"))
+    >>> can_both_hold(one, other, {"age": "INTEGER"}, set())
+    False
+    """
+    try:
+        subject = _subject(left)
+        if subject != _subject(right) or any(c.name in collated for c in _columns(subject)):
+            return True
+        kind = kinds.get(subject.name) if isinstance(subject, exp.Column) else None
+        ranges = _ranges(subject, [left, right], kind, conditions=True)
+        both = (
+            _value(left, subject, part) is True and _value(right, subject, part) is True
+            for part in ranges
+        )
+        return any(both)
+    except NoMap:
+        return True
+
+
+def _columns(node: exp.Expr) -> Iterator[exp.Column]:
+    return node.find_all(exp.Column)
+
+
+def _subject(node: exp.Expr) -> exp.Expr:
+    """The one thing that is compared with constants, or that is a condition by itself."""
+    found = {part.sql("duckdb"): part for part in _subjects(node)}
+    if len(found) != 1:
+        raise NoMap
+    return next(iter(found.values()))
+
+
+def _subjects(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Every part that is compared with a constant, and every column elsewhere."""
+    node = bare(node)
+    if isinstance(node, _COMPARED) or _is_simple_case(node):
+        tests = [branch.this for branch in node.args.get("ifs") or ()]
+        parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+        sides = [bare(part) for part in (*parts, *node.expressions, *tests) if part is not None]
+        yield from (side for side in sides if _constant(side) is None and not _is_null(side))
+        branches = [branch.args["true"] for branch in node.args.get("ifs") or ()]
+        for branch in (*branches, node.args.get("default")) if branches else ():
+            if branch is not None:
+                yield from _subjects(branch)
+    elif isinstance(node, exp.Column):
+        yield node
+    elif _constant(node) is None:
+        for part in node.iter_expressions():
+            yield from _subjects(part)
+
+
+def _is_simple_case(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Case) and node.this is not None
+
+
+def _is_null(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Null)
+
+
+def _constant(node: exp.Expr) -> Any:
+    """A constant's value, None where a node is none: NULL is not a constant."""
+    node = bare(node)
+    if isinstance(node, exp.Boolean):
+        return bool(node.this)
+    if isinstance(node, exp.Literal):
+        return node.name if node.is_string else number(node)
+    if isinstance(node, exp.Neg):
+        inner = number(bare(node.this))
+        return None if inner is None else -inner
+    if isinstance(node, exp.Cast) and bare(node.this).is_string:
+        return _moment(bare(node.this).name) if node.to.is_type("date", "timestamp") else None
+    return None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _ranges(
+    subject: exp.Expr, nodes: list[exp.Expr], kind: str | None, *, conditions: bool = False
+) -> list[Range]:
+    """Every range between the constants of ``nodes``; of ``conditions``, none share a value."""
+    read = [_read(part, kind) for node in nodes for part in _constants(node)]
+    asked = [part for node in nodes for part in _conditions(node)] + (nodes if conditions else [])
+    if subject in map(bare, asked) or any(isinstance(value, bool) for value in read):
+        read += [True, False]
+    found = set(read)
+    # In Python True is 1: values are compared among their own kind only.
+    if len({type(value) for value in read}) > 1 or None in found:
+        raise NoMap
+    if conditions and not all(_is_sharp(value, kind) for value in found):
+        raise NoMap
+    points = sorted(found)
+    ends: list[Any] = [None, *points, None]
+    ranges: list[Range] = []
+    for low, high in pairwise(ends):
+        if low is not None:
+            ranges.append(Range(low, low))
+        if not isinstance(points[0] if points else None, bool):
+            ranges.append(Range(low, high))
+    numeric = not points or isinstance(points[0], Fraction)
+    nan = [Range(special="nan")] if numeric and kind in FLOATS | {None} else []
+    return [*ranges[: None if points else 1], Range(special="null"), *nan]
+
+
+def _read(node: exp.Expr, kind: str | None) -> Any:
+    """A constant as a value of the subject's type."""
+    value = _constant(node)
+    if isinstance(value, str) and kind in TIMES | {"DATE"}:
+        return _moment(value)
+    if isinstance(value, str) and kind not in {None, TEXT} and not str(kind).startswith("ENUM"):
+        return None
+    return value
+
+
+def _is_sharp(value: Any, kind: str | None) -> bool:
+    """Whether a constant stays apart from others in every type the subject can be of."""
+    if isinstance(value, Fraction):
+        digits = value * 10**6
+        small = abs(value.numerator) < _SHARP and digits.denominator == 1
+        return kind in INTEGERS or (small and len(str(abs(digits.numerator)).strip("0")) <= 6)
+    if isinstance(value, datetime):
+        whole = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+        return whole or (kind == "TIMESTAMP" and value.tzinfo is None)
+    return True
+
+
+def _constants(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The constants that stand in comparisons."""
+    for part in node.find_all(*_COMPARED, exp.Case):
+        if isinstance(part, exp.Case) and part.this is None:
+            continue
+        sides = [part.args.get(name) for name in ("this", "expression", "low", "high")]
+        tests = [branch.this for branch in part.args.get("ifs") or ()]
+        for side in (*sides, *part.expressions, *tests):
+            truth = isinstance(part, exp.Is) and isinstance(side, exp.Boolean)
+            if side is not None and (_constant(side) is not None or truth):
+                yield side
+
+
+def _conditions(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts that stand where a truth value is asked for."""
+    for joined in node.find_all(exp.And, exp.Or):
+        yield from (joined.this, joined.expression)
+    for part in node.find_all(exp.Not, exp.If):
+        if not _is_simple_case(part.parent or part):
+            yield part.this
+
+
+_Outcome = Any
+"""A constant, None for NULL, or an expression that shows more of the value than its range."""
+
+
+def _value(node: exp.Expr, subject: exp.Expr, part: Range) -> _Outcome:
+    """What ``node`` is for every value of the subject in the range ``part``."""
+    node = bare(node)
+    if node == subject:
+        return _of_subject(node, part)
+    if isinstance(node, exp.Null):
+        return None
+    if isinstance(node, (exp.And, exp.Or)):
+        sides = {_truth(side, subject, part) for side in (node.this, node.expression)}
+        first = not isinstance(node, exp.And)
+        return first if first in sides else (None if None in sides else not first)
+    if isinstance(node, exp.Not):
+        value = _truth(node.this, subject, part)
+        return None if value is None else not value
+    if isinstance(node, exp.Case):
+        return _case(node, subject, part)
+    if isinstance(node, exp.If):
+        chosen = _truth(node.this, subject, part) is True
+        other = node.args.get("false") or exp.Null()
+        return _value(node.args["true"] if chosen else other, subject, part)
+    if isinstance(node, exp.Coalesce):
+        values = (_value(each, subject, part) for each in (node.this, *node.expressions))
+        return next((value for value in values if value is not None), None)
+    if isinstance(node, exp.Nullif):
+        same = _compared(exp.EQ, node.this, node.expression, subject, part)
+        return None if same is True else _value(node.this, subject, part)
+    if isinstance(node, _COMPARED):
+        return _comparison(node, subject, part)
+    constant = _constant(node)
+    if constant is not None:
+        return constant
+    if not any(True for _ in _columns(node)) or part.special == "null":
+        raise NoMap
+    return node
+
+
+def _of_subject(node: exp.Expr, part: Range) -> _Outcome:
+    if part.special == "null":
+        return None
+    return part.low if part.is_point and isinstance(part.low, bool) else node
+
+
+def _truth(node: exp.Expr, subject: exp.Expr, part: Range) -> bool | None:
+    value = _value(node, subject, part)
+    if value is not None and not isinstance(value, bool):
+        raise NoMap
+    return value
+
+
+def _case(node: exp.Case, subject: exp.Expr, part: Range) -> _Outcome:
+    for branch in node.args["ifs"]:
+        if node.this is None:
+            holds = _truth(branch.this, subject, part)
+        else:
+            holds = _compared(exp.EQ, node.this, branch.this, subject, part)
+        if holds is True:
+            return _value(branch.args["true"], subject, part)
+    return _value(node.args.get("default") or exp.Null(), subject, part)
+
+
+def _comparison(node: exp.Expr, subject: exp.Expr, part: Range) -> bool | None:
+    if isinstance(node, exp.Between):
+        low = _compared(exp.GTE, node.this, node.args["low"], subject, part)
+        high = _compared(exp.LTE, node.this, node.args["high"], subject, part)
+        return False if False in {low, high} else (None if None in {low, high} else True)
+    if isinstance(node, exp.In):
+        found = {_compared(exp.EQ, node.this, e, subject, part) for e in node.expressions}
+        return True if True in found else (None if None in found else False)
+    kind = type(node)
+    if isinstance(node, exp.Is | exp.NullSafeEQ | exp.NullSafeNEQ):
+        sides = [_value(side, subject, part) for side in (node.this, node.expression)]
+        if None in sides:
+            same = sides[0] is None and sides[1] is None
+        else:
+            same = _compared(exp.EQ, node.this, node.expression, subject, part) is True
+        return same is not isinstance(node, exp.NullSafeNEQ)
+    return _compared(kind, node.this, node.expression, subject, part)
+
+
+_HOLDS: dict[type[exp.Expr], tuple[int, ...]] = {
+    exp.EQ: (0,), exp.NEQ: (-1, 1), exp.LT: (-1,), exp.LTE: (-1, 0), exp.GT: (1,), exp.GTE: (0, 1),
+}  # fmt: skip
+
+
+def _compared(
+    kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, subject: exp.Expr, part: Range
+) -> bool | None:
+    """A comparison of the subject with a constant, one way or the other, or of two constants."""
+    left, right = bare(left), bare(right)
+    if right == subject:
+        sign = _sign(left, right, subject, part)
+        return None if sign is None else -sign in _HOLDS[kind]
+    sign = _sign(right, left, subject, part)
+    return None if sign is None else sign in _HOLDS[kind]
+
+
+def _sign(other: exp.Expr, this: exp.Expr, subject: exp.Expr, part: Range) -> int | None:
+    """Whether ``this`` lies below (-1), at (0) or above (1) the constant ``other``; NULL: None."""
+    if isinstance(other, exp.Null) or isinstance(this, exp.Null):
+        return None
+    constant = _constant(other)
+    if constant is None:
+        raise NoMap
+    if this != subject:
+        own = _constant(this)
+        if own is None or type(own) is not type(constant):
+            raise NoMap
+        return int(own > constant) - int(own < constant)
+    return _place(part, constant)
+
+
+def _place(part: Range, constant: Any) -> int | None:
+    if part.special:
+        return None if part.special == "null" else 1  # NaN is above every number in DuckDB
+    if isinstance(constant, str) and isinstance(part.low or part.high, datetime):
+        constant = _moment(constant)
+    if part.is_point:
+        return int(part.low > constant) - int(part.low < constant)
+    return -1 if part.high is not None and constant >= part.high else 1
+
+
+def _shown(outcome: _Outcome) -> str:
+    if outcome is None:
+        return "NULL"
+    if isinstance(outcome, exp.Expr):
+        return outcome.sql("duckdb")
+    return _literal(outcome)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, Fraction):
+        return str(value.numerator) if value.denominator == 1 else f"{float(value):.17g}"
+    if isinstance(value, datetime):
+        midnight = value.time() == datetime.min.time()
+        value = value.date().isoformat() if midnight else value.isoformat(" ")
+    return exp.Literal.string(value).sql("duckdb")
+
+
+_Run = tuple[list[tuple[Range, str]], str]
+
+
+def _described(runs: list[_Run], name: str, kind: str | None) -> Iterator[tuple[str, str]]:
+    """Each run of ranges with one outcome; of texts the constants, the rest together."""
+    points = [part.low for run, _ in runs for part, _ in run if part.is_point]
+    texts = bool(points) and isinstance(points[0], str | bool)
+    between = {text for run, text in runs for part, _ in run if not part.is_point}
+    if texts and len(between) <= 1:
+        yield from _listed(runs, name, between)
+        return
+    for place, (run, text) in enumerate(runs):
+        start = _start(run[0][0], kind) if place else None
+        end = _start(runs[place + 1][0][0][0], kind) if place + 1 < len(runs) else None
+        if start is None or end is None or start != end:
+            yield _interval(start, end, name), text
+
+
+def _listed(runs: list[_Run], name: str, between: set[str]) -> Iterator[tuple[str, str]]:
+    by_text: dict[str, list[str]] = {}
+    for run, text in runs:
+        by_text.setdefault(text, []).extend(_literal(p.low) for p, _ in run if p.is_point)
+    for text, values in sorted(by_text.items(), key=lambda item: item[1]):
+        if text not in between:
+            yield f"{name} IN ({', '.join(values)})", text
+    for text in between:
+        yield f"{name} is another", text
+
+
+_Bound = tuple[Any, bool]  # a constant, and whether it belongs to what is above it
+
+
+def _start(part: Range, kind: str | None) -> _Bound:
+    """Where a run begins; of whole numbers, the least of them."""
+    if kind in INTEGERS and isinstance(part.low, Fraction):
+        least = math.ceil(part.low) if part.is_point else math.floor(part.low) + 1
+        return Fraction(least), True
+    return part.low, part.is_point
+
+
+def _interval(start: _Bound | None, end: _Bound | None, name: str) -> str:
+    if start is None and end is None:
+        return f"any {name}"
+    if start and end and start[0] == end[0]:
+        return f"{name} = {_literal(start[0])}"
+    below = f"{_literal(start[0])} {'<=' if start[1] else '<'} " if start else ""
+    above = f" {'<' if end[1] else '<='} {_literal(end[0])}" if end else ""
+    return f"{below}{name}{above}"

@@ -1,0 +1,81 @@
+"""A join to a public lookup by its key: what a row is joined to depends on the row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from policy_engine.expressions.evaluation import JOINED, evaluate
+from policy_engine.relations.scope import is_qualifier, qualifier_of, resolver
+from policy_engine.relations.shape import Relation
+from policy_engine.relations.sources import Sources
+from policy_engine.syntax.findings import Notes
+from policy_engine.syntax.literals import bare
+from policy_engine.syntax.names import fold
+from policy_engine.syntax.node_laws import reads_one_relation
+
+_KINDS = {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}
+
+
+def joined(join: exp.Join, rows: Relation, sources: Sources, notes: Notes) -> Relation:
+    """``rows``, each with at most one row of a public lookup; a finding for any other join.
+
+    The lookup has one row for each key and does not depend on the source: both are assumed, and
+    said. What the join shows is then a function of the one row [mechanism 2].
+    """
+    table = join.this
+    public = sources.public(table)
+    kind = ((join.side or "").upper(), (join.kind or "").upper())
+    if public is None or kind not in _KINDS or table.args.get("sample"):
+        found = "a join to a relation that is not declared public"
+        notes.judge(reads_one_relation.broken_by(found), join)
+        return rows
+    name, key = public
+    alias = fold(table.alias or table.name)
+    sides = list(_key_sides(join, alias, key, rows))
+    if len(sides) != 1:
+        found = f"a join to {name} by something else than {alias}.{key} = a column"
+        notes.judge(reads_one_relation.broken_by(found), join)
+        return rows
+    _mark(join, alias)
+    value = evaluate(sides[0], resolver(rows, notes), notes)
+    notes.assume(
+        f"{name} is public: it does not depend on {rows.source}, and has one row for each {key}"
+    )
+    lookups = {**(rows.lookups or {}), alias: sources.lookup(name, value.inputs)}
+    out = rows.but(lookups=lookups, joined=True, filtered=rows.filtered or kind[0] != "LEFT")
+    for condition in [join.args["on"]] if join.args.get("on") else []:
+        evaluate(condition, resolver(out, notes), notes, condition=True)
+    return out
+
+
+def _key_sides(join: exp.Join, alias: str, key: str, rows: Relation) -> Iterator[exp.Expr]:
+    """What the lookup's key is equal to; nothing where the condition is another."""
+    using = join.args.get("using") or []
+    if len(using) == 1 and fold(using[0].name) == key:
+        yield exp.column(using[0].name)
+    condition = bare(join.args["on"]) if join.args.get("on") else None
+    if using or not isinstance(condition, exp.EQ):
+        return
+    sides = [bare(condition.this), bare(condition.expression)]
+    for mine, other in (sides, sides[::-1]):
+        named = isinstance(mine, exp.Column) and qualifier_of(mine) == alias
+        if named and fold(mine.name) == key and _reads_only(other, rows):
+            yield other
+
+
+def _reads_only(node: exp.Expr, rows: Relation) -> bool:
+    """Whether every column of ``node`` is one of ``rows`` and cannot be the lookup's own."""
+    return all(
+        is_qualifier(column, rows)
+        and (bool(column.table) or (not rows.open and fold(column.name) in rows.columns))
+        for column in node.find_all(exp.Column)
+    )
+
+
+def _mark(join: exp.Join, alias: str) -> None:
+    """Keep a lookup's columns from passing for the source's: they share no name."""
+    for column in join.parent_select.find_all(exp.Column) if join.parent_select else ():
+        if qualifier_of(column) == alias:
+            column.meta[JOINED] = f"{alias}."

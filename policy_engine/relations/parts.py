@@ -1,0 +1,103 @@
+"""UNION ALL of parts of one table that no row is in twice: the table again, filtered."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from policy_engine.expressions.conversions import MIXED
+from policy_engine.expressions.evaluation import BYTEWISE, canonical
+from policy_engine.expressions.row_laws import cannot_fail
+from policy_engine.expressions.value_map import can_both_hold
+from policy_engine.expressions.values import Kind, Value
+from policy_engine.relations.shape import Relation, Stage
+from policy_engine.syntax.findings import Notes
+from policy_engine.syntax.node_laws import reads_one_relation
+
+
+def united(
+    query: exp.Union, left: Relation | None, right: Relation | None, notes: Notes
+) -> Relation | None:
+    """The union of two parts of one table; None and a finding where it is something else."""
+    if left is None or right is None:
+        return None
+    found = "UNION without ALL" if query.args.get("distinct") else _difference(left, right)
+    if found is None and not _are_apart(left, right, notes):
+        found = "a UNION of parts that a row may be in twice"
+    if found is not None:
+        notes.judge(reads_one_relation.broken_by(found), query)
+        return None
+    pairs = zip(left.columns.items(), right.columns.values(), strict=True)
+    inputs = frozenset(
+        column.name for part in (*left.parts, *right.parts) for each in part
+        for column in each.find_all(exp.Column)
+    )  # fmt: skip
+    return left.but(
+        columns={name: _either(one, other, inputs, query, notes) for (name, one), other in pairs},
+        names=frozenset(),
+        parts=(*left.parts, *right.parts),
+        filtered=True,
+    )
+
+
+def _difference(left: Relation, right: Relation) -> str | None:
+    """Why two relations are no parts of one; None where they are."""
+    for rows in (left, right):
+        if rows.stage is not Stage.ROWS or rows.rank is not None or rows.joined:
+            return "a UNION of groups, of windows or of joins"
+    if (left.source, left.is_file) != (right.source, right.is_file):
+        return f"a UNION of {left.source} and {right.source}"
+    if len(left.columns) != len(right.columns) or left.open != right.open:
+        return "a UNION of different columns"
+    if left.open and list(left.columns) != list(right.columns):
+        return "a UNION of different columns"
+    if (left.sample is None) != (right.sample is None):
+        return "a UNION of a sample and of all rows"
+    one, other = left.sample, right.sample
+    if one is None or other is None:
+        return None
+    if one != other:
+        return "a UNION of different samples"
+    if one.method in {"drawn", "keyed"} and not one.text:
+        return "a UNION of samples under two parameters; name the parameter, as $salt"
+    return None
+
+
+def _are_apart(left: Relation, right: Relation, notes: Notes) -> bool:
+    """Whether no row of the source is in both."""
+    kinds = {name: value.type for name, value in left.base.items()}
+    collated = {name for name, value in left.base.items() if value.collated}
+    apart = all(
+        any(not can_both_hold(a, b, kinds, collated) for a in one for b in other)
+        for one in left.parts
+        for other in right.parts
+    )
+    if apart and left.open:
+        notes.assume(BYTEWISE)
+    return apart
+
+
+def _either(
+    one: Value, other: Value, inputs: frozenset[str], query: exp.Union, notes: Notes
+) -> Value:
+    """A column that is one value in some parts and another in others."""
+    if _shown_as(one) is not None and _shown_as(one) == _shown_as(other):
+        return one
+    if one.kind is not Kind.VALUE or other.kind is not Kind.VALUE:
+        notes.judge(reads_one_relation.broken_by("a UNION of places of rows"), query)
+    if one.type is None or other.type is None:
+        notes.assume(MIXED)
+    elif one.type != other.type:
+        found = f"a column of the types {one.type} and {other.type}"
+        notes.judge(cannot_fail(found), query)
+    collated = True if True in {one.collated, other.collated} else None
+    return Value(
+        Kind.VALUE,
+        one.inputs | other.inputs | inputs,
+        type=one.type if one.type == other.type else None,
+        collated=one.collated if one.collated == other.collated else collated,
+        growth=max(one.growth, other.growth),
+    )
+
+
+def _shown_as(value: Value) -> tuple[Kind, str] | None:
+    return None if value.expression is None else (value.kind, canonical(value.expression))

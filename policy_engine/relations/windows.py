@@ -1,0 +1,77 @@
+"""The two constructs that relate rows to each other: one row a person, and repeated groups."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from policy_engine.expressions.evaluation import canonical, evaluate
+from policy_engine.expressions.values import Kind
+from policy_engine.relations.scope import lookup, resolver
+from policy_engine.relations.shape import Rank, Relation, Stage, Term
+from policy_engine.syntax.findings import Notes, shown
+from policy_engine.syntax.literals import bare, number
+from policy_engine.syntax.names import fold
+from policy_engine.syntax.node_laws import is_in_the_grammar, keeps_one_row
+
+
+def read_rank(node: exp.Window, rows: Relation, notes: Notes) -> Relation:
+    """``rows`` with what ``row_number() over (partition by unit order by …)`` says of them."""
+    partition = node.args.get("partition_by") or []
+    unit = lookup(bare(partition[0]), rows) if len(partition) == 1 else None
+    if not isinstance(node.this, exp.RowNumber) or unit is None or unit.column is None:
+        notes.judge(keeps_one_row.broken_by(shown(node)), node)
+        return rows
+    text = canonical(node)
+    if rows.stage is not Stage.ROWS or (rows.rank is not None and rows.rank.text != text):
+        notes.judge(keeps_one_row.broken_by("a second window, or one over groups"), node)
+    order = node.args.get("order")
+    terms = order.expressions if order is not None else []
+    last = lookup(terms[-1].this, rows) if terms else None
+    total = last is not None and last.kind is Kind.POSITION
+    return rows.but(
+        rank=Rank(unit.column, tuple(_term(term, rows, notes) for term in terms), total, text)
+    )
+
+
+def _term(term: exp.Ordered, rows: Relation, notes: Notes) -> Term:
+    node = bare(term.this)
+    value = lookup(node, rows)
+    # Which of a person's own rows comes first in the source does not depend on others.
+    if value is None or value.kind is not Kind.POSITION:
+        evaluate(node, resolver(rows, notes), notes)
+    name = fold(node.name) if isinstance(node, exp.Column) else canonical(node)
+    return Term(name, bool(term.args.get("desc")), bool(term.args.get("nulls_first")))
+
+
+_FIRST: dict[type[exp.Expr], int] = {exp.EQ: 1, exp.LTE: 1, exp.LT: 2}
+
+
+def first_of(condition: exp.Expr) -> exp.Expr | None:
+    """What a condition asks to be 1, or less than 2; None where it asks something else."""
+    wanted = _FIRST.get(type(condition))
+    if wanted is None:
+        return None
+    rank, bound = bare(condition.this), bare(condition.expression)
+    if isinstance(condition, exp.EQ) and number(rank) is not None:
+        rank, bound = bound, rank
+    return rank if number(bound) == wanted else None
+
+
+def is_first_row(condition: exp.Expr, rows: Relation) -> bool:
+    """Whether a condition keeps the first of each person's rows: ``rn = 1``."""
+    value = lookup(first_of(condition), rows)
+    return value is not None and value.kind is Kind.RANK
+
+
+def read_repeat(node: exp.Explode, rows: Relation, notes: Notes) -> Relation:
+    """``unnest(range(n))``: each released group as often as its count says."""
+    series = bare(node.this)
+    exact = False
+    if isinstance(series, exp.GenerateSeries) and rows.stage is Stage.RELEASED:
+        count = lookup(bare(series.args["end"]), rows)
+        counted = count is not None and count.kind is Kind.COUNT
+        starts = number(series.args["start"]) == 0 and bool(series.args.get("is_end_exclusive"))
+        exact = counted and starts and not rows.repeated
+    if not exact:
+        notes.judge(is_in_the_grammar.broken_by(shown(node)), node)
+    return rows.but(repeated=True)

@@ -1,0 +1,89 @@
+"""The laws of a release: what must hold of the rows, the sample, the groups and the names.
+
+Each is one function. Its docstring is the message a user sees, with the clause of theory.md: the
+mechanism's three clauses are 1 the sample, 2 the recoding, 3 the suppression.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+
+from policy_engine.policy.auto import NATIVE_GRAIN
+from policy_engine.relations.shape import Relation, Sample
+from policy_engine.syntax.findings import law
+
+
+def grain_of(method: str) -> Fraction:
+    """How far the rate of a sample may be above the one that is written.
+
+    The engine's random numbers are known to 32 bits only; the rate of a keyed sample is exact.
+
+    >>> grain_of("native") == Fraction(1, 2**32), grain_of("drawn")
+    (True, Fraction(0, 1))
+    """
+    return Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
+
+
+@law("V03")
+def is_sampled(rows: Relation) -> str | None:
+    """The source must be sampled before anything is grouped [mechanism 1].
+
+    Write TABLESAMPLE BERNOULLI (10 PERCENT) behind the table.
+    """
+    return None if rows.sample is not None else f"all rows of {rows.source}"
+
+
+@law("V04")
+def is_bernoulli(sample: Sample) -> str | None:
+    """The sample must keep every unit independently, with one stated probability below 1
+    [mechanism 1].
+
+    Known are TABLESAMPLE BERNOULLI, random() < rate, and sha256(? || ':u:' || key) < '0ccc'.
+    """
+    if sample.fault is not None:
+        return sample.fault
+    if sample.rate is None:
+        return "no number"
+    outside = not 0 < sample.rate < 1 - grain_of(sample.method)
+    return f"a rate of {float(sample.rate):g}" if outside else None
+
+
+@law("V05")
+def draws_afresh(sample: exp.TableSample) -> str | None:
+    """A sample must not be repeatable: no seed [mechanism 1].
+
+    Take the seed out.
+    """
+    return "a seed" if sample.args.get("seed") else None
+
+
+@law("V07")
+def is_grouped(text: str) -> str | None:
+    """Every released column must be a function of the grouped columns [mechanism 3].
+
+    Group by it, or leave it out.
+    """
+    return text or None
+
+
+@law("V09")
+def has_threshold(k: int | None, found: str = "groups of any size") -> str | None:
+    """Groups must be released only where their count in the sample is at least k, k ≥ 2
+    [mechanism 3].
+
+    Write HAVING COUNT(*) >= k, with AND before other conditions.
+    """
+    if k is None:
+        return found
+    return None if k >= 2 else f"a threshold of {k}"
+
+
+@law("V31")
+def is_a_table(found: str | None) -> str | None:
+    """A release must be a table, not a view: a view draws a new sample at every read [COMP].
+
+    Write CREATE TABLE, and draw the sample in the query that releases.
+    """
+    return found
