@@ -115,10 +115,14 @@ def open_warehouse(policy: Policy, project: Project, *, writes: bool) -> Warehou
 
 def schema_of(table: Table) -> Schema:
     """What the catalog says, in the kernel's words."""
-    columns = {column.name: column.type for column in table.columns}
-    if table.view is not None:
-        return Schema(views={table.name: ""}, known=True)
-    return Schema({dotted(table.parts) or table.name: columns}, known=True)
+    tables, views = {}, {}
+    for each in (table, *table.related):
+        if each.view is None:
+            types = {column.name: column.type for column in each.columns}
+            tables[dotted(each.parts) or each.name] = types
+        else:
+            views[dotted(each.parts)] = each.view
+    return Schema(tables, views, known=True)
 
 
 def prepare(
@@ -169,15 +173,21 @@ def _compiled(
         raise PolicyError(located(error.problems, policy.file)) from None
 
 
-def limit_of(policy: Policy, project: Project) -> Limit | None:
+def limit_of(policy: Policy, project: Project, account: str | None = None) -> Limit | None:
     """The limit of the account that pays, None where it only adds up.
 
     Raises:
         PolicyError: the account's name is a mistyped one.
     """
     check_account(policy, project)
-    limit = project.accounts.get(account_of(policy, project))
+    limit = project.accounts.get(account or account_of(policy, project))
     return None if limit is None else Limit(limit.epsilon, limit.delta)
+
+
+def paying_account(policy: Policy, project: Project, certificate: Certificate) -> str:
+    """The account that pays: a view's release pays from the account of the table it reads."""
+    shape = certificate.shape
+    return account_of(policy, project, shape.table if shape.views else None)
 
 
 def charge_of(account: str, certificate: Certificate) -> Charge:
@@ -200,8 +210,8 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, _ = prepare(policy, project, warehouse)
-    account = account_of(policy, project)
-    balance = balance_of_account(project, account, limit_of(policy, project))
+    account = paying_account(policy, project, certificate)
+    balance = balance_of_account(project, account, limit_of(policy, project, account))
     try:
         admit(balance, charge_of(account, certificate))
     except BudgetExceeded:
@@ -256,8 +266,9 @@ def release(policy: Policy, project: Project | None = None, *, replace: bool = F
         certificate, table = prepare(policy, project, warehouse, replace=replace)
         target = _checked_target(policy, warehouse, replace=replace)
         key = signing_key(project)
-        limit = limit_of(policy, project)
-        charge = charge_of(account_of(policy, project), certificate)
+        account = paying_account(policy, project, certificate)
+        limit = limit_of(policy, project, account)
+        charge = charge_of(account, certificate)
         with Ledger.open(project.ledger) as ledger:
             with ledger.reserve(charge, limit) as reservation:
                 job = _Job(policy, certificate, table, warehouse, key, replace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,10 +15,13 @@ from policy_engine.errors import Finding, NotCertifiable, UsageError
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
     from policy_engine.policy.resolve import Policy
-    from policy_engine.relations.shape import ReleaseShape
+    from policy_engine.relations.shape import ColumnShape, ReleaseShape
     from policy_engine.syntax.schema import Schema
 
 PolicyOption = Annotated[Path | None, typer.Option(help="Compare with this policy as well.")]
+
+
+_MOST_ENTRIES = 8
 
 
 def check(
@@ -39,12 +43,14 @@ def check(
     """
     from policy_engine.cli.reading import read_file
     from policy_engine.policy.loading import load_policy
-    from policy_engine.syntax.schema import parse_schema
+    from policy_engine.syntax.schema import Schema, parse_schema
     from policy_engine.verify.proof import prove
 
     wanted = load_policy(policy) if policy is not None else None
     text = read_file(file)
-    known = parse_schema(read_file(schema), dialect) if schema is not None else None
+    known = parse_schema(read_file(schema), dialect) if schema is not None else Schema()
+    if wanted is not None:
+        known = replace(known, public={**known.public, **dict(wanted.public)})
     proof = prove(text, dialect, known)
     findings = proof.findings
     if wanted is not None and proof.shape is not None:
@@ -95,12 +101,27 @@ def _shape(shape: ReleaseShape) -> dict[str, Any]:
         "method": shape.method,
         "k": shape.k,
         "columns": [column.name for column in shape.columns],
-        "recodes": {column.name: column.sql for column in shape.columns},
+        "recodes": {column.name: _recode(column) for column in shape.columns},
         "count": shape.count,
         "form": shape.form,
         "target": shape.target,
         "ordered": shape.ordered,
     }
+
+
+def _recode(column: ColumnShape) -> dict[str, Any]:
+    """What a column shows: of which source columns, as a map of values where it is one."""
+    values = None if column.values is None else [asdict(entry) for entry in column.values]
+    return {"of": list(column.inputs), "values": values, "sql": column.sql}
+
+
+def _mapped(column: ColumnShape) -> str:
+    """A recode on one line: its map, or else its expression."""
+    if column.values is None:
+        return " ".join(column.sql.split())
+    shown = [f"{entry.when} → {entry.shown}" for entry in column.values[:_MOST_ENTRIES]]
+    more = len(column.values) - len(shown)
+    return "; ".join([*shown, *([f"and {more} more"] if more else [])])
 
 
 def _proved(document: dict[str, Any], proved: ReleaseShape) -> list[str]:
@@ -117,6 +138,7 @@ def _proved(document: dict[str, Any], proved: ReleaseShape) -> list[str]:
         f"  rate     {shape['rate']:.12g} ({shape['method']})",
         f"  k        {shape['k']}",
         f"  columns  {', '.join(shape['columns'])}",
+        *[f"    {column.name}: {_mapped(column)}" for column in proved.columns],
         "assuming:" if document["assumptions"] else "assuming nothing",
     ]
     lines += [f"  - {text}" for text in document["assumptions"]]

@@ -86,13 +86,15 @@ class Table:
     """A source: where it is, and its columns in order.
 
     ``parts`` are the quoted parts of a table's name; empty for a file, whose path is
-    ``path``. ``view`` is the body of a view, None for a base table.
+    ``path``. ``view`` is the text of a view, None for a base table, and ``related`` what else
+    its database holds: what the view reads is among it.
     """
 
     columns: tuple[Column, ...]
     path: str | None = None
     parts: tuple[str, ...] = ()
     view: str | None = None
+    related: tuple[Table, ...] = ()
 
     def find(self, name: str) -> Column | None:
         """The column called ``name``, exactly or else in another case, as SQL has it."""

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Kind, Table
+from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.recodes import readable, type_problem
 from policy_engine.compile.stages import STAGES, Draft, read_columns
@@ -58,6 +58,12 @@ def name_of(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)
 
 
+_OF_A_LOOKUP = (
+    "a column of a public lookup is joined in SQL of your own, which 'policy-engine check --policy'"
+    " proves; compile writes no joins"
+)
+
+
 def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Problem, ...]:
     """Everything in ``policy`` that does not fit ``table``."""
     found: list[tuple[str, str, str]] = []
@@ -70,7 +76,7 @@ def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Probl
                 (
                     path_text(("recode", name)),
                     f"{table.name} has no column {name!r}",
-                    _near(name, table),
+                    _near(name, table) if not policy.public else _OF_A_LOOKUP,
                 )
             )
             continue
@@ -93,8 +99,6 @@ def _near(name: str, table: Table) -> str:
 def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
     found = []
     source = policy.source
-    if table.view is not None:
-        found.append(("source.relation", f"{table.name} {NO_VIEW}", INSTEAD_OF_A_VIEW))
     named = [("source.unit.key", source.key)] if source.key else []
     named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
     named += [("source.columns", name) for name, _ in source.columns]
@@ -156,6 +160,9 @@ def _sample_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tup
     if policy.method == "native" and policy.source.key is not None:
         message = "method native samples rows, but the unit is a person with a key"
         found.append(("sample.method", message, "use method: keyed"))
+    if policy.method == "keyed" and policy.source.key is None and table.view is not None:
+        message = f"{table.name} is a view, whose rows have no numbers to draw from"
+        found.append(("source.unit", message, "name unit.key, or use sample.method: native"))
     if policy.method == "keyed" and threshold(policy.rate) < 1:
         message = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
         found.append(("sample.rate", message, "raise the rate"))

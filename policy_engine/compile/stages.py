@@ -146,7 +146,7 @@ def _one_row(draft: Draft, query: exp.Select, is_file: bool) -> Draft:
     window = exp.Window(
         this=exp.RowNumber(),
         partition_by=[_quoted(str(source.key))],
-        order=exp.Order(expressions=terms),
+        order=exp.Order(expressions=terms) if terms else None,
     )
     query = query.select(exp.alias_(window, rank, quoted=True), copy=False)
     return draft.then("sampled", query, rank=rank)

@@ -25,6 +25,8 @@ _COMPARED = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is,
     exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif,
 )  # fmt: skip
+_MOST_CONSTANTS = 200
+"""A map of more is no help to a reader, and costs the square of it."""
 _SHARP = 10**6
 """Numbers of at most six digits stay apart in every type, single precision included."""
 
@@ -181,6 +183,8 @@ def _ranges(
     if subject in map(bare, asked) or any(isinstance(value, bool) for value in read):
         read += [True, False]
     found = set(read)
+    if len(found) > _MOST_CONSTANTS:
+        raise NoMap
     # In Python True is 1: values are compared among their own kind only.
     if len({type(value) for value in read}) > 1 or None in found:
         raise NoMap

@@ -36,6 +36,7 @@ class Value:
     collated: bool | None = None
     key: str | None = None
     growth: int = 1
+    public: str | None = None  # the column of a public lookup that it is
 
     @property
     def column(self) -> str | None:

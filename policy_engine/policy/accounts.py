@@ -14,15 +14,18 @@ from policy_engine.policy.scalars import show
 _SIMILAR = 0.8
 
 
-def account_of(policy: Policy, project: Project) -> str:
+def account_of(policy: Policy, project: Project, table: str | None = None) -> str:
     """The account that pays. A source file pays under one name, wherever its policies are.
+
+    ``table`` is what a source that is a view reads: whoever releases through views pays from the
+    account of the table below them.
 
     Policies in different folders write the path of the same file differently; the account's
     name is then the path from the project's folder.
     """
     path, relation = policy.source_path, policy.source.relation
     if relation is not None and policy.budget == relation:
-        full = _full_name(relation, project)
+        full = _full_name(table or relation, project)
         named = (name for name in project.accounts if _full_name(name, project) == full)
         return next(named, full)
     if path is None or policy.budget != policy.source.path:

@@ -227,6 +227,11 @@ class PolicyDocument(Document):
         dict[str, Recode], BeforeValidator(laws.a_mapping("column: recoding", _UNCOMMENT))
     ] = Field(json_schema_extra={"minProperties": 1})
     """Every released column and its recoding; a column not named is not released."""
+    public: Annotated[
+        dict[str, fields.LineField], BeforeValidator(laws.a_mapping("relation: key"))
+    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
+    """Lookups that do not depend on the source, each with its key: SQL that joins them is proved
+    by `check --policy`; `recode` may then name their columns."""
     sample: SampleSpec
     """How the people of the release are drawn."""
     k: fields.KField

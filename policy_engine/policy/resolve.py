@@ -96,6 +96,7 @@ class Policy:
     k: int
     guarantee: Guarantee
     release: Release
+    public: tuple[tuple[str, str], ...]
     budget: str
     grouping: Grouping
     digest: str
@@ -173,6 +174,7 @@ def resolve(
         k=k,
         guarantee=guarantee,
         release=Release(release.path, release.relation, release.form, release.count_as),
+        public=tuple(document.public.items()),
         budget=document.budget or source.text,
         grouping=document.grouping,
         digest=digest(document, {column: found.digest for column, found in hierarchies.items()}),

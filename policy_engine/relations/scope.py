@@ -48,10 +48,10 @@ def lookup(node: exp.Expr | None, rows: Relation) -> Value | None:
 
 def _looked_up(name: str, table: Lookup) -> Value | None:
     """A column of a public relation: a function of what it was joined by."""
-    if table.types is None:
-        return Value(Kind.VALUE, table.inputs)
-    kind = table.types.get(name)
-    return None if kind is None else Value(Kind.VALUE, table.inputs, type=kind)
+    kind = None if table.types is None else table.types.get(name)
+    if table.types is not None and kind is None:
+        return None
+    return Value(Kind.VALUE, table.inputs, type=kind, public=f"{table.name}.{name}")
 
 
 def qualifier_of(node: exp.Column) -> str:

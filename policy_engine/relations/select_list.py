@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -70,6 +71,19 @@ def check_hidden(
 def called(rows: Relation, name: str) -> Relation:
     """``rows``, their columns to be qualified with ``name`` and nothing else."""
     return rows.but(names=frozenset({fold(name or "unnamed_subquery")}))
+
+
+def opaque(rows: Relation, view: str) -> Relation:
+    """A view's rows with its columns as the source's own, and its filters as part of the source.
+
+    What they are made of was proved; a policy that names the view speaks of them as they are.
+    """
+    columns = {
+        name: replace(value, inputs=frozenset({name}), expression=exp.column(name, quoted=True))
+        for name, value in rows.columns.items()
+    }
+    own = {"source": view, "table": rows.source, "base": columns}
+    return rows.but(columns=columns, parts=((),), filtered=False, **own)
 
 
 def aggregates(item: exp.Expr) -> bool:

@@ -62,6 +62,7 @@ class Rank:
 class Lookup:
     """A public relation, joined by its key; ``types`` is None where its columns are not known."""
 
+    name: str
     types: Mapping[str, str] | None
     inputs: frozenset[str]
 
@@ -78,6 +79,7 @@ class Relation:
     open: bool = False  # a base table without a schema: any name is a column of it
     is_file: bool = False
     views: tuple[str, ...] = ()  # the views through which the source is read
+    table: str = ""  # the base table, where the source is a view that a policy names
     row_number: str | None = None  # the column that numbers the rows of the source
     lookups: Mapping[str, Lookup] | None = None  # what was joined, by the names it goes by here
     joined: bool = False
@@ -108,6 +110,7 @@ class ColumnShape:
     ``kind`` is the type of the one column it reads, ``values`` maps ranges of that to what is
     shown: None where there is no such map. ``recoding`` is None for a deterministic function
     outside the policy language, ``read_as`` the type the source column is cast to before.
+    ``public`` is the column of a public lookup that it shows, None where it shows none.
     """
 
     name: str
@@ -117,12 +120,14 @@ class ColumnShape:
     recoding: Recoding | None
     read_as: str | None
     sql: str
+    public: str | None = None
 
 
 @dataclass(frozen=True)
 class ReleaseShape:
     """The mechanism a text was proved to be.
 
+    ``table`` is the base table that the views, if any, read: the source, or below it.
     ``columns`` are the released columns but the count; ``shown`` names all, in their order;
     ``hidden`` are grouped expressions that no released column shows.
     """
@@ -130,6 +135,7 @@ class ReleaseShape:
     source: str
     is_file: bool
     views: tuple[str, ...]
+    table: str
     unit: str
     rate: Fraction
     method: str

@@ -78,7 +78,7 @@ class Sources:
     def lookup(self, name: str, inputs: frozenset[str]) -> Lookup:
         """A public lookup, joined by what ``inputs`` say."""
         types = self.schema.columns(name)
-        return Lookup(types and {fold(c): plain(kind) for c, kind in types.items()}, inputs)
+        return Lookup(name, types and {fold(c): plain(kind) for c, kind in types.items()}, inputs)
 
     def relation(self, node: exp.Table, notes: Notes) -> Relation | None:
         """The base table or file that ``node`` reads; None and findings if it is neither."""

@@ -26,7 +26,8 @@ _SHAPE = 'CREATE TABLE statements, or JSON {"table": {"column": "TYPE"}}'
 class Schema:
     """Column types by relation, and the bodies of views ('' where a body is not known).
 
-    ``public`` names the lookups that do not depend on the source, each with its key.
+    ``public`` names the lookups that do not depend on the source, each with its key. ``source``
+    is a view whose columns a policy speaks of: they are not looked through.
 
     >>> schema = Schema({"main.adult": {"age": "BIGINT"}}, known=True)
     >>> schema.columns("census.main.adult")
@@ -37,6 +38,7 @@ class Schema:
     views: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
     public: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
 
     def columns(self, relation: str) -> Mapping[str, str] | None:
         """Types by column name; None where the schema has no such relation, or several."""
@@ -49,6 +51,10 @@ class Schema:
     def key_of(self, relation: str) -> str | None:
         """The key of a public lookup; None where the relation is not declared public."""
         return _find(self.public, relation)
+
+    def is_source(self, relation: str) -> bool:
+        """Whether a relation is the one that a policy speaks of."""
+        return bool(self.source) and _find({self.source: True}, relation) is not None
 
 
 def _find(known: Mapping[str, _T], relation: str) -> _T | None:
@@ -86,11 +92,16 @@ def _from_json(text: str) -> Schema:
         raise UsageError(f"the schema must be {_SHAPE}, found JSON that does not parse") from None
     tables = document.get("tables", document)
     views = document.get("views", {}) if "tables" in document else {}
-    texts = views.values() if isinstance(views, dict) else [None]
+    public = document.get("public", {}) if "tables" in document else {}
+    texts = [*views.values(), *public.values()] if _are_dicts(views, public) else [None]
     columns = tables.values() if isinstance(tables, dict) else [None]
     if not all(isinstance(body, str) for body in texts) or not all(map(_is_columns, columns)):
         raise UsageError(f"the schema must be {_SHAPE}, found another JSON document")
-    return Schema(tables, views, known=True)
+    return Schema(tables, views, known=True, public=public)
+
+
+def _are_dicts(*found: object) -> bool:
+    return all(isinstance(each, dict) for each in found)
 
 
 def _is_columns(types: object) -> bool:

@@ -7,7 +7,7 @@ the policy, computes the (ε, δ) of what it read, and returns a ``Certificate``
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -117,7 +117,8 @@ def certify(
     Raises:
         NotCertifiable: with every finding.
     """
-    proof = prove(sql, dialect, schema)
+    known = replace(schema or Schema(), source=policy.source.relation or "")
+    proof = prove(sql, dialect, replace(known, public={**known.public, **dict(policy.public)}))
     if proof.shape is None:
         raise NotCertifiable(proof.findings)
     differences = compare(proof.shape, policy)

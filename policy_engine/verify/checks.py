@@ -13,7 +13,7 @@ from fractions import Fraction
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import written
 from policy_engine.expressions.value_map import value_map
-from policy_engine.policy.recodings import Recoding
+from policy_engine.policy.recodings import Keep, Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.relations.ordering import is_sorted
 from policy_engine.relations.scope import ROW_NUMBERS
@@ -117,6 +117,8 @@ def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None
     """
     types = {fold(name): kind for name, kind in policy.source.columns}
     for column, (name, recoding) in zip(shape.columns, policy.recodings, strict=False):
+        if recoding == Keep() and (column.public or "").rpartition(".")[2] == fold(name):
+            continue
         reads_itself = column.inputs in {(), (fold(name),)}
         if not reads_itself or not (column.recoding == recoding or _is_same(column, recoding)):
             return f"{name} as {column.sql}"

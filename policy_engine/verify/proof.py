@@ -131,6 +131,7 @@ def _shape(rows: Relation, target: str | None, replaces: bool) -> ReleaseShape:
         source=rows.source,
         is_file=rows.is_file,
         views=rows.views,
+        table=rows.table or rows.source,
         unit=sample.unit,
         rate=sample.rate,
         method=sample.method,
@@ -154,9 +155,10 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     node = value.expression
     types = {rows.base[column].type for column in inputs if column in rows.base}
     kind = types.pop() if len(types) == 1 else None
-    sql = node.sql("duckdb", pretty=True) if node is not None else f"a function of {inputs}"
+    by = f"{value.public or 'a function'} of {', '.join(inputs)}"
+    sql = node.sql("duckdb", pretty=True) if node is not None else by
     if node is None or value.kind is not Kind.VALUE:
-        return ColumnShape(name, inputs, kind, None, None, None, sql)
+        return ColumnShape(name, inputs, kind, None, None, None, sql, value.public)
     recoding, _, read_as = read_recoding(node) or (None, None, None)
     return ColumnShape(name, inputs, kind, value_map(node, kind), recoding, read_as, sql)
 

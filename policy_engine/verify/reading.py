@@ -26,6 +26,7 @@ from policy_engine.relations.select_list import (
     check_hidden,
     is_star,
     names_of,
+    opaque,
     output_name,
     spread,
     star_of,
@@ -173,6 +174,8 @@ class Reader:
         if inner.sample is not None:
             found = f"the view {view}, which draws a sample"
             self._notes.judge(is_a_table(found), node)
+        if self._sources.schema.is_source(view):
+            inner = opaque(inner, view)
         return called(inner, node.alias or node.name).but(views=(view, *inner.views))
 
     def _renamed(self, rows: Relation | None, node: exp.Expr) -> Relation | None:

@@ -153,6 +153,36 @@ def test_a_release_verifies_from_its_files_alone(lab, form, method, source):
     assert done.groups == 2
 
 
+@pytest.mark.parametrize(
+    ("unit", "method"), [("{key: person}", "keyed"), ("row", "native")], ids=["keyed", "native"]
+)
+def test_a_view_is_followed_to_its_table(lab, unit, method):
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("CREATE VIEW grown AS SELECT * FROM everyone WHERE age >= 0")
+        connection.execute("CREATE TABLE odd (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1))")
+    done = lab.release(source=f"{{relation: grown, unit: {unit}}}", method=method)
+    lab.verify(done.certificate, Path(done.release))
+    assert (done.groups, done.account) == (2, "db.main.people")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("SELECT DISTINCT * FROM people", "V12"),
+        ("SELECT * FROM people LIMIT 3000", "V12"),
+        ("SELECT * FROM people UNION ALL SELECT * FROM people", "V13"),
+        ("SELECT p.* FROM people p JOIN people q ON p.person = q.person", "V13"),
+        ("SELECT * FROM people USING SAMPLE 50 PERCENT (bernoulli)", "V31"),
+        ("SELECT * FROM people WHERE age > (SELECT avg(age) FROM people)", "V11"),
+    ],
+)
+def test_a_view_in_which_rows_depend_on_others_is_refused(lab, body, code):
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute(f"CREATE VIEW mixed AS {body}")
+    source = "{relation: mixed, unit: {key: person}}"
+    refused(lab, NotCertifiable, f"{code} .*the view db.main.mixed, ", source=source)
+
+
 def test_the_file_carries_the_facts_of_its_certificate(lab):
     done = lab.release()
     statement = json.loads(done.certificate.read_text())
@@ -575,16 +605,14 @@ def test_a_relation_that_is_not_there_is_told(lab, relation, message):
     refused(lab, WarehouseError, message, source=f"{{relation: {relation}, unit: row}}")
 
 
-@pytest.mark.parametrize(
-    ("unit", "method"), [("row", "keyed"), ("{key: person}", "keyed"), ("row", "native")]
-)
-def test_a_view_is_refused_with_the_remedy(lab, unit, method):
+def test_a_view_has_no_row_numbers_to_draw_from(lab):
     refused(
         lab,
         PolicyError,
-        r"policy.yaml:3:\d+: db.main.everyone must be a table, found a view; name the table",
-        source=f"{{relation: everyone, unit: {unit}}}",
-        method=method,
+        r"policy.yaml:3:\d+: db.main.everyone is a view, whose rows have no numbers to draw from;"
+        " name unit.key, or use sample.method: native",
+        source="{relation: everyone, unit: row}",
+        method="keyed",
     )
 
 
