@@ -37,6 +37,8 @@ class Value:
     key: str | None = None
     growth: int = 1
     public: str | None = None  # the column of a public lookup that it is
+    unique: bool | None = None  # whether no two rows of the source share it, None: not known
+    filled: bool | None = None  # whether it is never NULL, None: not known
 
     @property
     def column(self) -> str | None:

@@ -11,6 +11,7 @@ from policy_engine.expressions.datatypes import plain
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.scope import ROW_NUMBERS
 from policy_engine.relations.shape import Lookup, Relation
+from policy_engine.syntax.constraints import Constraints
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.names import dotted, fold
@@ -133,7 +134,8 @@ class Sources:
             notes.assume(f"{name} is a base table")
             if number is not None and _reads_rowid(node):
                 notes.assume(f"{name} has no column of its own called {number}")
-        columns = {fold(c): _column(c, kind) for c, kind in (types or {}).items()}
+        declared = self.schema.constraints_of(name)
+        columns = {fold(c): _column(c, kind, declared) for c, kind in (types or {}).items()}
         if number in columns:
             number = None
         if number == _FILE_NUMBER and columns:
@@ -167,7 +169,10 @@ def _is_catalog(node: exp.Table) -> bool:
     return schema in {"", "main"} and name.startswith(_CATALOG_VIEWS)
 
 
-def _column(name: str, kind: str) -> Value:
+def _column(name: str, kind: str, declared: Constraints | None) -> Value:
+    known = declared is not None and declared.keyed
+    unique = known and declared is not None and fold(name) in declared.unique
+    filled = declared is not None and fold(name) in declared.filled
     collated = " COLLATE" in kind.upper()
     # A nested type keeps its whole spelling, so that a float or text within it is seen.
     type_ = plain(kind)
@@ -177,6 +182,8 @@ def _column(name: str, kind: str) -> Value:
         exp.column(name, quoted=True),
         kind.upper() if type_ in {"STRUCT", "MAP", "UNION"} else type_,
         collated,
+        unique=unique if known else None,
+        filled=True if filled else (False if known else None),
     )
 
 

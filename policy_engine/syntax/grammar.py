@@ -30,6 +30,8 @@ from policy_engine.syntax.synonyms import in_one_word
 # What the parser would warn of is a finding here, or is not parsed.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
+_MOST_FINDINGS = 100
+
 DIALECTS = ("duckdb",)
 """The dialects whose sampling the kernel has rules for."""
 
@@ -163,6 +165,8 @@ def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
         return None
     statement = in_one_word(statements[0])
     for node in statement.walk():
+        if len(notes.findings) >= _MOST_FINDINGS:
+            break  # the text is refused; the place of each more costs a walk
         for breach in _breaches(node):
             notes.judge(breach, node)
     return statement
@@ -175,6 +179,8 @@ def _breaches(node: exp.Expr) -> list[Breach]:
         allowed = None  # a row as one value; in GROUP BY it is a list of keys
     if allowed is None:
         return [reason(node)]
+    if _is_repaired(node):
+        return [is_in_the_grammar.broken_by(f"{named(node)} that no engine reads so")]
     found = []
     needed = None if isinstance(node.parent, exp.Case) else _NEEDED.get(type(node))
     if needed is not None and not node.args.get(needed[0]):
@@ -184,6 +190,14 @@ def _breaches(node: exp.Expr) -> list[Breach]:
             broken = _PART_LAWS.get(part, is_in_the_grammar)
             found.append(broken.broken_by(f"{named(node)} with {part}"))
     return found
+
+
+def _is_repaired(node: exp.Expr) -> bool:
+    """Whether the parser made something of a text that DuckDB does not read at all."""
+    if isinstance(node, exp.Group):
+        return bool(node.args.get("all")) is bool(node.expressions)
+    left_out = node.args.get("except_") if isinstance(node, exp.Star) else None
+    return any(not isinstance(item, exp.Identifier | exp.Column) for item in left_out or ())
 
 
 def _speaks(value: object) -> bool:

@@ -84,6 +84,12 @@ def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | No
     last = before[-1] if before else ""
     if kind == "string" and (last == "." or last.startswith("'")):
         return "a string that stands for a name, or behind another"
+    if last == "," and token in {",", ")"}:
+        return "a comma without anything behind it"
+    if token.lower() == "as" and last.lower() in {"select", ",", "("}:
+        return "a name for nothing"
+    if token == "." and last.lower() in {"from", "join", ","}:
+        return "a name without its first part"
     if kind == "operator" and not {token, token.removesuffix("-")} & _OPERATORS:
         return f"the operator {token}"
     called = before[0].strip('"').lower() if last == "(" else ""

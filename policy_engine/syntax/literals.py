@@ -48,29 +48,6 @@ def bound(node: exp.Expr) -> Fraction | None:
     return number(node) if _BOUND.fullmatch(node.name) else None
 
 
-# Of two values that are not NULL, one of a comparison and its contrary holds.
-_CONTRARY: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.LT: exp.GTE, exp.LTE: exp.GT, exp.GT: exp.LTE, exp.GTE: exp.LT,
-}  # fmt: skip
-
-
-def comparison(node: exp.Expr) -> tuple[exp.Expr, type[exp.Expr] | None]:
-    """A comparison under any number of NOT, and the kind that it is of with them.
-
-    >>> import sqlglot
-    >>> node, kind = comparison(sqlglot.parse_one("not (n < 20)"))
-    >>> node.sql(), kind.__name__
-    ('n < 20', 'GTE')
-    """
-    if not isinstance(node, exp.Not):
-        return node, type(node)
-    negated = False
-    while isinstance(node, exp.Not):
-        node, negated = bare(node.this), not negated
-    contrary = _CONTRARY.get(type(node))
-    return node, contrary if negated or contrary is None else type(node)
-
-
 def ordinal(node: exp.Expr) -> int | None:
     """The place in a list that a literal whole number names; None for anything else."""
     value = number(node)

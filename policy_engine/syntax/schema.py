@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlglot.tokens import Tokenizer
 
 from policy_engine.errors import UsageError
+from policy_engine.syntax.constraints import Constraints, constraints_of
 from policy_engine.syntax.grammar import dialect_named
 from policy_engine.syntax.names import dotted, fold
 
@@ -38,6 +39,7 @@ class Schema:
     views: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
     public: Mapping[str, str] = field(default_factory=dict)
+    constraints: Mapping[str, Constraints] = field(default_factory=dict)
     source: str = ""
 
     def columns(self, relation: str) -> Mapping[str, str] | None:
@@ -51,6 +53,10 @@ class Schema:
     def key_of(self, relation: str) -> str | None:
         """The key of a public lookup; None where the relation is not declared public."""
         return _find(self.public, relation)
+
+    def constraints_of(self, relation: str) -> Constraints | None:
+        """What is declared of a table's keys; None where nothing is known."""
+        return _find(self.constraints, relation)
 
     def is_source(self, relation: str) -> bool:
         """Whether a relation is the one that a policy speaks of."""
@@ -117,6 +123,7 @@ def _from_ddl(text: str, dialect: str) -> Schema:
         raise UsageError(f"the schema must be {_SHAPE}, found text that does not parse") from None
     tables: dict[str, dict[str, str]] = {}
     views: dict[str, str] = {}
+    constraints: dict[str, Constraints] = {}
     for piece, statement in parsed:
         if not isinstance(statement, exp.Create) or statement.kind not in {"TABLE", "VIEW"}:
             found = type(statement).__name__.upper()
@@ -129,13 +136,13 @@ def _from_ddl(text: str, dialect: str) -> Schema:
         elif isinstance(statement.this, exp.Schema):
             # Its own columns: the fields of a STRUCT are none.
             columns = [c for c in statement.this.expressions if isinstance(c, exp.ColumnDef)]
-            tables[dotted(part.name for part in statement.this.this.parts)] = {
-                column.name: _type(column) for column in columns
-            }
+            name = dotted(part.name for part in statement.this.this.parts)
+            tables[name] = {column.name: _type(column) for column in columns}
+            constraints[name] = constraints_of(statement.this)
         else:
             found = f"a {statement.kind} without columns or a query"
             raise UsageError(f"the schema must be {_SHAPE}, found {found}")
-    return Schema(tables, views, known=True)
+    return Schema(tables, views, known=True, constraints=constraints)
 
 
 def _statements(text: str, tokenizer: Tokenizer) -> list[str]:

@@ -19,11 +19,10 @@ from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.models import CSV_FILES
 from policy_engine.policy.resolve import Policy
-from policy_engine.relations.shape import ReleaseShape
+from policy_engine.relations.shape import ReleaseShape, grain_of
 from policy_engine.syntax.findings import findings_of
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.checks import compare, guarantee_is_met
-from policy_engine.verify.laws import grain_of
 from policy_engine.verify.proof import BUILT_INS, prove
 
 MECHANISM = "sampled-suppression"
@@ -184,6 +183,8 @@ def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]
     ]
     if policy.source.text.lower().endswith(CSV_FILES):
         known.append(f"{policy.source.text} is well-formed CSV whoever is in it")
+    elif policy.source.text.lower().endswith((".parquet", ".pq")):
+        known.append(f"every text in {policy.source.text} is UTF-8 whoever is in it")
     if policy.source.sampled_at != 1:
         known.insert(
             0,

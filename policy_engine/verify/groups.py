@@ -8,7 +8,6 @@ that count and on nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlglot import exp
@@ -31,22 +30,12 @@ from policy_engine.relations.scope import (
     resolver,
 )
 from policy_engine.relations.shape import Relation, Stage
+from policy_engine.syntax.conditions import conjuncts, lower_bound
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, bound, comparison, number, ordinal
+from policy_engine.syntax.literals import bare, number, ordinal
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import only_counts
 from policy_engine.verify.laws import has_threshold, is_grouped
-
-
-def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The parts of an AND chain, in order, without parentheses."""
-    stack = [] if node is None else [node]
-    while stack:
-        current = bare(stack.pop())
-        if isinstance(current, exp.And):
-            stack.extend((current.expression, current.this))
-        else:
-            yield current
 
 
 class Grouping:
@@ -156,7 +145,9 @@ class Grouping:
             return number(node.this) == 1
         if not isinstance(node, exp.Count) or node.args.get("expressions"):
             return False
-        return node.this in (None, exp.Star()) or isinstance(bare(node.this), exp.Literal)
+        value = lookup(node.this, self._relation) if isinstance(node.this, exp.Column) else None
+        never_null = value is not None and value.column is not None and value.filled is True
+        return node.this in (None, exp.Star()) or never_null or type(bare(node.this)) is exp.Literal
 
     def _threshold(self, clause: exp.Having | None) -> int | None:
         """The k of HAVING; its other conditions wait until the outputs are read."""
@@ -229,23 +220,3 @@ def listed(node: exp.Expr) -> list[exp.Expr]:
 
 def _columns(node: exp.Expr) -> list[exp.Column]:
     return list(node.find_all(exp.Column))
-
-
-def lower_bound(node: exp.Expr) -> tuple[exp.Expr, int] | None:
-    """``(what, least)`` for a condition that holds for ``what`` from the number ``least`` on."""
-    node, kind = comparison(node)
-    if kind in {exp.GTE, exp.GT, exp.Between}:
-        what, least = node.this, node.args.get("low") or node.expression
-    elif kind in {exp.LTE, exp.LT}:
-        what, least = node.expression, node.this
-    else:
-        return None
-    high = node.args.get("high")
-    value = bound(bare(least))
-    if high is not None and bound(bare(high)) is None:
-        return None
-    if value is None:
-        return None
-    floor = value.numerator // value.denominator
-    strict = kind in {exp.GT, exp.LT}
-    return bare(what), floor if floor == value and not strict else floor + 1

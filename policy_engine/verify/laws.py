@@ -6,24 +6,10 @@ mechanism's three clauses are 1 the sample, 2 the recoding, 3 the suppression.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from sqlglot import exp
 
-from policy_engine.policy.auto import NATIVE_GRAIN
-from policy_engine.relations.shape import Relation, Sample
+from policy_engine.relations.shape import ROW_UNIT, Relation, Sample, grain_of
 from policy_engine.syntax.findings import law
-
-
-def grain_of(method: str) -> Fraction:
-    """How far the rate of a sample may be above the one that is written.
-
-    The engine's random numbers are known to 32 bits only; the rate of a keyed sample is exact.
-
-    >>> grain_of("native") == Fraction(1, 2**32), grain_of("drawn")
-    (True, Fraction(0, 1))
-    """
-    return Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
 
 
 @law("V03")
@@ -48,6 +34,19 @@ def is_bernoulli(sample: Sample) -> str | None:
         return "no number"
     outside = not 0 < sample.rate < 1 - grain_of(sample.method)
     return f"a rate of {float(sample.rate):g}" if outside else None
+
+
+@law("V33")
+def counts_units(rows: Relation) -> str | None:
+    """A person must be one row of what is counted: a key of the source, or one row kept of each
+    [mechanism 1].
+
+    Keep one with row_number() OVER (PARTITION BY person ORDER BY ...) = 1, in QUALIFY.
+    """
+    unit = rows.sample.unit if rows.sample is not None else None
+    value = rows.base.get(unit or "") if unit != ROW_UNIT else None
+    many = value is not None and value.unique is False
+    return f"a sample of {unit}, of which {rows.source} may have several rows" if many else None
 
 
 @law("V05")

@@ -163,10 +163,15 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     return ColumnShape(name, inputs, kind, value_map(node, kind), recoding, read_as, sql)
 
 
+def _is_key(unit: str, rows: Relation) -> bool:
+    """Whether the schema says that no two rows share a unit."""
+    return unit in rows.base and rows.base[unit].unique is True
+
+
 def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
         notes.assume(f"one row of {shape.source} is one person")
-    elif not shape.one_row:
+    elif not shape.one_row and not _is_key(shape.unit, rows):
         notes.assume(f"{shape.unit} is unique in {shape.source}")
     elif rows.rank is not None and not rows.rank.total:
         notes.assume(TIES)

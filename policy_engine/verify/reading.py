@@ -40,6 +40,7 @@ from policy_engine.relations.windows import (
     read_rank,
     read_repeat,
 )
+from policy_engine.syntax.conditions import conjuncts, lower_bound
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare
 from policy_engine.syntax.names import fold
@@ -51,8 +52,9 @@ from policy_engine.syntax.node_laws import (
     reads_a_table,
     reason,
 )
-from policy_engine.verify.groups import Grouping, conjuncts, lower_bound
+from policy_engine.verify.groups import Grouping
 from policy_engine.verify.laws import (
+    counts_units,
     has_threshold,
     is_a_table,
     is_bernoulli,
@@ -376,6 +378,7 @@ class Reader:
             return
         self._notes.judge(is_sampled(rows), query)
         if rows.rank is None:
+            self._notes.judge(counts_units(rows), query)
             return
         if not rows.one_row:
             found = "a window whose row number is not filtered to 1"

@@ -33,8 +33,9 @@ from policy_engine.relations.side_tables import (
     is_bound_secret,
     only_table,
 )
+from policy_engine.syntax.conditions import comparison
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, comparison, number, ordinal
+from policy_engine.syntax.literals import bare, number, ordinal
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import asks_no_query, is_not_random
 from policy_engine.verify.laws import draws_afresh
@@ -186,8 +187,11 @@ def _read_keyed(
     unit = _unit(key, rows, notes, hashed=True)
     if isinstance(unit, Sample):
         return unit
-    if isinstance(hashed.this, exp.Concat):
+    filled = rows.base[unit].filled if unit in rows.base else None
+    if isinstance(hashed.this, exp.Concat) and filled is not True and unit != ROW_UNIT:
         # concat() reads NULL as '', so that all who have no key would be in or out together.
+        if filled is False:
+            return Sample("keyed", fault=f"{unit}, of which many may be NULL; hash it with ||")
         notes.assume(f"{unit} is never NULL in {rows.source}")
     named = not isinstance(parts[0], exp.Placeholder) or bool(parts[0].name)
     return Sample("keyed", rate, unit, canonical(hashed) if named else "")

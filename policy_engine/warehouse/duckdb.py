@@ -8,8 +8,6 @@ cannot change what a certified text means.
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +26,9 @@ from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
+from policy_engine.warehouse.settings import connect
+from policy_engine.warehouse.settling import settle
+from policy_engine.warehouse.spill import Spill
 
 
 class DuckDBWarehouse:
@@ -39,21 +40,16 @@ class DuckDBWarehouse:
     def __init__(
         self, name: str = "", database: Path | None = None, *, writable: bool = False
     ) -> None:
-        self._spill = tempfile.mkdtemp(prefix="policy-engine-")
+        self._spill = Spill()
         self._name = name if database is not None else ""
+        self._written = database if writable else None
         try:
-            self._connection = duckdb.connect(
-                config={
-                    "temp_directory": self._spill,
-                    "autoinstall_known_extensions": "false",
-                }
-            )
-            self._connection.execute("SET TimeZone = 'UTC'")
+            self._connection = connect(self._spill.path)
             self._sample = DrawnSample(self._connection)
             if database is not None:
                 self._attach(name, database, writable)
         except BaseException:
-            shutil.rmtree(self._spill, ignore_errors=True)
+            self._spill.remove()
             raise
 
     def _attach(self, name: str, database: Path, writable: bool) -> None:
@@ -61,18 +57,20 @@ class DuckDBWarehouse:
             raise WarehouseError(f"warehouse {name}: there is no database file {database}")
         mode = "" if writable else " (READ_ONLY)"
         path = str(database).replace("'", "''")
+        reason = "it is locked by another process, read-only, or no DuckDB database"
         try:
             self._connection.execute(f"ATTACH '{path}' AS {quoted(name)}{mode}")
         except duckdb.Error:
-            reason = "it is locked by another process, read-only, or no DuckDB database"
             raise WarehouseError(
                 f"warehouse {name}: {database} cannot be opened; {reason}"
             ) from None
 
     def close(self) -> None:
-        """End the connection and remove what it spilled."""
+        """End the connection, remove what it spilled, and settle the file it wrote to."""
         self._connection.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
+        self._spill.remove()
+        if self._written is not None:
+            settle(self._written)
 
     def table(self, source: Source, directory: Path) -> Table:
         """The columns of a file or relation.
@@ -88,12 +86,10 @@ class DuckDBWarehouse:
         if path.suffix.lower() in CSV_FILES:
             return self._csv(path, source.path)
         self._search(directory, source.path)
-        try:
+        with withheld(FileError(f"{path} is not a Parquet file that can be read")):
             described = self._connection.execute(
                 "DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]
             ).fetchall()
-        except duckdb.Error:
-            raise FileError(f"{path} is not a Parquet file that can be read") from None
         return Table(tuple(Column(row[0], row[1]) for row in described), path=source.path)
 
     def _search(self, directory: Path, path: str) -> None:
@@ -117,18 +113,17 @@ class DuckDBWarehouse:
         """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
         header = _csv_header(path, delimiter)
-        try:
+        malformed = FileError(
+            f"{path} is not a CSV file that can be read: it is not CSV in UTF-8, or a quote is"
+            " left open; and every row must have as many fields as the first line"
+        )
+        with withheld(malformed):
             self._connection.execute(
                 f"CREATE TEMP TABLE {quoted(name)} AS SELECT * FROM read_csv(?, delim = ?,"
                 " header = true, all_varchar = true, auto_detect = false, quote = '\"',"
                 " escape = '\"', columns = ?)",
                 [str(path), delimiter, header],
             )
-        except duckdb.Error:
-            raise FileError(
-                f"{path} is not a CSV file that can be read: it must be UTF-8, and every row"
-                " must have as many fields as the first line"
-            ) from None
         columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
         return Table(
             tuple(Column(row[0], row[1]) for row in columns),
@@ -163,19 +158,40 @@ class DuckDBWarehouse:
         if row is None:
             raise WarehouseError(f"the warehouse has no table or view {'.'.join(parts)}")
         collations = column_collations(row[0])
-        try:
+        broken = f"{'.'.join(parts)} has a definition that does not work; mend it"
+        with withheld(WarehouseError(broken)):
             described = self._connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
-        except duckdb.Error:
-            name = ".".join(parts)
-            raise WarehouseError(f"{name} has a definition that does not work; mend it") from None
         columns = tuple(
             Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
         )
-        return Table(columns, parts=parts, view=row[1])
+        related = self._database(parts[0]) if row[1] is not None else ()
+        return Table(columns, parts=parts, view=row[1], related=related)
+
+    def _database(self, name: str) -> tuple[Table, ...]:
+        """Every table and view of a database, as its catalog describes them."""
+        with withheld():
+            made = self._connection.execute(
+                "SELECT database_name, schema_name, table_name, sql, NULL FROM duckdb_tables()"
+                " WHERE database_name = $1 UNION ALL"
+                " SELECT database_name, schema_name, view_name, sql, sql FROM duckdb_views()"
+                " WHERE database_name = $1 AND NOT internal",
+                [name],
+            ).fetchall()
+            described = self._connection.execute(
+                "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns()"
+                " WHERE database_name = $1 ORDER BY column_index",
+                [name],
+            ).fetchall()
+        columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        for schema, table, column, kind in described:
+            columns.setdefault((schema, table), []).append((column, kind))
+        found = (_related(row, columns.get((row[1], row[2]), [])) for row in made)
+        return tuple(table for table in found if table is not None)
 
     def _one(self, sql: str, values: list[Any] | None = None) -> tuple[Any, ...] | None:
         # Fetched to the end: an unread result would block the connection's next statement.
-        rows = self._connection.execute(sql, values or []).fetchall()
+        with withheld():
+            rows = self._connection.execute(sql, values or []).fetchall()
         return tuple(rows[0]) if rows else None
 
     def target(self, relation: str) -> tuple[str, ...]:
@@ -245,7 +261,9 @@ class DuckDBWarehouse:
         try:
             yield unchanged
         finally:
-            self._sample.drop(name)
+            # A connection that is beyond use has no sample; the first error is told.
+            with suppress(duckdb.Error):
+                self._sample.drop(name)
 
     def _state(self, policy: Policy, table: Table) -> tuple[int, ...] | None:
         if table.path is None:
@@ -305,6 +323,17 @@ class DuckDBWarehouse:
             found = self._connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {quoted(*target)}")
             while batch := found.fetchmany(10_000):
                 yield from batch
+
+
+def _related(row: tuple[Any, ...], columns: list[tuple[str, str]]) -> Table | None:
+    """A table or view of the catalog; None for a table whose definition cannot be read."""
+    *parts, ddl, view = row
+    try:
+        collations = {} if view else column_collations(ddl)
+    except WarehouseError:
+        return None
+    named = (Column(name, kind + collations.get(name.lower(), "")) for name, kind in columns)
+    return Table(tuple(named), parts=tuple(parts), view=view)
 
 
 def column_collations(ddl: str) -> dict[str, str]:
@@ -376,10 +405,13 @@ def _csv_header(path: Path, delimiter: str) -> dict[str, str]:
     import csv
 
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        # Other bytes behind the first line are the engine's to refuse, wherever they stand:
+        # a file is decoded by blocks, and an error here would tell that one is near its head.
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
             names = next(csv.reader(file, delimiter=delimiter), [])
-    except (UnicodeDecodeError, csv.Error):
-        raise FileError(f"{path} is not CSV in UTF-8") from None
+        "".join(names).encode()
+    except (UnicodeEncodeError, csv.Error):
+        raise FileError(f"the first line of {path} is not CSV in UTF-8") from None
     if not names or len({name.lower() for name in names}) != len(names) or "" in names:
         raise FileError(f"the first line of {path} must name every column once")
     return dict.fromkeys(names, "VARCHAR")

@@ -13,34 +13,56 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from policy_engine.errors import WarehouseError
+from policy_engine.errors import PolicyEngineError, WarehouseError
 
 _MEMORY = "the warehouse ran out of memory; give it more or sample less"
+_FILE = "the warehouse could not read or write a file; see disk space and rights"
 _MACHINE = (
     (duckdb.OutOfMemoryException, _MEMORY),
-    (pa.ArrowMemoryError, _MEMORY),
-    (duckdb.IOException, "the warehouse could not read or write a file; see disk space and rights"),
+    (MemoryError, _MEMORY),
+    (duckdb.IOException, _FILE),
+    # A commit that fails, fails to write its log.
+    (duckdb.TransactionException, _FILE),
     (duckdb.PermissionException, "the warehouse refused access; see the rights of its files"),
 )
+# What the engine, Arrow and numpy raise, and Python where it reads their values.
+_ENGINE = (duckdb.Error, pa.ArrowException, RuntimeError, ValueError, ArithmeticError, MemoryError)
 WITHHELD = "the warehouse failed; its message is withheld because it may quote data"
 
 
 @contextmanager
-def withheld() -> Iterator[None]:
-    """Turn an engine's error into one that quotes nothing.
+def withheld(known: PolicyEngineError | None = None) -> Iterator[None]:
+    """Turn an engine's error into one that quotes nothing, nor its context.
+
+    ``known`` is what to raise where the machine is not at fault and the cause is known.
 
     Raises:
         WarehouseError: in place of every error of the engine and of Arrow, with no cause attached.
     """
     try:
         yield
-    except (duckdb.Error, pa.ArrowException, RuntimeError) as error:
-        if _interrupted(error):
+    except PolicyEngineError:
+        raise
+    except _ENGINE as error:
+        interrupted = _interrupted(error)
+        message = next((text for kind, text in _MACHINE if isinstance(error, kind)), None)
+        _scrub(error)
+        if interrupted:
             raise KeyboardInterrupt from None
-        for kind, message in _MACHINE:
-            if isinstance(error, kind):
-                raise WarehouseError(message) from None
-        raise WarehouseError(WITHHELD) from None
+        if message is None and known is not None:
+            raise known from None
+        raise WarehouseError(message or WITHHELD) from None
+
+
+def _scrub(error: BaseException) -> None:
+    """Empty an error, and those before it: a logger may follow the context that stays attached."""
+    found: BaseException | None = error
+    while found is not None:
+        if isinstance(found, _ENGINE):
+            found.args = ()
+        if isinstance(found, UnicodeDecodeError):
+            found.object = b""
+        found = found.__context__
 
 
 def _interrupted(error: Exception) -> bool:

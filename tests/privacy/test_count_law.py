@@ -7,7 +7,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from laws import cell_law, check_cell, check_independence, check_moments, check_neighbours
+from laws import (
+    cell_law,
+    check_cell,
+    check_independence,
+    check_moments,
+    check_neighbours,
+)
 from mechanisms import mechanism
 from scipy import stats
 

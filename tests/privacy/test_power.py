@@ -9,7 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from laws import LawBroken, check_cell, check_independence, check_moments, check_neighbours
+from laws import (
+    LawBroken,
+    check_cell,
+    check_independence,
+    check_moments,
+    check_neighbours,
+)
 from mechanisms import Mechanism, mechanism
 from test_count_law import CELLS, DRAWS, EPSILON, RATE, SIZES, K, N, cell_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import traceback
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ import pytest
 
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.resolve import Source
+from policy_engine.warehouse import failures
 from policy_engine.warehouse.duckdb import DuckDBWarehouse, column_collations
 from policy_engine.warehouse.failures import WITHHELD, withheld
 from policy_engine.warehouse.quoting import quoted
@@ -33,7 +35,7 @@ def warehouse(database: Path, **options: bool) -> DuckDBWarehouse:
 
 def test_closing_removes_what_was_spilled(database):
     opened = warehouse(database)
-    spill = Path(opened._spill)
+    spill = opened._spill.path
     assert spill.is_dir()
     opened.close()
     assert not spill.exists()
@@ -112,9 +114,14 @@ def test_a_relation_without_a_database_says_what_to_write():
         (duckdb.OutOfRangeException("'VERY-SECRET'"), WITHHELD),
         (pa.ArrowInvalid("'VERY-SECRET'"), WITHHELD),
         (RuntimeError("'VERY-SECRET'"), WITHHELD),
+        (ValueError("'VERY-SECRET'"), WITHHELD),
+        (OverflowError("'VERY-SECRET'"), WITHHELD),
+        (UnicodeDecodeError("utf-8", b"VERY-SECRET\xff", 11, 12, "invalid"), WITHHELD),
+        (MemoryError("'VERY-SECRET'"), "the warehouse ran out of memory"),
         (duckdb.OutOfMemoryException("'VERY-SECRET'"), "the warehouse ran out of memory"),
         (pa.ArrowMemoryError("'VERY-SECRET'"), "the warehouse ran out of memory"),
         (duckdb.IOException("'VERY-SECRET'"), "the warehouse could not read or write a file"),
+        (duckdb.TransactionException("'VERY-SECRET'"), "the warehouse could not read or write"),
         (duckdb.PermissionException("'VERY-SECRET'"), "the warehouse refused access"),
     ],
 )
@@ -125,6 +132,39 @@ def test_an_engines_message_is_never_passed_on(error, told):
     assert "SECRET" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+    # A logger may show the context all the same.
+    assert "SECRET" not in "".join(traceback.format_exception(error)) + repr(error)
+
+
+def test_what_came_before_an_engines_error_is_emptied_too(monkeypatch):
+    def fail() -> None:
+        try:
+            raise ValueError("'VERY-SECRET'")
+        except ValueError as first:
+            raise duckdb.ConversionException("'VERY-SECRET'") from first
+
+    def told() -> str:
+        with pytest.raises(WarehouseError) as caught, withheld():
+            fail()
+        found = caught.value.__context__
+        assert found is not None
+        return repr(found) + repr(found.__context__)
+
+    assert "SECRET" not in told()
+    monkeypatch.setattr(failures, "_scrub", lambda error: None)
+    assert told().count("SECRET") == 2
+
+
+def test_a_known_cause_is_told_unless_the_machine_failed():
+    known = FileError("the file is malformed")
+    with pytest.raises(FileError, match="the file is malformed"), withheld(known):
+        raise duckdb.InvalidInputException("'VERY-SECRET'")
+    with pytest.raises(WarehouseError, match="ran out of memory"), withheld(known):
+        raise duckdb.OutOfMemoryException("'VERY-SECRET'")
+    with pytest.raises(KeyboardInterrupt), withheld(known):
+        raise duckdb.InterruptException("Interrupted!")
+    with pytest.raises(FileError, match="ours"), withheld(known):
+        raise FileError("ours")
 
 
 def test_an_interrupt_stays_one():

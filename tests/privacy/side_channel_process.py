@@ -1,0 +1,300 @@
+"""The process that side-channel tests watch: ``policy-engine release``, and leaky variants.
+
+Fixed here is what is random or a time by design: the secret, and the clocks of certificate
+and ledger. A *leak* reopens one closed channel; the tests must notice each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet as pq
+
+from policy_engine import publish
+from policy_engine.warehouse import duckdb as warehouse
+from policy_engine.warehouse import settings, spill
+
+Warehouse = warehouse.DuckDBWarehouse
+releasing = import_module("policy_engine.release")
+
+
+class Clock:
+    @staticmethod
+    def now(zone: Any) -> datetime:
+        return datetime(2026, 11, 21, tzinfo=zone)
+
+    strptime = datetime.strptime
+    fromisoformat = datetime.fromisoformat
+
+
+def unsorted() -> None:
+    real = Warehouse.rows
+    Warehouse.rows = lambda self, sql: real(self, sql[: sql.rindex("ORDER BY")])
+
+
+def pages_by_batch() -> None:
+    """Row groups as the engine's threads made them."""
+
+    publish._in_pieces = lambda rows: rows
+
+    def write(rows: pa.Table, path: Path, metadata: Any) -> None:
+        with pq.ParquetWriter(path, rows.schema) as writer:
+            for batch in rows.to_batches():
+                writer.write_batch(batch)
+
+    publish._write_parquet = write
+
+
+def a_dictionary_of_the_source() -> None:
+    """A dictionary page as of a column that was encoded before the rare were suppressed."""
+    real = publish._write_parquet
+
+    def write(rows: pa.Table, path: Path, metadata: Any) -> None:
+        source = path.parent / "source.parquet"
+        every = pq.read_table(source).column("city").unique().drop_null()
+        places = pa.compute.index_in(rows.column("city"), every).combine_chunks()
+        column = pa.DictionaryArray.from_arrays(places, every)
+        real(rows.set_column(0, "city", column), path, metadata)
+
+    publish._write_parquet = write
+
+
+def statistics_of_the_source() -> None:
+    """A footer that counts the rows that were not released."""
+    real = publish._write_parquet
+
+    def write(rows: pa.Table, path: Path, metadata: Any) -> None:
+        count = pq.read_metadata(path.parent / "source.parquet").num_rows
+        real(rows, path, {**metadata, "source_rows": str(count)})
+
+    publish._write_parquet = write
+
+
+def a_comment_on_the_source() -> None:
+    real = Warehouse.publish
+
+    def commented(self: Any, sql: str, target: Any, comment: str, attest: Any) -> None:
+        rows = self._connection.execute("SELECT count(*) FROM 'source.parquet'").fetchall()
+        real(self, sql, target, f"{comment} {rows}", attest)
+
+    Warehouse.publish = commented
+
+
+def blocks_by_this_process() -> None:
+    settings._SESSION = settings._SESSION[:-1]
+
+
+def blocks_before_the_commit() -> None:
+    blocks_by_this_process()
+    settings._CONFIG = {**settings._CONFIG, "enable_optimistic_write": "true"}
+
+
+def times_of_the_run() -> None:
+    publish._date = lambda *_: None
+
+
+def spill_left_behind() -> None:
+    spill.Spill.remove = lambda self: None
+
+
+def spill_for_all_to_read() -> None:
+    real = Warehouse.rows
+
+    def rows(self: Any, sql: str) -> pa.Table:
+        self._spill.path.chmod(0o755)
+        return real(self, sql)
+
+    Warehouse.rows = rows
+
+
+def a_log_of_queries() -> None:
+    real = settings.connect
+
+    def connect(path: Path) -> Any:
+        connection = real(path)
+        connection.execute(f"CALL enable_logging(storage = 'file', storage_path = '{Path.home()}')")
+        return connection
+
+    warehouse.connect = connect
+
+
+def a_profile() -> None:
+    settings._SESSION = (
+        *settings._SESSION,
+        "SET enable_profiling = 'json'",
+        f"SET profiling_output = '{Path.home() / 'profile.json'}'",
+    )
+
+
+def the_secret_in_a_file() -> None:
+    real = Warehouse.sampled
+
+    def sampled(self: Any, policy: Any, table: Any, secret: bytes) -> Any:
+        (policy.directory / "note.txt").write_text(secret.hex())
+        return real(self, policy, table, secret)
+
+    Warehouse.sampled = sampled
+
+
+def progress_on_stdout() -> None:
+    real = Warehouse.rows
+
+    def rows(self: Any, sql: str) -> pa.Table:
+        print(self._connection.execute("SELECT count(*) FROM 'source.parquet'").fetchall())
+        return real(self, sql)
+
+    Warehouse.rows = rows
+
+
+def messages_of_the_engine() -> None:
+    from policy_engine.errors import WarehouseError
+    from policy_engine.warehouse import failures
+
+    def scrub(error: Exception) -> None:
+        raise WarehouseError(str(error))
+
+    failures._scrub = scrub
+
+
+def errors_of_the_engine() -> None:
+    """Nothing stands between the engine and the command line."""
+    warehouse.withheld = lambda known=None: nullcontext()
+
+
+def early_decoding() -> None:
+    """The head of a CSV file is decoded by itself, and fails by itself."""
+    from policy_engine.errors import FileError
+
+    def header(path: Path, delimiter: str) -> dict[str, str]:
+        try:
+            with path.open(encoding="utf-8") as file:
+                return dict.fromkeys(file.readline().strip().split(delimiter), "VARCHAR")
+        except UnicodeDecodeError:
+            raise FileError(f"{path} is not CSV in UTF-8") from None
+
+    warehouse._csv_header = header
+
+
+LEAKS: dict[str, Callable[[], None]] = {
+    leak.__name__: leak
+    for leak in (
+        unsorted,
+        pages_by_batch,
+        a_dictionary_of_the_source,
+        statistics_of_the_source,
+        a_comment_on_the_source,
+        blocks_by_this_process,
+        blocks_before_the_commit,
+        times_of_the_run,
+        spill_left_behind,
+        spill_for_all_to_read,
+        a_log_of_queries,
+        a_profile,
+        the_secret_in_a_file,
+        progress_on_stdout,
+        messages_of_the_engine,
+        errors_of_the_engine,
+        early_decoding,
+    )
+}
+
+
+def _signalled(number: int) -> None:
+    """A signal while the sample is held: before the query, or within the transaction."""
+    for name in ("rows", "release_lines"):
+        real = getattr(Warehouse, name)
+
+        def signalled(self: Any, what: Any, real: Any = real) -> Any:
+            os.kill(os.getpid(), number)
+            return real(self, what)
+
+        setattr(Warehouse, name, signalled)
+
+
+def _fixed(given: dict[str, Any]) -> None:
+    releasing.new_secret = lambda: bytes.fromhex(given["secret"])
+    import_module("policy_engine.verify.certificate").datetime = Clock
+    import_module("policy_engine.ledger.store").datetime = Clock
+    limits = {"threads": str(given["threads"]), **given.get("settings", {})}
+    settings._CONFIG = {**settings._CONFIG, **limits}
+
+
+def _limited(bytes_of_a_file: int) -> None:
+    """Files cannot grow past this: the real error of a full disk, without filling one."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_of_a_file, bytes_of_a_file))
+
+    real = Warehouse.sampled
+
+    def sampled(self: Any, *words: Any) -> Any:
+        limit()
+        return real(self, *words)
+
+    Warehouse.sampled = sampled
+
+
+def release(given: dict[str, Any]) -> None:
+    """One release, in this process."""
+    _fixed(given)
+    if "signal" in given:
+        _signalled(given["signal"])
+    if "file_limit" in given:
+        _limited(given["file_limit"])
+    for leak in given.get("leaks", ()):
+        LEAKS[leak]()
+    from policy_engine.cli.main import main
+
+    sys.argv = ["policy-engine", "release", "../project/policy.yaml", "--format", "json"]
+    main()
+
+
+def in_a_child(given: dict[str, Any]) -> NoReturn:
+    """Release in the folders of ``given["root"]``, and end as the command ends."""
+    root = Path(given["root"])
+    os.environ.clear()
+    os.environ.update(HOME=str(root / "home"), TMPDIR=str(root / "tmp"))
+    tempfile.tempdir = None
+    os.chdir(root / "cwd")
+    for number, name in enumerate(("/dev/null", root / "stdout", root / "stderr")):
+        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+    code: Any = 99
+    try:
+        release(given)
+    except SystemExit as stop:
+        code = stop.code
+    except BaseException:
+        traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code or 0)
+
+
+def main() -> None:
+    """Fork for every line of stdin; what is loaded here has read nothing yet."""
+    import policy_engine.cli.releases
+    import policy_engine.validation  # noqa: F401
+
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            in_a_child(json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""Everything an observer sees of one release, from real processes that release real sources.
+
+A ``World`` is a source with the secret that samples it. All worlds of a family release the
+same rows; all else about them differs. ``observe`` runs ``policy-engine release`` on one, in a
+process and folders of its own, and returns whatever left that process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from policy_engine.dialects.base import threshold
+from policy_engine.ledger.store import Ledger
+from policy_engine.warehouse.drawing import draw_keys, draw_rows
+
+HERE = Path(__file__).parent
+MARK = b"SUPPRESSED"
+K = 20
+RATE = 0.5
+POLICY = """\
+version: 1
+name: people
+source: {source}
+recode: {{city: keep, age: {{bins: [18, 65]}}, code: keep}}
+sample: {{rate: 0.5}}
+k: 20
+guarantee: {{epsilon: 1, delta: 0.99}}
+release: {{{target}, as: {form}}}
+budget: people
+"""
+PROJECT = "warehouses: {db: {type: duckdb, database: db.duckdb}}\n"
+SOURCES = {
+    "parquet": "{path: source.parquet, unit: {key: id}}",
+    "parquet rows": "{path: source.parquet, unit: row}",
+    "csv": "{path: source.csv, unit: row, columns: {age: integer, code: integer}}",
+    "relation": "{relation: source, unit: row}",
+}
+TARGETS = {"file": "path: people.parquet", "table": "relation: people"}
+# What the releaser put there.
+_INPUTS = ("source.", "policy.yaml", "policy-engine.yaml", ".policy-engine/")
+
+Observed = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class World:
+    """A source: who is suppressed in it, in what order and layout it stands, what draws it."""
+
+    rare: int = 0
+    order: int | None = None
+    secret: bytes = bytes(range(16))
+    threads: int = 1
+    layout: dict[str, Any] = field(default_factory=dict)
+
+
+def family(source: str) -> list[World]:
+    """Worlds of one release, the first of them without anybody suppressed."""
+    # The numbers of rows are units themselves: another order is another sample.
+    by_key = source == "parquet"
+    plain = {"row_group_size": 30_000, "use_dictionary": False, "compression": "none"}
+    return [
+        World(),
+        World(6000, 1 if by_key else None, b"another secret!!", 2, {"compression": "zstd"}),
+        World(1, 2 if by_key else None, b"a third secret..", 4, plain),
+    ]
+
+
+def _inside(world: World, units: int, *, by_key: bool) -> np.ndarray:
+    """Whether each unit of ``units`` is in the world's sample."""
+    bound = threshold(RATE)
+    found = np.zeros(units, dtype=bool)
+    if by_key:
+        low = np.arange(units, dtype=np.uint64)
+        found[draw_keys(world.secret, np.zeros_like(low), low, bound)] = True
+    else:
+        found[np.concatenate([*draw_rows(world.secret, units, bound)])] = True
+    return found
+
+
+def people(world: World, sampled: int, groups: int, *, by_key: bool) -> pa.Table:
+    """``sampled`` people in the sample, in ``groups`` equal groups, and the world's rare ones.
+
+    Of the rare, K - 1 in the sample share a group that is one short, and each of the others,
+    in the sample or not, has a long text and a number of its own.
+    """
+    units = np.arange(3 * sampled + 3 * world.rare)
+    inside = _inside(world, len(units), by_key=by_key)
+    place = np.where(inside, np.cumsum(inside), np.cumsum(~inside)) - 1
+    is_common = place < sampled
+    last = np.flatnonzero(is_common & inside)[-1]
+    units = units[: last + 1 + 2 * world.rare]
+    is_common, place = is_common[: len(units)], place[: len(units)]
+    # Nobody rare is needed where the world has none: those out of the sample are common.
+    is_common |= (world.rare == 0) & ~inside[: len(units)]
+    is_short = ~is_common & inside[: len(units)] & (place < sampled + K - 1)
+    names = np.array([None, *(f"city {group:05}" for group in range(1, groups))], dtype=object)
+    city = names[place % groups]
+    length = np.random.default_rng(world.rare).integers(1, 90, len(units))
+    for unit in np.flatnonzero(~is_common):
+        city[unit] = f"SUPPRESSED {unit:08} " + "Z" * int(length[unit])
+    city[is_short] = "SUPPRESSED one short"
+    code = np.where(is_common, place % groups, np.where(is_short, -7, 10**12 + units))
+    age = np.where(is_common, place % groups % 90, -units)
+    table = pa.table({"id": units, "city": city, "age": age, "code": code})
+    if world.order is None:
+        return table
+    return table.take(np.random.default_rng(world.order).permutation(len(table)))
+
+
+class Processes:
+    """Runs each release in a new process: a copy of one that has seen no source at all."""
+
+    def __init__(self) -> None:
+        path = os.pathsep.join([str(HERE.parent.parent), str(HERE)])
+        self._process = subprocess.Popen(
+            [sys.executable, "-B", str(HERE / "side_channel_process.py")],
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def watch(self, root: Path, given: dict[str, Any]) -> Observed:
+        """Release the project in ``root``, and collect what left the process."""
+        sent, answered = self._process.stdin, self._process.stdout
+        assert sent is not None
+        assert answered is not None
+        sent.write(json.dumps({**given, "root": str(root)}) + "\n")
+        sent.flush()
+        seen: Observed = {"code": json.loads(answered.readline())}
+        return seen | _files(root) | _ledger(root / "project/.policy-engine/ledger.sqlite")
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A folder in which worlds are released one after another, under the same names."""
+
+    folder: Path
+    processes: Processes
+    sampled: int = 2000
+    groups: int = 40
+
+    def prepare(self, source: str, target: str, form: str, world: World) -> Path:
+        """The project of one world, and nothing of the one before."""
+        base, root = self.folder / "base", self.folder / "lab"
+        if not base.exists():
+            base.mkdir()
+            duckdb.connect(str(base / "db.duckdb")).close()
+            from policy_engine.attest.keys import generate_key
+
+            (base / ".policy-engine").mkdir()
+            generate_key(base / ".policy-engine/signing.pem")
+        shutil.rmtree(root, ignore_errors=True)
+        shutil.copytree(base, root / "project")
+        for name in ("home", "tmp", "cwd"):
+            (root / name).mkdir()
+        project = root / "project"
+        text = POLICY.format(source=SOURCES[source], target=TARGETS[target], form=form)
+        (project / "policy.yaml").write_text(text)
+        (project / "policy-engine.yaml").write_text(PROJECT)
+        table = people(world, self.sampled, self.groups, by_key=source == "parquet")
+        self._write(project, table, source, world)
+        return root
+
+    @staticmethod
+    def _write(project: Path, table: pa.Table, source: str, world: World) -> None:
+        if source == "csv":
+            pa.csv.write_csv(table, project / "source.csv")
+        elif source == "relation":
+            with duckdb.connect(str(project / "db.duckdb")) as connection:
+                connection.register("people", table)
+                connection.execute("CREATE TABLE source AS FROM people")
+        else:
+            pq.write_table(table, project / "source.parquet", **world.layout)
+
+    def observe(
+        self,
+        world: World,
+        source: str = "parquet",
+        target: str = "file",
+        form: str = "counts",
+        spoil: Callable[[Path], None] = lambda _: None,
+        **given: Any,
+    ) -> Observed:
+        """Release a world; ``given`` goes to the process (side_channel_process.py).
+
+        ``spoil`` changes the project's folder before.
+        """
+        root = self.prepare(source, target, form, world)
+        spoil(root / "project")
+        return self.processes.watch(
+            root, {"secret": world.secret.hex(), "threads": world.threads, **given}
+        )
+
+
+def _files(root: Path) -> Observed:
+    seen: Observed = {}
+    # A database file with the source in it tells the source.
+    raw = "relation: source" in (root / "project/policy.yaml").read_text()
+    for path in sorted(root.rglob("*")):
+        name = str(path.relative_to(root / "project" if path.is_relative_to(root / "project")
+                                    else root))  # fmt: skip
+        if name.startswith(_INPUTS) or name in {"project", "home", "tmp", "cwd", "."}:
+            continue
+        found = path.stat()
+        seen[f"mode of {name}"] = stat.S_IMODE(found.st_mode)
+        if path.is_file() and not (raw and path.suffix == ".duckdb"):
+            seen[name] = path.read_bytes()
+            # A database file and what stands beside it keep the time of the commit.
+            if (root / "project/people.parquet").exists() and name.startswith("people."):
+                seen[f"time of {name}"] = found.st_mtime_ns
+    return seen
+
+
+def _ledger(path: Path) -> Observed:
+    if not path.exists():
+        return {"ledger": ()}
+    with Ledger.open(path, create=False) as ledger:
+        return {"ledger": tuple(map(repr, ledger.entries("people")))}
+
+
+def differing(first: Observed, other: Observed) -> list[str]:
+    """The names of what two observers do not see alike."""
+    return sorted(n for n in first.keys() | other.keys() if first.get(n) != other.get(n))
