@@ -28,7 +28,7 @@ from policy_engine.accounting.partial_knowledge import (
 )
 from policy_engine.attest.attestation import Statement, open_envelope, statement
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.release_check import Verified
+from policy_engine.attest.results import Verified
 from policy_engine.errors import DomainError, VerificationFailed
 
 COUNT_PREDICATE_TYPE = "https://policy-engine.dev/noiseless-count/v1"

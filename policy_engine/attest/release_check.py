@@ -7,33 +7,24 @@ numbers, then the SQL is proved again, and then the release itself is looked at.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-from policy_engine.accounting.domain import decimal, sampling_rate
-from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.attestation import Statement, open_envelope
+from policy_engine.attest.exported import HOW, check_export
+from policy_engine.attest.facts import Facts, read_facts
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
+from policy_engine.attest.numbers import check_numbers
+from policy_engine.attest.parquet_layout import hidden
+from policy_engine.attest.results import Results, Verified
+from policy_engine.attest.rows import check_rows
+from policy_engine.attest.stated import check_sql
+from policy_engine.errors import FileError, UsageError, VerificationFailed
+from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.names import fold
-from policy_engine.verify.certificate import MECHANISM, PREDICATE_VERSION, population_rate
-from policy_engine.verify.proof import prove
 
-
-@dataclass(frozen=True)
-class Verified:
-    """What was checked and held, what was not looked at, and what the certificate assumes."""
-
-    subject: str
-    checked: tuple[str, ...]
-    unchecked: tuple[str, ...]
-    assumptions: tuple[str, ...]
-    facts: Mapping[str, Any]
+_NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
+_A_TABLE = "the release is the table {}, which was not looked at: {}"
+_SHOWN = ("k", "rate", "epsilon", "delta", "neighbours", "unit")
 
 
 def verify_release(
@@ -41,207 +32,67 @@ def verify_release(
 ) -> Verified:
     """Verify the text of a certificate, and with ``release`` the file it speaks of.
 
+    Guarantee: a trusted key signed it; δ is below neither what brute force finds nor the
+    accountant's bound, [EXACT]; its SQL is the mechanism that it states, with every assumption of
+    the proof; and the file is the one that was signed, with the certified columns, groups of at
+    least k, in canonical order, and nothing hidden in it. Of a release into a table, ``release``
+    is an export. What was left out is in ``unchecked``.
+
     Raises:
         UsageError: ``envelope`` is the path of a certificate, not its text.
-        VerificationFailed: with every reason; an unknown mechanism or version is refused.
+        VerificationFailed: with every reason; an unknown mechanism, version or field is refused.
         FileError: the release cannot be read.
     """
     if not isinstance(envelope, str) or envelope.strip().endswith(".json"):
         raise UsageError("verify takes the text of a certificate: Path(…).read_text()")
     statement = open_envelope(envelope, trusted)
-    facts = _facts(statement)
-    checked = [f"signed by {statement.key_id}"]
-    reasons: list[str] = []
-    for passed, failed in (
-        _check_numbers(facts),
-        _check_sql(facts),
-        *([] if release is None else _check_file(facts, statement, Path(release))),
-    ):
-        (reasons if failed else checked).append(failed or passed)
-    if reasons:
-        raise VerificationFailed(tuple(reasons))
-    unchecked = (_NOT_LOOKED_AT,) if release is None else ()
-    shown = {name: facts[name] for name in ("k", "rate", "epsilon", "delta", "neighbours", "unit")}
+    facts = read_facts(statement)
+    found = Results.held(f"signed by {statement.key_id}") + check_numbers(facts)
+    proved, shape = check_sql(facts)
+    found += proved
+    if shape is not None:
+        found += _check_release(facts, statement, shape, release)
+    elif release is not None:
+        found += _check_file(facts, statement, Path(release))
+    if found.reasons:
+        raise VerificationFailed(found.reasons)
+    shown = {name: facts[name] for name in _SHOWN}
     assumptions = tuple(facts["assumptions"])
-    return Verified(statement.subject_name, tuple(checked), unchecked, assumptions, shown)
+    return Verified(statement.subject_name, found.checked, found.unchecked, assumptions, shown)
 
 
-_NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
-_TEXTS = (
-    "rate", "sampled_at", "epsilon", "delta", "neighbours", "unit", "form", "sql",
-    "sql_digest", "dialect",
-)  # fmt: skip
-_LISTS = ("assumptions", "columns")
-_FORMS = ("counts", "rows")
+def _check_release(
+    facts: Facts, statement: Statement, shape: ReleaseShape, release: Path | str | None
+) -> Results:
+    """The release, if it was named: a file, or the export of the table that the SQL makes."""
+    subject = statement.subject_name
+    if shape.target is None:
+        if release is None:
+            return Results((), (), (_NOT_LOOKED_AT,))
+        return _check_file(facts, statement, Path(release))
+    if fold(subject) != fold(shape.target).replace('"', ""):
+        return Results.refused(f"the SQL makes the table {shape.target}, certified is {subject}")
+    if release is None:
+        return Results((), (), (_A_TABLE.format(subject, HOW.format(table=subject)),))
+    return check_export(facts, statement.subject_sha256, subject, Path(release))
 
 
-def _facts(statement: Statement) -> dict[str, Any]:
-    """The predicate, once it is of a kind and version this engine knows."""
-    facts: dict[str, Any] = dict(statement.predicate)
-    kind = (facts.get("mechanism"), facts.get("version"))
-    if kind != (MECHANISM, PREDICATE_VERSION) or isinstance(kind[1], bool):
-        raise VerificationFailed(
-            (
-                f"the certificate must be of {MECHANISM}, version {PREDICATE_VERSION};"
-                f" found {_short(kind[0])}, version {_short(kind[1])}",
-            )
-        )
-    wrong = [name for name in _TEXTS if not isinstance(facts.get(name), str)]
-    wrong += [name for name in _LISTS if not _is_texts(facts.get(name))]
-    wrong += [] if type(facts.get("k")) is int else ["k"]
-    wrong += [] if isinstance(facts.get("count"), str | None) else ["count"]
-    wrong += [] if facts.get("form") in _FORMS else ["form"]
-    if wrong:
-        raise VerificationFailed((f"the certificate lacks or misstates: {', '.join(wrong)}",))
-    return facts
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
-
-
-def _short(value: object) -> str:
-    """What a message shows of a fact that may be anything."""
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "true", False: "false"}[value]
-    if isinstance(value, str):
-        return repr(value[:60])
-    small = isinstance(value, int) and abs(value) < 10**60
-    return str(value) if small else f"another {type(value).__name__}"
-
-
-_Result = tuple[str, str]  # what held, or what failed: one of the two is empty
-
-
-def _check_numbers(facts: dict[str, Any]) -> _Result:
-    try:
-        bound = delta_exact(facts["k"], facts["rate"], facts["epsilon"], facts["neighbours"])
-        stated = decimal("delta", "a number", facts["delta"])
-    except DomainError as error:
-        return "", f"the numbers are outside the formula's domain: {error.parameter}"
-    shown = f"δ = {stated} at ε = {facts['epsilon']}, k = {facts['k']}"
-    if stated < bound.delta:
-        return "", f"{shown}, rate {facts['rate']}: the true δ is {bound.delta}"
-    return f"{shown}: recomputed [EXACT]", ""
-
-
-def _check_sql(facts: dict[str, Any]) -> _Result:
-    # A lone surrogate is no text; as what it is replaced with, it has another digest.
-    digest = "sha256:" + hashlib.sha256(facts["sql"].encode(errors="replace")).hexdigest()
-    if facts["sql_digest"] != digest:
-        return "", "the SQL is not the SQL of its digest"
-    try:
-        proof = prove(facts["sql"], facts["dialect"])
-    except UsageError as error:
-        return "", str(error)
-    shape = proof.shape
-    if shape is None:
-        return "", "the SQL proves nothing: " + "; ".join(map(str, proof.findings))
-    columns = [column.name for column in shape.columns]
-    proved = {
-        "k": shape.k,
-        "columns": columns,
-        "count": shape.count,
-        "form": shape.form,
-        "unit": shape.unit,
-    }
-    stated = {name: facts.get(name) for name in proved} | {"columns": list(facts["columns"])}
-    if proved != stated:
-        return "", f"the SQL is another release: k = {shape.k}, columns {', '.join(columns)}"
-    try:
-        stated_rate = Fraction(sampling_rate(facts["rate"]))
-        sampled_at = decimal("sampled_at", "1 or a rate below it", facts["sampled_at"])
-        least = population_rate(shape.rate, shape.method, sampled_at)
-    except DomainError as error:
-        return "", f"a rate is outside the formula's domain: {error.parameter}"
-    if stated_rate < least:
-        return "", f"the SQL samples at {float(least):g}, above the stated {facts['rate']}"
-    return "the SQL is the certified mechanism: proved again", ""
-
-
-def _plain(column: Any) -> Any:
-    """Dates and times as the numbers that they are: Python's know no year before 1."""
-    import pyarrow as pa
-
-    if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
-        return column.cast(pa.int32())
-    if pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type):
-        return column.cast(pa.int64())
-    return column
-
-
-def _check_file(facts: dict[str, Any], statement: Statement, release: Path) -> list[_Result]:
+def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with release.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        data = release.read_bytes()
     except OSError as error:
         raise FileError(f"{release} could not be read: {error.strerror}") from None
+    digest = hashlib.sha256(data).hexdigest()
     if digest != statement.subject_sha256:
-        return [("", f"{release.name} is not the release: its SHA-256 is {digest}")]
+        return Results.refused(f"{release.name} is not the release: its SHA-256 is {digest}")
     try:
-        table = pq.read_table(release)
-    except (pa.ArrowException, OSError):
-        return [("", f"{release.name} is no Parquet file")]
-    certified = _check_columns(facts, table.column_names)
-    if certified[1]:
-        return [certified]
-    keys = table.select(range(len(facts["columns"])))
-    if any(pa.types.is_nested(kind) for kind in keys.schema.types):
-        return [("", "a released column is not of a plain type")]
-    columns = [_plain(column).to_pylist() for column in keys.columns]
-    rows = list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
-    return [
-        (f"{release.name} has the certified SHA-256", ""),
-        certified,
-        _check_counts(facts, rows, table),
-        _check_order(rows),
-    ]
-
-
-def _check_columns(facts: dict[str, Any], found: list[str]) -> _Result:
-    count = [facts["count"]] if facts.get("count") else []
-    wanted = [*facts["columns"], *count]
-    if [fold(name) for name in found] != wanted:
-        return "", f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
-    return "it has the certified columns and no other", ""
-
-
-_Rows = list[tuple[Any, ...]]
-
-
-def _check_counts(facts: dict[str, Any], rows: _Rows, table: Any) -> _Result:
-    import pyarrow as pa
-
-    k = facts["k"]
-    if facts["form"] == "rows":
-        sizes = Counter(rows)
-    elif not facts.get("count"):
-        return "", "the release does not show its counts, so that k cannot be checked"
-    else:
-        counts = table.column(table.num_columns - 1)
-        if not pa.types.is_integer(counts.type) or counts.null_count:
-            return "", "the count column does not hold whole numbers"
-        if len(set(rows)) != len(rows):
-            return "", "a group stands in two rows"
-        sizes = Counter(dict(zip(rows, counts.to_pylist(), strict=True)))
-    small = [size for size in sizes.values() if size < k]
-    if small:
-        return "", f"{len(small)} of {len(sizes)} groups have fewer than k = {k}"
-    return f"every one of {len(sizes)} groups has at least {k}", ""
-
-
-def _check_order(rows: _Rows) -> _Result:
-    keys = [tuple(_sort_key(value) for value in row) for row in rows]
-    if any(a > b for a, b in pairwise(keys)):
-        return "", "the rows are not sorted by the released columns"
-    return "its rows are sorted by what they show", ""
-
-
-def _sort_key(value: Any) -> tuple[bool, Any]:
-    """NULL last, text by its UTF-8 bytes, as the certified ORDER BY has it."""
-    if isinstance(value, str):
-        return (False, value.encode())
-    return (value is None, 0 if value is None else value)
+        table = pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return Results.refused(f"{release.name} is no Parquet file")
+    found = Results.held(f"{release.name} has the certified SHA-256") + check_rows(facts, table)
+    if more := hidden(data, facts):
+        return found + Results.refused(f"{release.name} holds more than its rows: {more}")
+    return found + Results.held("it holds its rows and nothing else")

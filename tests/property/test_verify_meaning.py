@@ -13,11 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
-from policy_engine.verify.schema import Schema
 
 K = 3
-ALL = "99.9999999999"
+ALL = "99.99999997"
+"""A sample of everybody but 3 in 10¹⁰: as near to 1 as the kernel takes for a native sample."""
+TRIES = 4
 NAMES = ["a", "b", "c", "n", "m", "t"]
 TYPES = {"a": "INTEGER", "b": "VARCHAR", "c": "INTEGER", "n": "INTEGER"}
 
@@ -163,19 +165,40 @@ def comparable(proof):
     return plain and not untrue & set(proof.assumptions)
 
 
-@pytest.mark.parametrize("schema", [None, Schema({"t": TYPES}, known=True)], ids=["open", "known"])
-@settings(max_examples=600, deadline=None)
-@given(query=queries())
-def test_what_is_proved_is_what_runs(con, schema, query):
+def fetched(con, query):
+    """The rows of ``query``; None where it does not run, and so releases nothing."""
+    try:
+        return sorted(con.execute(query).fetchall(), key=repr)
+    except duckdb.Error:
+        return None
+
+
+def compared(con, schema, query):
+    """Whether a query was proved, ran, and gave what its proof says."""
     proof = prove(query, "duckdb", schema)
     if proof.shape is None:
-        return
+        return False
     assert proof.shape.k >= 2
     assert proof.shape.rate == Fraction(ALL) / 100
-    try:
-        rows = con.execute(query).fetchall()
-    except duckdb.Error:
-        return  # what does not run releases nothing
-    if comparable(proof):
-        wanted = con.execute(expected(proof.shape)).fetchall()
-        assert sorted(rows, key=repr) == sorted(wanted, key=repr)
+    rows = fetched(con, query)
+    if rows is None or not comparable(proof):
+        return False
+    wanted = fetched(con, expected(proof.shape))
+    assert wanted is not None
+    # Once in a hundred million times, a row is not in the sample.
+    assert any(rows == wanted or fetched(con, query) == wanted for _ in range(TRIES))
+    return True
+
+
+@pytest.mark.parametrize("schema", [None, Schema({"t": TYPES}, known=True)], ids=["open", "known"])
+def test_what_is_proved_is_what_runs(con, schema):
+    done = []
+
+    @settings(max_examples=600, deadline=None)
+    @given(query=queries())
+    def every(query):
+        done.append(compared(con, schema, query))
+
+    every()
+    # Where hardly any query is proved and run, nothing is tested.
+    assert sum(done) >= len(done) / 50

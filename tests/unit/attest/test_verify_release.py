@@ -2,7 +2,9 @@
 
 import copy
 import hashlib
+import inspect
 import json
+import random
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,8 +18,10 @@ from hypothesis import strategies as st
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.stated import ALWAYS, RANDOMNESS
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.verify.certificate import population_rate
+from policy_engine.verify.certificate import Certificate, population_rate
+from policy_engine.verify.proof import METHODS, UNORDERED
 
 KEY = Ed25519PrivateKey.generate()
 SQL = (
@@ -44,7 +48,18 @@ FACTS = {
     "delta": "2.7E-11",
     "neighbours": "add_remove",
     "unit": "row",
-    "assumptions": ["one row of people is one person"],
+    "assumptions": [
+        "the sample was drawn by AES-128 under a fresh 128-bit secret that stays unknown",
+        "one row of people is one person",
+        "people does not change while it is read",
+        *ALWAYS,
+    ],
+    "policy": {"name": "r", "digest": "sha256:" + "5" * 64},
+    "bound": "exact",
+    "source_tag": "[EXACT]",
+    "randomness": RANDOMNESS["drawn"],
+    "engine_version": "2.0.0",
+    "time": "2026-11-21T13:40:01Z",
     "columns": ["sex"],
     "count": "n",
     "form": "counts",
@@ -54,6 +69,8 @@ FACTS = {
 }
 AS_ROWS = {
     **FACTS,
+    "assumptions": [METHODS["native"], *FACTS["assumptions"][1:]],
+    "randomness": RANDOMNESS["native"],
     "sql": ROWS,
     "sql_digest": digest(ROWS),
     "form": "rows",
@@ -90,9 +107,11 @@ def reasons(keys, facts, release=None):
 def test_a_certificate_alone(keys):
     found = verify_release(envelope(FACTS), keys)
     assert found.subject == "r.parquet"
-    assert found.assumptions == ("one row of people is one person",)
+    assert found.assumptions == tuple(FACTS["assumptions"])
     assert found.facts["k"] == 20
-    assert found.unchecked == ("the release itself was not looked at: name it with --release",)
+    settled, release = found.unchecked
+    assert settled.startswith("what the releaser's catalog settled, and no file shows: ")
+    assert release == "the release itself was not looked at: name it with --release"
 
 
 @pytest.mark.parametrize("given", ["out/r.certificate.json", Path("r.certificate.json")])
@@ -125,19 +144,20 @@ def test_no_columns_but_the_count(tmp_path, keys):
 
 LIES = {
     "the true δ is": {"delta": "2.6E-11"},
-    "outside the formula's domain: delta": {"delta": "NaN"},
+    "outside the formula's domain: delta": {"delta": "1.1"},
+    "the formula's domain: delta": {"delta": "0"},
     "outside the formula's domain: k": {"k": -(10**9)},
-    "outside the formula's domain: epsilon": {"epsilon": "1e999999999"},
-    "outside the formula's domain: rate": {"rate": "a tenth"},
-    "outside the formula's domain: neighbours": {"neighbours": "none"},
+    "outside the formula's domain: epsilon": {"epsilon": "1E999999"},
+    "outside the formula's domain: rate": {"rate": "1"},
     "the SQL is not the SQL of its digest": {"sql_digest": "sha256:" + "0" * 64},
     "no rules to certify the dialect": {"dialect": "oracle"},
     "the SQL proves nothing": {"sql": "select 1", "sql_digest": digest("select 1")},
     "the SQL is another release: k = 20": {"k": 21},
-    "the SQL is another release": {"columns": ["age"]},
-    "another release": {"count": "m"},
-    "is another release": {"form": "rows"},
-    "SQL is another release": {"unit": "id"},
+    "the certificate misstates its k": {"k": 21},
+    "the certificate misstates its columns": {"columns": ["age"]},
+    "the certificate misstates its count": {"count": "m"},
+    "the certificate misstates its form": {"form": "rows"},
+    "the certificate misstates its unit": {"unit": "id"},
     "above the stated 0.09": {"rate": "0.09"},
     "above the stated 0.1": {
         "sql": ROWS,
@@ -146,12 +166,12 @@ LIES = {
         "count": None,
     },
     "outside the formula's domain: sampled_at": {"sampled_at": "2"},
-    "the formula's domain: sampled_at": {"sampled_at": "x"},
-    "formula's domain: sampled_at": {"sampled_at": "1e-999999999"},
+    "formula's domain: sampled_at": {"sampled_at": "1E-999999"},
     "must be of sampled-suppression, version 1; found 'noise', version 1": {"mechanism": "noise"},
     "version 2": {"version": 2},
     "version true": {"version": True},
     "version none": {"version": None},
+    "version 2; verify with the engine version that made it": {"version": 2},
     "found another tuple": {"mechanism": ["x"]},
     "lacks or misstates: k": {"k": "20"},
     "misstates: k": {"k": True},
@@ -160,6 +180,23 @@ LIES = {
     "misstates: assumptions": {"assumptions": [1]},
     "misstates: count": {"count": 1},
     "misstates: form": {"form": "heap"},
+    "misstates: delta": {"delta": "NaN"},
+    "misstates: epsilon": {"epsilon": " 0.5"},
+    "misstates: sampled_at": {"sampled_at": "1_0"},
+    "misstates: neighbours": {"neighbours": "none"},
+    "misstates: bound": {"bound": "approximate"},
+    "misstates: source_tag": {"source_tag": "[LQS]"},
+    "misstates: policy": {"policy": {"name": "r", "digest": "sha256:" + "5" * 63}},
+    "lacks or misstates: policy": {"policy": {"name": "", "digest": "sha256:" + "5" * 64}},
+    "or misstates: policy": {"policy": {"name": "r"}},
+    "certificate lacks or misstates: policy": {"policy": "r"},
+    "misstates: time": {"time": "yesterday"},
+    "lacks or misstates: time": {"time": 3},
+    "misstates: randomness": {"randomness": None},
+    "misstates: engine_version": {"engine_version": 2},
+    "misstates: dialect": {"dialect": []},
+    "fields that this engine does not know: 'seed'; verify with": {"seed": "0"},
+    "another way is stated": {"randomness": RANDOMNESS["native"]},
 }
 
 
@@ -168,8 +205,89 @@ def test_a_lie_has_its_reason(keys, reason, lie):
     assert reason in "\n".join(reasons(keys, {**FACTS, **lie}))
 
 
+@pytest.mark.parametrize("field", sorted(FACTS))
+def test_a_field_that_is_missing(keys, field):
+    facts = {name: value for name, value in FACTS.items() if name != field}
+    told = "must be of sampled-suppression" if field in ("mechanism", "version") else field
+    assert told in "\n".join(reasons(keys, facts))
+
+
+def test_the_fields_are_those_that_the_engine_writes(tmp_path):
+    from policy_engine.attest.facts import FIELDS
+
+    assert FIELDS.keys() == FACTS.keys()
+    made = {name for name in inspect.getsource(Certificate.predicate).split('"') if name in FIELDS}
+    assert made == FIELDS.keys()
+
+
+@pytest.mark.parametrize("left_out", FACTS["assumptions"])
+def test_an_assumption_that_is_kept_back(keys, left_out):
+    stated = [text for text in FACTS["assumptions"] if text != left_out]
+    told = reasons(keys, {**FACTS, "assumptions": stated})
+    assert told == (f"the certificate does not state what it rests on: {left_out}",)
+
+
+def test_an_assumption_of_another_source(keys):
+    stated = [text.replace("people", "others") for text in FACTS["assumptions"]]
+    told = "\n".join(reasons(keys, {**FACTS, "assumptions": stated}))
+    assert "does not state what it rests on: one row of people is one person" in told
+    assert "does not state what it rests on: people does not change while it is read" in told
+
+
+def test_more_assumptions_than_needed_claim_less(keys):
+    stated = [*FACTS["assumptions"], "the moon is full"]
+    found = verify_release(envelope({**FACTS, "assumptions": stated}), keys)
+    assert found.assumptions[-1] == "the moon is full"
+
+
+def of_sql(sql, *assumptions, **facts):
+    return {**FACTS, "sql": sql, "sql_digest": digest(sql), **facts,
+            "assumptions": [*FACTS["assumptions"], *assumptions]}  # fmt: skip
+
+
+def test_the_order_that_is_not_part_of_a_release_must_be_stated(keys):
+    sql = SQL.removesuffix(" order by sex")
+    assert reasons(keys, of_sql(sql)) == (
+        f"the certificate does not state what it rests on: {UNORDERED}",
+    )
+    assert verify_release(envelope(of_sql(sql, UNORDERED)), keys)
+
+
+def test_a_key_that_is_unique_must_be_stated(keys):
+    sql = SQL.replace("rowid", "id")
+    told = reasons(keys, of_sql(sql, unit="id"))
+    assert told == (
+        "the certificate does not state what it rests on: id is unique in people",
+        "the certificate does not state what it rests on: id identifies one person",
+    )
+    facts = of_sql(sql, "ID is unique in people", "ID identifies one person", unit="id")
+    assert verify_release(envelope(facts), keys)
+
+
+def test_a_csv_source_that_is_well_formed_must_be_stated(keys):
+    sql = SQL.replace("from people", 'from temp.main."people.csv"')
+    own = [text.replace("people", "people.csv") for text in FACTS["assumptions"]]
+    one = 'one row of temp.main."people.csv" is one person'
+    facts = {**of_sql(sql), "assumptions": [*own, one]}
+    whole = "people.csv is well-formed CSV whoever is in it"
+    assert reasons(keys, facts) == (f"the certificate does not state what it rests on: {whole}",)
+    assert verify_release(envelope({**facts, "assumptions": [*own, one, whole]}), keys)
+
+
+def test_the_policy_that_the_sql_names(keys):
+    header = "-- policy: r\n-- digest: sha256:" + "5" * 64 + "\n"
+    assert verify_release(envelope(of_sql(header + SQL)), keys)
+    told = "\n".join(reasons(keys, of_sql(header.replace("5", "6") + SQL)))
+    assert told == "the SQL names another policy than the certificate: its digest is another"
+    told = "\n".join(reasons(keys, of_sql(header.replace(": r", ": s") + SQL)))
+    assert told == "the SQL names another policy than the certificate: its name is another"
+
+
 def test_an_earlier_sample_lowers_the_rate(keys):
-    facts = {**FACTS, "rate": "0.001", "sampled_at": "0.01"}
+    first = "people is a Bernoulli sample of its population, drawn in secret at the rate 0.01"
+    facts = of_sql(SQL, first, rate="0.001", sampled_at="0.01")
+    told = "\n".join(reasons(keys, {**facts, "assumptions": FACTS["assumptions"]}))
+    assert told == f"the certificate does not state what it rests on: {first}"
     assert verify_release(envelope(facts), keys).facts["rate"] == "0.001"
     assert "above the stated" in "\n".join(reasons(keys, {**facts, "rate": "0.0009"}))
 
@@ -186,6 +304,22 @@ BAD_TABLES = {
     "does not hold whole numbers": pa.table({"sex": ["F"], "n": ["20"]}),
     "not hold whole numbers": pa.table({"sex": ["F"], "n": pa.array([None], pa.int64())}),
     "not of a plain type": pa.table({"sex": [["F"]], "n": [20]}),
+    "column is not of a plain type": pa.table({"sex": [b"F"], "n": [20]}),
+    "is not of a plain type": pa.table(
+        {"sex": pa.DictionaryArray.from_arrays(pa.array([0]), ["F", "M"]), "n": [20]}
+    ),
+    "released column is not of a plain type": pa.table(
+        {"sex": pa.array([b"0" * 16], pa.uuid()), "n": [20]}
+    ),
+    "floating-point numbers, of which 0.0 and -0.0": pa.table({"sex": [-0.0, 0.0], "n": [20, 20]}),
+    "floating-point numbers, of which": pa.table({"sex": [float("nan")] * 2, "n": [20, 20]}),
+    "NULL stands twice: a group stands in two rows": pa.table({"sex": [None, None], "n": [20, 20]}),
+    "holds more than its rows: it has metadata that": pa.table(
+        {"sex": ["F"], "n": [20]}
+    ).replace_schema_metadata({"sampled": "49834"}),
+    "holds more than its rows: its metadata states another": pa.table(
+        {"sex": ["F"], "n": [20]}
+    ).replace_schema_metadata({"policy_engine.certificate": "{}"}),
 }
 
 
@@ -194,7 +328,55 @@ def test_a_release_that_does_not_hold(tmp_path, keys, reason, table):
     text, path = released(tmp_path, table, FACTS)
     with pytest.raises(VerificationFailed) as caught:
         verify_release(text, keys, path)
-    assert reason in "\n".join(caught.value.reasons)
+    assert reason.removeprefix("NULL stands twice: ") in "\n".join(caught.value.reasons)
+
+
+NOT_UTF8 = pa.Array.from_buffers(
+    pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")]
+)
+
+
+def test_text_that_is_not_utf8(tmp_path, keys):
+    text, path = released(tmp_path, pa.table({"sex": NOT_UTF8, "n": [20]}), FACTS)
+    with pytest.raises(VerificationFailed, match="holds text that is not UTF-8"):
+        verify_release(text, keys, path)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_file_is_too_odd(tmp_path, keys, seed):
+    """Files with changed bytes, signed as they are: refused or sound, and never a crash."""
+    _, path = released(tmp_path, GOOD, FACTS)
+    whole, chance = path.read_bytes(), random.Random(seed)
+    for _ in range(100):
+        data = bytearray(whole)
+        for place in chance.sample(range(len(data)), chance.randint(1, 3)):
+            data[place] = chance.randrange(256)
+        path.write_bytes(data)
+        try:
+            verify_release(envelope(FACTS, hashlib.sha256(data).hexdigest()), keys, path)
+        except VerificationFailed as error:
+            assert error.reasons
+
+
+HARMLESS = {
+    "no group at all": pa.table({"sex": pa.array([], pa.string()), "n": pa.array([], pa.int64())}),
+    "a group of NULL": pa.table({"sex": [None], "n": [20]}),
+    # Two values to the engine, each with k people of its own, however alike they look.
+    "text that is equal after normalisation": pa.table(
+        {"sex": ["e\u0301", "\u00e9"], "n": [20] * 2}
+    ),
+    "text that differs in case": pa.table({"sex": ["F", "f"], "n": [20, 20]}),
+    "other letters in the columns' names": pa.table({"SEX": ["F"], "N": [20]}),
+    "large text": pa.table({"sex": pa.array(["F"], pa.large_string()), "n": [20]}),
+    "nothing but NULL": pa.table({"sex": pa.array([None], pa.null()), "n": [20]}),
+    "a count of another width": pa.table({"sex": ["F"], "n": pa.array([20], pa.uint16())}),
+}
+
+
+@pytest.mark.parametrize("table", HARMLESS.values(), ids=HARMLESS)
+def test_a_release_that_is_odd_and_sound(tmp_path, keys, table):
+    text, path = released(tmp_path, table, FACTS)
+    assert "it holds its rows and nothing else" in verify_release(text, keys, path).checked
 
 
 @pytest.mark.parametrize(
@@ -239,6 +421,24 @@ def test_another_file(tmp_path, keys):
     path.write_bytes(path.read_bytes() + b"x")
     with pytest.raises(VerificationFailed, match="is not the release: its SHA-256 is"):
         verify_release(text, keys, path)
+
+
+def test_bytes_behind_the_footer_that_were_signed(tmp_path, keys):
+    _, path = released(tmp_path, GOOD, FACTS)
+    path.write_bytes(path.read_bytes() + b"x")
+    text = envelope(FACTS, hashlib.sha256(path.read_bytes()).hexdigest())
+    with pytest.raises(VerificationFailed, match="is no Parquet file"):
+        verify_release(text, keys, path)
+
+
+def test_a_file_is_looked_at_also_if_the_sql_is_not_proved(tmp_path, keys):
+    facts = {**FACTS, "sql": "select 1", "sql_digest": digest("select 1")}
+    text, path = released(tmp_path, BAD_TABLES["a group stands in two rows"], facts)
+    with pytest.raises(VerificationFailed) as caught:
+        verify_release(text, keys, path)
+    assert caught.value.reasons[-1] == "a group stands in two rows"
+    with pytest.raises(VerificationFailed):
+        verify_release(text, keys)
 
 
 def test_no_parquet(tmp_path, keys):

@@ -1,0 +1,134 @@
+"""A release in a table, checked on a copy of it that somebody exported.
+
+The certificate of such a release has the digest of its rows: each as one line of JSON, an array of
+the texts that the engine writes for the values, null for NULL, in the table's order. A Parquet or
+CSV copy in the same order has the same lines, whatever else is in the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from policy_engine.attest.facts import Facts
+from policy_engine.attest.results import Results
+from policy_engine.attest.rows import check_columns, check_rows, group_sizes
+from policy_engine.errors import FileError
+
+HOW = (
+    "export the table in its own order: COPY (FROM {table}) TO 'release.parquet', and name that"
+    " file with --release"
+)
+ORDER_OF_CSV = "the order of the rows: a CSV file has no types to sort by, and the digest fixes it"
+
+_COUNT = re.compile(r"[0-9]{1,18}")
+_Line = tuple[str | None, ...]
+
+
+def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Results:
+    """The exported rows of a table release, against its digest and then as any release's rows.
+
+    Raises:
+        FileError: the file cannot be read.
+    """
+    is_csv = release.suffix.lower() == ".csv"
+    try:
+        with release.open("rb") as file:
+            magic = file.read(4)
+        if not is_csv and magic != b"PAR1":
+            return Results.refused(_NO_EXPORT.format(release.name, HOW.format(table=subject)))
+        names, lines = _of_csv(release) if is_csv else _of_parquet(release)
+    except OSError as error:
+        raise FileError(f"{release} could not be read: {error.strerror}") from None
+    except _Unreadable:
+        return Results.refused(_NO_EXPORT.format(release.name, HOW.format(table=subject)))
+    if digest_of_lines(lines) != digest:
+        return Results.refused(
+            f"{release.name} does not hold the rows of {subject}: their digest is another;"
+            f" {HOW.format(table=subject)}"
+        )
+    held = Results.held(f"{release.name} holds the certified rows of {subject}, in their order")
+    if not is_csv:
+        import pyarrow.parquet as pq
+
+        return held + check_rows(facts, pq.read_table(release))
+    return held + check_columns(facts, names) + _check_lines(facts, lines)
+
+
+_NO_EXPORT = "{} is no Parquet or CSV file with the rows of a table; {}"
+
+
+class _Unreadable(Exception):
+    """A file that is not of its kind."""
+
+
+def digest_of_lines(lines: Iterable[_Line]) -> str:
+    """SHA-256 of rows as lines of JSON, in hex.
+
+    >>> digest_of_lines([("a", None)]) == hashlib.sha256(b'["a", null]\\n').hexdigest()
+    True
+    """
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _of_parquet(path: Path) -> tuple[list[str], list[_Line]]:
+    """The names and rows of a Parquet file, each value as the engine writes it."""
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+        with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.register("exported", table)
+            found = connection.execute("SELECT COLUMNS(*)::VARCHAR FROM exported")
+            return table.column_names, found.fetchall()
+    except (pa.ArrowException, duckdb.Error, UnicodeDecodeError):
+        raise _Unreadable from None
+
+
+def _of_csv(path: Path) -> tuple[list[str], list[_Line]]:
+    """The names and rows of a CSV file; a field without quotes and text is NULL."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    try:
+        names = csv.read_csv(
+            path, parse_options=csv.ParseOptions(newlines_in_values=True)
+        ).column_names
+        table = csv.read_csv(
+            path,
+            parse_options=csv.ParseOptions(newlines_in_values=True),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+        return names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    except (pa.ArrowException, UnicodeDecodeError):
+        raise _Unreadable from None
+
+
+def _check_lines(facts: Facts, lines: list[_Line]) -> Results:
+    """Groups and counts of rows that are texts."""
+    left = Results((), (), (ORDER_OF_CSV,))
+    if facts["form"] == "rows":
+        return left + group_sizes(Counter(lines), facts["k"])
+    counts = [line[-1] or "" for line in lines]
+    if not facts["count"] or not all(_COUNT.fullmatch(count) for count in counts):
+        return Results.refused("the count column does not hold whole numbers")
+    groups = [line[:-1] for line in lines]
+    if len(set(groups)) != len(groups):
+        return Results.refused("a group stands in two rows")
+    sizes = Counter(dict(zip(groups, map(int, counts), strict=True)))
+    return left + group_sizes(sizes, facts["k"])

@@ -1,0 +1,48 @@
+"""What a check of a certificate or release says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was checked and held, what was not looked at, and what the certificate assumes."""
+
+    subject: str
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    assumptions: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What held, the reasons to refuse, and what could not be looked at.
+
+    >>> Results.held("a") + Results.refused("b")
+    Results(checked=('a',), reasons=('b',), unchecked=())
+    """
+
+    checked: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+    def __add__(self, other: Results) -> Results:
+        return Results(
+            self.checked + other.checked,
+            self.reasons + other.reasons,
+            self.unchecked + other.unchecked,
+        )
+
+    @classmethod
+    def held(cls, *checked: str) -> Results:
+        """Checks that held."""
+        return cls(checked)
+
+    @classmethod
+    def refused(cls, *reasons: str) -> Results:
+        """Reasons to refuse."""
+        return cls((), reasons)
