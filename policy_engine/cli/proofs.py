@@ -117,6 +117,10 @@ def _recode(column: ColumnShape) -> dict[str, Any]:
 
 def _mapped(column: ColumnShape) -> str:
     """A recode on one line: its map, or else its expression."""
+    from policy_engine.policy.recodings import Keep
+
+    if column.recoding == Keep():
+        return "as it is"
     if column.values is None:
         return " ".join(column.sql.split())
     shown = [f"{entry.when} → {entry.shown}" for entry in column.values[:_MOST_ENTRIES]]

@@ -88,8 +88,8 @@ class Findings:
         """Whether the law ``code`` was found to be broken."""
         return any(finding.code == code for finding in self._found.values())
 
-    def __len__(self) -> int:
-        return len(self._found)
+    def __bool__(self) -> bool:
+        return bool(self._found)
 
     def sorted(self) -> tuple[Finding, ...]:
         """All findings by position, then code."""

@@ -8,6 +8,7 @@ the kernel was not told about cannot slip through by not being looked at.
 from __future__ import annotations
 
 import logging
+from itertools import islice
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -164,11 +165,10 @@ def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
     if not notes.judge(is_sql(bool(statements)) or stands_alone(len(statements))):
         return None
     statement = in_one_word(statements[0])
-    for node in statement.walk():
-        if len(notes.findings) >= _MOST_FINDINGS:
-            break  # the text is refused; the place of each more costs a walk
-        for breach in _breaches(node):
-            notes.judge(breach, node)
+    # One hundred reasons refuse a text; the place of each more would cost a walk.
+    broken = ((breach, node) for node in statement.walk() for breach in _breaches(node))
+    for breach, node in islice(broken, _MOST_FINDINGS):
+        notes.judge(breach, node)
     return statement
 
 

@@ -86,6 +86,8 @@ def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | No
         return "a string that stands for a name, or behind another"
     if last == "," and token in {",", ")"}:
         return "a comma without anything behind it"
+    if kind == "string" and last.lower() == "as":
+        return "a string that stands for a name"
     if token.lower() == "as" and last.lower() in {"select", ",", "("}:
         return "a name for nothing"
     if token == "." and last.lower() in {"from", "join", ","}:

@@ -31,8 +31,13 @@ SAME = {
     r"Alias → its (Column|Explode)": ("round", "the name it has anyway, or that nobody reads"),
     r"policy_engine_copy → .*": ("rows", "the name of a column that nobody reads"),
     r"drop Star": ("prefix", "COUNT() is COUNT(*)"),
-    r"drop Column": ("visits", "SELECT AS x: not a text that DuckDB reads"),
     r"Ordered → its Column": ("prefix", "ascending is the default"),
+    r"(Case ifs|In expressions)\[\d+\] twice": (
+        "round",
+        "a branch or value that stands again decides nothing",
+    ),
+    r"(In|Is|LT) and true": ("round", "the same condition"),
+    r"Is mirrored": ("round", "NULL IS x: not a text that DuckDB reads"),
     r"Case ifs\[\d+\] first": ("adult", "branches that no value shares, in another order"),
     r"In expressions\[\d+\] first": ("adult", "the values of IN are a set"),
     r"cast to text": (
