@@ -37,7 +37,9 @@ def check(
 ) -> None:
     """Prove SQL that someone else wrote to be a certified release, or list why it is not.
 
-    With --policy it must also be the release that the policy asks for, with its guarantee.
+    Each released column is shown as a map of values. With --policy it must also be the release
+    that the policy asks for, with its guarantee; lookups that the policy declares public may be
+    joined. Views are followed if --schema shows them.
 
     Example: policy-engine check release.sql --dialect duckdb
     """
@@ -162,9 +164,11 @@ def verify(
 ) -> None:
     """Check a certificate and its release from the files alone.
 
-    Signature, numbers, the proof of the SQL; and with --release its digest, its columns, its
-    order and that every group has at least k people. The key to trust is the one named by
-    --key, else the project's. Of certify-count's certificate: signature, assumptions, numbers.
+    Signature; δ by brute force; the SQL proved again, and what is stated of it; and with --release
+    its digest, columns, order, that every group has at least k people and that it holds nothing
+    else. A table's release is checked as an export, Parquet or CSV. The key to trust is the one
+    named by --key, else the project's. Of certify-count's certificate: signature, assumptions,
+    numbers.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """

@@ -107,8 +107,8 @@ def _misplaced(node: exp.Expr) -> Breach | None:
 
 def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:
     """A grouped value must show itself: no float's two zeros, no text that equals another."""
-    notes.judge(shows_each_value(value, shown(node)), node)
-    notes.judge(groups_byte_by_byte(value, shown(node)), node)
+    notes.judge(shows_each_value(value, node), node)
+    notes.judge(groups_byte_by_byte(value, node), node)
     if value.type in {None, "QUOTIENT"}:
         notes.assume(FLOATING)
     if value.collated is None and value.type in {TEXT, None}:

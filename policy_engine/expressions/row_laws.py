@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from policy_engine.expressions.datatypes import QUOTIENT, shows_itself
 from policy_engine.expressions.values import Value
-from policy_engine.syntax.findings import law
+from policy_engine.syntax.findings import law, shown
 
 
 @law("V17")
@@ -17,22 +19,22 @@ def cannot_fail(failing: str) -> str | None:
 
 
 @law("V18")
-def shows_each_value(value: Value, text: str) -> str | None:
+def shows_each_value(value: Value, node: exp.Expr) -> str | None:
     """A grouped column must show each value as itself: no float, interval or variant [mechanism 3].
 
     Group by bins, by a rounded DECIMAL or BIGINT, or by a text of it.
     """
     plain = value.type in {None, QUOTIENT} or shows_itself(str(value.type))
-    return None if plain else f"{text} of type {value.type}"
+    return None if plain else f"{shown(node)} of type {value.type}"
 
 
 @law("V32")
-def groups_byte_by_byte(value: Value, text: str) -> str | None:
+def groups_byte_by_byte(value: Value, node: exp.Expr) -> str | None:
     """Text must be grouped byte by byte: a collation shows one row as another [mechanism 3].
 
     Write it with COLLATE "binary" behind it.
     """
-    return text if value.collated else None
+    return shown(node) if value.collated else None
 
 
 @law("V20")

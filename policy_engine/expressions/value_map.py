@@ -119,10 +119,10 @@ def _columns(node: exp.Expr) -> Iterator[exp.Column]:
 
 def _subject(node: exp.Expr) -> exp.Expr:
     """The one thing that is compared with constants, or that is a condition by itself."""
-    found = {part.sql("duckdb"): part for part in _subjects(node)}
-    if len(found) != 1:
+    found = list(_subjects(node))
+    if not found or any(part != found[0] for part in found):
         raise NoMap
-    return next(iter(found.values()))
+    return found[0]
 
 
 def _subjects(node: exp.Expr) -> Iterator[exp.Expr]:
@@ -158,20 +158,27 @@ def _constant(node: exp.Expr) -> Any:
     if isinstance(node, exp.Boolean):
         return bool(node.this)
     if isinstance(node, exp.Literal):
-        return node.name if node.is_string else number(node)
+        return node.name if node.is_string else _exact(node)
     if isinstance(node, exp.Neg):
-        inner = number(bare(node.this))
+        inner = _exact(bare(node.this))
         return None if inner is None else -inner
     if isinstance(node, exp.Cast) and bare(node.this).is_string:
         return _moment(bare(node.this).name) if node.to.is_type("date", "timestamp") else None
     return None
 
 
+def _exact(node: exp.Expr) -> Fraction | None:
+    """A number that is written exactly: 7e-1 is compared as another than 0.7."""
+    plain = isinstance(node, exp.Literal) and "e" not in node.name.lower()
+    return number(node) if plain else None
+
+
 def _moment(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(text)
+        found = datetime.fromisoformat(text)
     except ValueError:
         return None
+    return found if found.tzinfo is None else None
 
 
 def _ranges(
@@ -187,6 +194,8 @@ def _ranges(
         raise NoMap
     # In Python True is 1: values are compared among their own kind only.
     if len({type(value) for value in read}) > 1 or None in found:
+        raise NoMap
+    if True in read and isinstance(read[0], bool) and kind not in {None, "BOOLEAN"}:
         raise NoMap
     if conditions and not all(_is_sharp(value, kind) for value in found):
         raise NoMap
@@ -221,7 +230,7 @@ def _is_sharp(value: Any, kind: str | None) -> bool:
         return kind in INTEGERS or (small and len(str(abs(digits.numerator)).strip("0")) <= 6)
     if isinstance(value, datetime):
         whole = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
-        return whole or (kind == "TIMESTAMP" and value.tzinfo is None)
+        return whole or kind == "TIMESTAMP"
     return True
 
 
@@ -233,8 +242,7 @@ def _constants(node: exp.Expr) -> Iterator[exp.Expr]:
         sides = [part.args.get(name) for name in ("this", "expression", "low", "high")]
         tests = [branch.this for branch in part.args.get("ifs") or ()]
         for side in (*sides, *part.expressions, *tests):
-            truth = isinstance(part, exp.Is) and isinstance(side, exp.Boolean)
-            if side is not None and (_constant(side) is not None or truth):
+            if side is not None and _constant(side) is not None:
                 yield side
 
 

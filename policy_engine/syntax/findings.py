@@ -65,7 +65,8 @@ def law(code: str) -> Callable[[Callable[P, str | None]], Law[P]]:
 def _clause(text: str) -> str:
     """A sentence of a docstring as a part of a message."""
     line = " ".join(text.split())
-    return line[:1].lower() + line[1:].removesuffix(".")
+    start = line[:2].lower() if line[1:2].islower() or line[1:2] == " " else line[:2]
+    return start + line[2:].removesuffix(".")
 
 
 class Findings:

@@ -34,6 +34,8 @@ _OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "<", ">", "=", "==", "<>", "!=", "<=", ">=", "||", "~", "!~"}
 )
 # A quote that follows one of these directly opens an escape, bit, hex or national string.
+# The parser's time grows with the square of a chain of them.
+_MOST_BRACKETS = 200
 _STRING_PREFIXES = frozenset({"e", "b", "x", "n", "u"})
 
 # A name in the first place of these is a column to the engine, and a unit to the parser.
@@ -70,6 +72,8 @@ def lexical_oddity(text: str, tokenizer: SqlglotTokenizer) -> tuple[str, Positio
         offset, touching = match.end(), token
         if kind not in {"line", "block", "space"}:
             spoken.append(token)
+    if spoken.count("[") > _MOST_BRACKETS:
+        return f"more than {_MOST_BRACKETS} brackets", (1, 1)
     if "".join(spoken) != _as_tokenized(text, tokenizer):
         return "text that two parsers cut differently", (1, 1)
     return None

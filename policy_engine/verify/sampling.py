@@ -193,7 +193,7 @@ def _read_keyed(
         if filled is False:
             return Sample("keyed", fault=f"{unit}, of which many may be NULL; hash it with ||")
         notes.assume(f"{unit} is never NULL in {rows.source}")
-    named = not isinstance(parts[0], exp.Placeholder) or bool(parts[0].name)
+    named = not isinstance(parts[0], exp.Placeholder) or bool(parts[0].args.get("this"))
     return Sample("keyed", rate, unit, canonical(hashed) if named else "")
 
 
@@ -221,7 +221,7 @@ def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) 
     if value.type in FLOATS:
         return Sample("keyed", fault=f"{text}: 0.0 and -0.0 are one person with two texts")
     if value.collated:
-        notes.judge(groups_byte_by_byte(value, text), key)
+        notes.judge(groups_byte_by_byte(value, key), key)
     elif value.type is None:
         notes.assume(f"{value.column} is a whole number, a UUID, or text without a collation")
     elif hashed and value.type not in ONE_TEXT:

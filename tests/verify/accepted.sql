@@ -352,3 +352,26 @@ with r as (select ward, household as flat, row_number() over (partition by flat 
 
 --- one row a person by QUALIFY
 select ward, count(*) as n from (select * from visits where sha256(? || ':u:' || person_id) < '0ccc' qualify row_number() over (partition by person_id order by day) = 1) group by ward having count(*) >= 20
+
+--- parts of one table
+select sex, count(*) as n from (select sex from people where age < 30 union all select sex from people where age >= 30) tablesample bernoulli (10%) group by sex having count(*) >= 20
+
+--- parts of one table, each sampled, and one of them by what is missing
+with a as (select sex, zip from people where zip = '1' and random() < 0.1 union all select sex, zip from people where zip <> '1' and random() < 0.1 union all select sex, zip from people where zip is null and random() < 0.1)
+select sex, left(zip, 1) as z, count(*) as n from a group by all having count(*) >= 20
+
+--- parts under one parameter
+select sex, count(*) as n from (select sex from people where age < 30 and sha256($salt || ':u:' || id) < '0ccc' union all select sex from people where age >= 30 and sha256($salt || ':u:' || id) < '0ccc') group by sex having count(*) >= 20
+
+--- one row a person by DISTINCT ON
+select ward, count(*) as n from (select distinct on (person_id) * from visits where sha256(? || ':u:' || person_id) < '0ccc' order by person_id, day) group by ward having count(*) >= 20
+
+--- shares of what is released
+select sex, count(*) as n, 100.0 * count(*) / sum(count(*)) over () as share, rank() over (order by count(*) desc) as place
+from people tablesample bernoulli (10%) group by sex having count(*) >= 20
+
+--- known: a key of the table, counted by a column that is never NULL
+select ward, count(person_id) as n from stays where sha256(concat(?, ':u:', stay_id)) < '0ccc' group by ward having count(person_id) >= 20
+
+--- random() in other spellings
+select sex, count(*) as n from people where not random() >= 0.1 group by sex having count(*) >= 4 * 5

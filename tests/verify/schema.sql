@@ -7,6 +7,7 @@ CREATE TABLE main.people (
   person STRUCT(id INTEGER, zip VARCHAR), "select" VARCHAR, "odd ""name" VARCHAR
 );
 CREATE TABLE visits (person_id BIGINT, household INTEGER, ward VARCHAR, day DATE, cost VARCHAR, fever DOUBLE);
+CREATE TABLE stays (stay_id BIGINT PRIMARY KEY, person_id BIGINT NOT NULL, ward VARCHAR);
 CREATE TABLE places (lat DOUBLE, home STRUCT(lat INTEGER, street VARCHAR), PRIMARY KEY (lat));
 CREATE TYPE money AS DOUBLE;
 CREATE TABLE fees (
