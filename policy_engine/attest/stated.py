@@ -17,9 +17,9 @@ from policy_engine.attest.facts import Facts
 from policy_engine.attest.results import Results
 from policy_engine.errors import DomainError, UsageError
 from policy_engine.policy.models import CSV_FILES
+from policy_engine.relations.rates import population_rate
 from policy_engine.relations.shape import ROW_UNIT, ReleaseShape
 from policy_engine.syntax.names import fold
-from policy_engine.verify.certificate import population_rate
 from policy_engine.verify.proof import BUILT_INS, METHODS, TIES, UNORDERED, Proof, prove
 
 RANDOMNESS = {

@@ -132,7 +132,7 @@ def _mapped(column: ColumnShape) -> str:
 
 def _proved(document: dict[str, Any], proved: ReleaseShape) -> list[str]:
     from policy_engine.accounting.domain import decimal, upward
-    from policy_engine.verify.certificate import population_rate
+    from policy_engine.relations.rates import population_rate
 
     shape = document["shape"]
     bound = population_rate(proved.rate, proved.method, Decimal(1))

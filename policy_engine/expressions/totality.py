@@ -38,10 +38,20 @@ from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.expressions.values import Leaves
 from policy_engine.policy.recodings import Truncate
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, ordinal
+from policy_engine.syntax.literals import bare, number, ordinal
+from policy_engine.syntax.node_laws import is_deterministic
 
 _LONGEST_PADDING = 1000
+_LARGE = 1000
+"""Times more than this, a whole number of an ordinary size may not fit."""
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc)
+
+
+_PARTS_OF_TIMES = (
+    exp.Extract, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.WeekOfYear, exp.Day,
+    exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second,
+    exp.Monthname, exp.Dayname,
+)  # fmt: skip
 
 
 def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -57,9 +67,22 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         branch = isinstance(part, exp.If) and isinstance(part.parent, exp.Case)
         if rule is not None and not branch and not (guarded and isinstance(part, _TRUNCATIONS)):
             rule(part, leaves, notes)
+        if _asks_the_zone(part, leaves):
+            found = f"{shown(part)}, which the session's zone decides; write AT TIME ZONE 'UTC'"
+            notes.judge(is_deterministic.broken_by(found), part)
         if isinstance(part, _NUMBERS_AND_TIMES) and _of_text(part):
             notes.judge(cannot_fail(f"{shown(part)}, of a text"), part)
         stack.extend(part.iter_expressions())
+
+
+def _asks_the_zone(node: exp.Expr, leaves: Leaves) -> bool:
+    """Whether a time with a zone is read by the session's own zone."""
+    operand = node.expression if isinstance(node, exp.Extract) else node.args.get("this")
+    if not isinstance(operand, exp.Expr) or type_of(operand, leaves) != "TIMESTAMPTZ":
+        return False
+    if isinstance(node, exp.Cast):
+        return plain(node.to.sql("duckdb")) != "TIMESTAMPTZ"
+    return isinstance(node, (*_TRUNCATIONS, *_PARTS_OF_TIMES, exp.TimeToStr))
 
 
 # What TRY is known to catch: not what DuckDB finds when it prepares a query, or a pattern.
@@ -95,6 +118,11 @@ def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 
 def _arithmetic(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """Integers and decimals overflow; floating-point numbers become infinite."""
+    sides = [part for part in (node.this, node.args.get("expression")) if part is not None]
+    large = any((number(bare(side)) or 0) > _LARGE for side in sides)
+    if isinstance(node, exp.Mul) and large and type_of(node, leaves) in INTEGERS:
+        undecided(node, notes)
+        return
     if type_of(node, leaves) not in FLOATS | {QUOTIENT}:
         doubt(node, notes)
 
@@ -244,7 +272,7 @@ def _pattern(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """A pattern or format is read when the query is bound; one out of a row, row by row."""
     given = node.args.get("format") or node.args.get("expression")
     if not (given is not None and given.is_string):
-        undecided(node, notes)
+        notes.judge(cannot_fail(f"{shown(node)}, whose pattern is no constant"), node)
     elif isinstance(node, exp.RegexpExtract | exp.RegexpReplace):
         # Of these DuckDB reads the pattern once a row needs it.
         _late_pattern(node, given.name, notes)
@@ -305,10 +333,8 @@ def _case(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 # Of a text that is a literal DuckDB makes what these take, once a row needs it.
 _NUMBERS_AND_TIMES = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Round,
-    exp.Floor, exp.Ceil, exp.Sign, exp.IsNan, exp.IsInf, *_TRUNCATIONS, exp.Extract, exp.Year,
-    exp.Quarter, exp.Month, exp.Week, exp.WeekOfYear, exp.Day, exp.DayOfWeek,
-    exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second, exp.Monthname,
-    exp.Dayname, exp.Trunc,
+    exp.Floor, exp.Ceil, exp.Sign, exp.IsNan, exp.IsInf, exp.Trunc, *_TRUNCATIONS,
+    *_PARTS_OF_TIMES,
 )  # fmt: skip
 
 _PATTERNED = (

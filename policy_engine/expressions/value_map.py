@@ -9,6 +9,7 @@ everything. The same ranges tell whether two conditions can both hold on one row
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,8 +28,13 @@ _COMPARED = (
 )  # fmt: skip
 _MOST_CONSTANTS = 200
 """A map of more is no help to a reader, and costs the square of it."""
+_NUMERIC = re.compile(r"[-+0-9.:/ TZeE]*")
 _SHARP = 10**6
 """Numbers of at most six digits stay apart in every type, single precision included."""
+
+
+_UNITS = frozenset({"year", "quarter", "month", "day", "hour"})
+_ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 
 class NoMap(Exception):
@@ -102,15 +108,25 @@ def can_both_hold(
         subject = _subject(left)
         if subject != _subject(right) or any(c.name in collated for c in _columns(subject)):
             return True
-        kind = kinds.get(subject.name) if isinstance(subject, exp.Column) else None
+        if not isinstance(subject, exp.Column) and not _is_whole(subject):
+            return True  # its type and its collation are not known here
+        kind = kinds.get(subject.name) if isinstance(subject, exp.Column) else "INTEGER"
         ranges = _ranges(subject, [left, right], kind, conditions=True)
-        both = (
-            _value(left, subject, part) is True and _value(right, subject, part) is True
-            for part in ranges
-        )
-        return any(both)
+        return any(all(_may_hold(side, subject, part) for side in (left, right)) for part in ranges)
     except NoMap:
         return True
+
+
+def _is_whole(node: exp.Expr) -> bool:
+    """Whether an expression is a whole number whatever it is made of."""
+    if isinstance(node, exp.Extract):
+        return node.name.lower() in _UNITS
+    return isinstance(node, exp.Year | exp.Quarter | exp.Month | exp.Day | exp.Hour | exp.Length)
+
+
+def _may_hold(node: exp.Expr, subject: exp.Expr, part: Range) -> bool:
+    """Whether a condition can be true on a range: what is not known can."""
+    return _value(node, subject, part) not in (None, False)
 
 
 def _columns(node: exp.Expr) -> Iterator[exp.Column]:
@@ -195,6 +211,8 @@ def _ranges(
     # In Python True is 1: values are compared among their own kind only.
     if len({type(value) for value in read}) > 1 or None in found:
         raise NoMap
+    if str(kind).startswith("ENUM") and any(node.find(*_ORDERED) for node in nodes):
+        raise NoMap  # its values stand in an order of their own
     if True in read and isinstance(read[0], bool) and kind not in {None, "BOOLEAN"}:
         raise NoMap
     if conditions and not all(_is_sharp(value, kind) for value in found):
@@ -205,11 +223,17 @@ def _ranges(
     for low, high in pairwise(ends):
         if low is not None:
             ranges.append(Range(low, low))
-        if not isinstance(points[0] if points else None, bool):
+        if not isinstance(points[0] if points else None, bool) and _holds_any(low, high, kind):
             ranges.append(Range(low, high))
     numeric = not points or isinstance(points[0], Fraction)
     nan = [Range(special="nan")] if numeric and kind in FLOATS | {None} else []
     return [*ranges[: None if points else 1], Range(special="null"), *nan]
+
+
+def _holds_any(low: Any, high: Any, kind: str | None) -> bool:
+    """Whether anything lies between two constants; of whole numbers, a whole one."""
+    bounded = isinstance(low, Fraction) and isinstance(high, Fraction)
+    return not (bounded and kind in INTEGERS and math.floor(low) + 1 >= high)
 
 
 def _read(node: exp.Expr, kind: str | None) -> Any:
@@ -231,7 +255,8 @@ def _is_sharp(value: Any, kind: str | None) -> bool:
     if isinstance(value, datetime):
         whole = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
         return whole or kind == "TIMESTAMP"
-    return True
+    # '1' and '01' are two texts, and one number.
+    return not isinstance(value, str) or kind is not None or not _NUMERIC.fullmatch(value)
 
 
 def _constants(node: exp.Expr) -> Iterator[exp.Expr]:

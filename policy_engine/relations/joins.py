@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
-from policy_engine.expressions.evaluation import JOINED, evaluate
+from policy_engine.expressions.conversions import MIXED
+from policy_engine.expressions.datatypes import FLOATS, INEXACT, NARROW, QUOTIENT
+from policy_engine.expressions.evaluation import BYTEWISE, JOINED, evaluate
+from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.scope import is_qualifier, qualifier_of, resolver
 from policy_engine.relations.shape import Relation
-from policy_engine.relations.sources import Sources
+from policy_engine.relations.sources import COLLATED, Sources
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.literals import bare
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import reads_one_relation
 
+LOOSE = FLOATS | {INEXACT, QUOTIENT, COLLATED}
+"""Types of which two values may be equal to a join and are not the same."""
+
 _KINDS = {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}
 
 
-def joined(join: exp.Join, rows: Relation, sources: Sources, notes: Notes) -> Relation:
+def joined(
+    join: exp.Join, rows: Relation, sources: Sources, queries: Collection[str], notes: Notes
+) -> Relation:
     """``rows``, each with at most one row of a public lookup; a finding for any other join.
 
     The lookup has one row for each key and does not depend on the source: both are assumed, and
-    said. What the join shows is then a function of the one row [mechanism 2].
+    said. What the join shows is then a function of the one row [mechanism 2]. ``queries`` are the
+    names of the queries in scope: none of them passes for a lookup.
     """
     table = join.this
-    public = sources.public(table)
+    named = table.name if isinstance(table, exp.Table) and not table.db else ""
+    public = None if fold(named) in queries else sources.public(table)
     kind = ((join.side or "").upper(), (join.kind or "").upper())
-    if public is None or kind not in _KINDS or table.args.get("sample"):
+    if public is None or public[0] == rows.source or kind not in _KINDS or table.args.get("sample"):
         found = "a join to a relation that is not declared public"
         notes.judge(reads_one_relation.broken_by(found), join)
         return rows
@@ -40,6 +50,7 @@ def joined(join: exp.Join, rows: Relation, sources: Sources, notes: Notes) -> Re
         return rows
     _mark(join, alias)
     value = evaluate(sides[0], resolver(rows, notes), notes)
+    _check_key(join, value, sources.kind_of(name, key), notes)
     notes.assume(
         f"{name} is public: it does not depend on {rows.source}, and has one row for each {key}"
     )
@@ -48,6 +59,19 @@ def joined(join: exp.Join, rows: Relation, sources: Sources, notes: Notes) -> Re
     for condition in [join.args["on"]] if join.args.get("on") else []:
         evaluate(condition, resolver(out, notes), notes, condition=True)
     return out
+
+
+def _check_key(join: exp.Join, value: Value, kind: str | None, notes: Notes) -> None:
+    """Equal as the join compares them must be equal as the lookup's keys are told apart."""
+    kinds = {value.type, kind}
+    differ = None not in kinds and value.type != kind and not kinds <= NARROW
+    if value.kind is not Kind.VALUE or value.collated or differ or {value.type, kind} & LOOSE:
+        found = f"a join of {value.type or 'a value'} and {kind or 'a key'}, where keys may be one"
+        notes.judge(reads_one_relation.broken_by(found), join)
+    if value.type is None or kind is None:
+        notes.assume(MIXED)
+    if value.collated is None:
+        notes.assume(BYTEWISE)
 
 
 def _key_sides(join: exp.Join, alias: str, key: str, rows: Relation) -> Iterator[exp.Expr]:

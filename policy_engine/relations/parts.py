@@ -48,7 +48,7 @@ def _difference(left: Relation, right: Relation) -> str | None:
         return f"a UNION of {left.source} and {right.source}"
     if len(left.columns) != len(right.columns) or left.open != right.open:
         return "a UNION of different columns"
-    if left.open and list(left.columns) != list(right.columns):
+    if left.open and left.layout != right.layout:
         return "a UNION of different columns"
     if (left.sample is None) != (right.sample is None):
         return "a UNION of a sample and of all rows"

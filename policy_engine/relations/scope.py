@@ -104,11 +104,12 @@ def is_symmetric(node: exp.Expr, resolve: Resolver) -> bool:
         value = resolve(bare(made.this))
         known = value is not None and value.kind is Kind.COUNT
     else:
-        known = isinstance(made, _RANKS) or (isinstance(made, exp.Count) and made.is_star)
+        ranks = isinstance(made, _RANKS) and not made.expressions
+        known = ranks or (isinstance(made, exp.Count) and made.is_star)
     order = node.args.get("order")
-    parts = [*(node.args.get("partition_by") or ()), *(order.expressions if order else ())]
-    columns = [column for part in parts for column in part.find_all(exp.Column)]
-    return known and all(resolve(column) is not None for column in columns)
+    terms = [term.this for term in order.expressions] if order else []
+    parts = [*(node.args.get("partition_by") or ()), *terms]
+    return known and all(resolve(bare(part)) is not None for part in parts)
 
 
 def _alias(
@@ -127,7 +128,8 @@ def _alias(
 
 
 def check_not_a_row(node: exp.Column, rows: Relation, notes: Notes) -> None:
-    """Before an alias, the engine takes the name of the relation, which is a whole row."""
-    if fold(node.name) in rows.names:
+    """Before an alias, the engine takes a lookup's column, and a relation, which is a row."""
+    hidden = any(_looked_up(fold(node.name), each) for each in (rows.lookups or {}).values())
+    if hidden or fold(node.name) in rows.names:
         found = f"{shown(node)}, an alias or a row of {rows.source}"
         notes.judge(names_one_column(found), node)

@@ -107,6 +107,12 @@ def spread(item: exp.Expr, rows: Relation) -> list[exp.Expr]:
     return [exp.column(exp.to_identifier(name, quoted=True)) for name in rows.columns]
 
 
+def layout_of(query: exp.Select, rows: Relation) -> str:
+    """How the columns of a select stand: a plain ``*`` leaves them as they are."""
+    items = [item.sql("duckdb") for item in query.expressions]
+    return rows.layout if items == ["*"] else f"{rows.layout}; {', '.join(items)}"
+
+
 def star_of(node: exp.Expr) -> exp.Expr:
     """The star of ``*`` or ``name.*``."""
     return node.this if isinstance(node, exp.Column) else node

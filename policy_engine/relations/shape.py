@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from policy_engine.expressions.value_map import Entry
 from policy_engine.expressions.values import Value
-from policy_engine.policy.auto import NATIVE_GRAIN
 from policy_engine.policy.recodings import Recoding
 
 ROW_UNIT = "row"
@@ -38,17 +37,6 @@ class Sample:
     unit: str | None = None
     text: str = ""  # who is in: one text, one set of units; '' where every drawing is new
     fault: str | None = None
-
-
-def grain_of(method: str) -> Fraction:
-    """How far the rate of a sample may be above the one that is written.
-
-    The engine's random numbers are known to 32 bits only; the rate of a keyed sample is exact.
-
-    >>> grain_of("native") == Fraction(1, 2**32), grain_of("drawn")
-    (True, Fraction(0, 1))
-    """
-    return Fraction(NATIVE_GRAIN) if method in {"native", "random"} else Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -89,6 +77,7 @@ class Relation:
     stage: Stage = Stage.ROWS
     names: frozenset[str] = frozenset()  # what a column may be qualified with
     open: bool = False  # a base table without a schema: any name is a column of it
+    layout: str = ""  # how an open relation's columns stand, where they are not the source's
     is_file: bool = False
     views: tuple[str, ...] = ()  # the views through which the source is read
     table: str = ""  # the base table, where the source is a view that a policy names

@@ -19,6 +19,7 @@ from policy_engine.syntax.node_laws import reads_a_table
 from policy_engine.syntax.schema import Schema
 
 _MAX_VIEWS = 32
+COLLATED = "text under a collation"
 _PARQUET = (".parquet", ".parq", ".pq")
 # As what DuckDB reads ``people.csv``, where there is no table csv in a schema people.
 _FILES = frozenset({
@@ -75,6 +76,14 @@ class Sources:
         name = dotted(part.name for part in node.parts)
         key = self.schema.key_of(name)
         return None if key is None or self.view(node) is not None else (name, fold(key))
+
+    def kind_of(self, name: str, column: str) -> str | None:
+        """The type of a lookup's column; ``COLLATED`` where it compares text its own way."""
+        types = {fold(c): kind for c, kind in (self.schema.columns(name) or {}).items()}
+        kind = types.get(column)
+        if kind is None:
+            return None
+        return COLLATED if " COLLATE" in kind.upper() else plain(kind)
 
     def lookup(self, name: str, inputs: frozenset[str]) -> Lookup:
         """A public lookup, joined by what ``inputs`` say."""

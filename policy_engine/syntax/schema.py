@@ -125,6 +125,8 @@ def _from_ddl(text: str, dialect: str) -> Schema:
     views: dict[str, str] = {}
     constraints: dict[str, Constraints] = {}
     for piece, statement in parsed:
+        if isinstance(statement, exp.Create) and statement.kind == "SCHEMA":
+            continue
         if not isinstance(statement, exp.Create) or statement.kind not in {"TABLE", "VIEW"}:
             found = type(statement).__name__.upper()
             raise UsageError(f"the schema must be {_SHAPE}, found {found}")

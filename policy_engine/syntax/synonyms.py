@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from policy_engine.syntax.names import fold
+
 # extract(unit from x), as a function of one argument.
 _UNITS = frozenset({"isoyear", "yearweek", "decade", "century", "millennium", "era"})
 _SAME: dict[str, Callable[..., exp.Expr]] = {
@@ -45,6 +47,12 @@ def _first_of_each(select: exp.Select) -> None:
     if len(keys) != 1 or select.args.get("qualify"):
         return
     order = select.args.get("order")
+    # DISTINCT ON and ORDER BY take an alias first, a window a column.
+    named = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
+    parts = [keys[0], *(order.expressions if order else ())]
+    read = {fold(column.name) for part in parts for column in part.find_all(exp.Column)}
+    if named & read or any(part.find(exp.Literal) for part in parts):
+        return
     rank = exp.Window(this=exp.RowNumber(), partition_by=[keys[0].copy()], over="OVER")
     rank.set("order", order and order.copy())
     first = exp.EQ(this=rank, expression=exp.Literal.number(1))

@@ -13,13 +13,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from policy_engine.accounting.domain import claimed, decimal, sampling_rate
+from policy_engine.accounting.domain import claimed, decimal
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.errors import DomainError, NotCertifiable
+from policy_engine.errors import NotCertifiable
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.models import CSV_FILES
 from policy_engine.policy.resolve import Policy
-from policy_engine.relations.shape import ReleaseShape, grain_of
+from policy_engine.relations.rates import population_rate
+from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.findings import findings_of
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.checks import compare, guarantee_is_met
@@ -152,24 +153,6 @@ def certified_rate(policy: Policy) -> Decimal:
     """The rate that a certificate of ``policy`` rests on, never below the true one."""
     rate = population_rate(Fraction(policy.rate), policy.method, policy.source.sampled_at)
     return decimal("rate", "a number", rate)
-
-
-def population_rate(rate: Fraction, method: str, sampled_at: Decimal) -> Fraction:
-    """An upper bound on the probability that a unit of the population is sampled.
-
-    A known earlier sample multiplies ([AMP]).
-
-    Raises:
-        DomainError: ``sampled_at`` is neither 1 nor a rate.
-
-    >>> population_rate(Fraction(1, 10), "drawn", Decimal("0.01"))
-    Fraction(1, 1000)
-    """
-    try:
-        earlier = Fraction(1 if sampled_at == 1 else sampling_rate(sampled_at))
-    except DomainError:
-        raise DomainError("sampled_at", "1 or a rate below it", f"{sampled_at:.12g}") from None
-    return (rate + grain_of(method)) * earlier
 
 
 def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]:

@@ -133,7 +133,11 @@ def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None
 def _is_same(column: ColumnShape, recoding: Recoding) -> bool:
     """Whether a column, however it is written, shows of each value what the policy says."""
     node = written(recoding, column.inputs[0]) if column.inputs else None
-    return node is not None and column.values == value_map(node, column.kind)
+    return (
+        column.values is not None
+        and node is not None
+        and (column.values == value_map(node, column.kind))
+    )
 
 
 def _is_guard(read_as: str | None, declared: str | None) -> bool:

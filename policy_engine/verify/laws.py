@@ -1,15 +1,17 @@
 """The laws of a release: what must hold of the rows, the sample, the groups and the names.
 
-Each is one function. Its docstring is the message a user sees, with the clause of theory.md: the
-mechanism's three clauses are 1 the sample, 2 the recoding, 3 the suppression.
+Each docstring is the message a user sees, with the clause of theory.md: the mechanism's three
+clauses are 1 the sample, 2 the recoding, 3 the suppression.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from policy_engine.relations.shape import ROW_UNIT, Relation, Sample, grain_of
+from policy_engine.relations.rates import grain_of
+from policy_engine.relations.shape import ROW_UNIT, Relation, Sample
 from policy_engine.syntax.findings import law
+from policy_engine.syntax.names import fold
 
 
 @law("V03")
@@ -77,6 +79,18 @@ def has_threshold(k: int | None, found: str = "groups of any size") -> str | Non
     if k is None:
         return found
     return None if k >= 2 else f"a threshold of {k}"
+
+
+@law("V34")
+def spares_its_source(target: str | None, rows: Relation) -> str | None:
+    """A release must not replace what it is made from.
+
+    Write to a table of another name.
+    """
+    wanted = f".{fold(target or '')}"
+    read = [f".{fold(name)}" for name in (rows.source, rows.table, *rows.views) if name]
+    same = any(name.endswith(wanted) or wanted.endswith(name) for name in read)
+    return f"the table {target}" if target and same else None
 
 
 @law("V31")

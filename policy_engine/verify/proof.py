@@ -27,7 +27,7 @@ from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.names import dotted
 from policy_engine.syntax.node_laws import is_in_the_grammar
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.laws import has_threshold, is_a_table, is_sampled
+from policy_engine.verify.laws import has_threshold, is_a_table, is_sampled, spares_its_source
 from policy_engine.verify.reading import Reader
 
 UNORDERED = "the order in which rows are stored or shown is not part of the release"
@@ -102,6 +102,7 @@ def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShap
     rows = Reader(Sources(schema, dialect), notes).read(query, {})
     if rows is None:
         return None
+    notes.judge(spares_its_source(target, rows))
     _check_stage(rows, notes)
     if notes.findings:
         return None
@@ -160,18 +161,15 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     if node is None or value.kind is not Kind.VALUE:
         return ColumnShape(name, inputs, kind, None, None, None, sql, value.public)
     recoding, _, read_as = read_recoding(node) or (None, None, None)
-    return ColumnShape(name, inputs, kind, value_map(node, kind), recoding, read_as, sql)
-
-
-def _is_key(unit: str, rows: Relation) -> bool:
-    """Whether the schema says that no two rows share a unit."""
-    return unit in rows.base and rows.base[unit].unique is True
+    collated = any(rows.base[column].collated for column in inputs if column in rows.base)
+    values = None if collated else value_map(node, kind)
+    return ColumnShape(name, inputs, kind, values, recoding, read_as, sql)
 
 
 def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
         notes.assume(f"one row of {shape.source} is one person")
-    elif not shape.one_row and not _is_key(shape.unit, rows):
+    elif not shape.one_row and not (shape.unit in rows.base and rows.base[shape.unit].unique):
         notes.assume(f"{shape.unit} is unique in {shape.source}")
     elif rows.rank is not None and not rows.rank.total:
         notes.assume(TIES)

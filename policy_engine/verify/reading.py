@@ -25,6 +25,7 @@ from policy_engine.relations.select_list import (
     called,
     check_hidden,
     is_star,
+    layout_of,
     names_of,
     opaque,
     output_name,
@@ -135,7 +136,7 @@ class Reader:
             return None
         rows = self._item_of_from(clause.this, scope)
         for join in query.args.get("joins") or ():
-            rows = rows and joined(join, rows, self._sources, self._notes)
+            rows = rows and joined(join, rows, self._sources, scope, self._notes)
         return rows
 
     def _item_of_from(self, node: exp.Expr, scope: Scope) -> Relation | None:
@@ -313,7 +314,10 @@ class Reader:
                 self._add(columns, output_name(item), self._item(node, rows, columns), item)
         if is_open:
             check_hidden(query, columns, rows, self._notes)
-        out = rows.but(columns=columns, open=is_open, names=frozenset(), lookups=None)
+        out = rows.but(
+            columns=columns, open=is_open, names=frozenset(), lookups=None,
+            layout=layout_of(query, rows),
+        )  # fmt: skip
         return out.but(order=read_order(query, out, resolver(rows, self._notes), self._notes))
 
     def _star(self, node: exp.Expr, rows: Relation) -> dict[str, Value]:

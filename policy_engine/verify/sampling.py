@@ -108,8 +108,10 @@ def read_predicate(
     scale = Fraction(1)
     if isinstance(left, exp.Mul):
         scale = number(bare(left.expression)) or number(bare(left.this)) or Fraction(0)
-        left = next((s for s in map(bare, (left.this, left.expression)) if _is_rand(s)), left)
-    if not _is_rand(left) or not scale:
+        left = next(
+            (s for s in map(bare, (left.this, left.expression)) if isinstance(s, exp.Rand)), left
+        )
+    if not isinstance(left, exp.Rand) or not scale:
         notes.judge(is_not_random.broken_by(shown(predicate)), predicate)
         return None
     share = _quotient(right)
@@ -117,10 +119,6 @@ def read_predicate(
     if rate is not None and kind in {exp.GT, exp.GTE}:
         rate = 1 - rate
     return Sample("random", rate, ROW_UNIT)
-
-
-def _is_rand(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Rand)
 
 
 def _quotient(node: exp.Expr) -> Fraction | None:

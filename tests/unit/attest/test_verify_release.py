@@ -20,7 +20,8 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.stated import ALWAYS, RANDOMNESS
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.verify.certificate import Certificate, population_rate
+from policy_engine.relations.rates import population_rate
+from policy_engine.verify.certificate import Certificate
 from policy_engine.verify.proof import METHODS, UNORDERED
 
 KEY = Ed25519PrivateKey.generate()
