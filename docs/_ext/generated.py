@@ -59,8 +59,11 @@ def cli_text() -> str:
 
 def findings_text() -> str:
     """The laws of the kernel by code."""
-    rows = "\n".join(f"| `{code}` | {LAWS[code]} |" for code in sorted(LAWS))
-    return f"| code | law |\n|---|---|\n{rows}\n"
+    import policy_engine.verify.certificate  # noqa: F401 - registers every law
+
+    found = [LAWS[code] for code in sorted(LAWS)]
+    rows = "\n".join(f"| `{law.code}` | {law.text} | {law.remedy} |" for law in found)
+    return f"| code | law | what mends it |\n|---|---|---|\n{rows}\n"
 
 
 def errors_text() -> str:

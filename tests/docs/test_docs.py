@@ -184,7 +184,7 @@ def _shown_commands() -> Iterator[tuple[Path, str]]:
 def test_every_finding_is_documented_and_every_code_that_pages_name_exists() -> None:
     table = generated.findings_text()
     for code, law in LAWS.items():
-        assert f"| `{code}` | {law} |" in table
+        assert f"| `{code}` | {law.text} | {law.remedy} |" in table
     for page in PAGES:
         assert set(re.findall(r"\bV\d\d\b", page.read_text("utf-8"))) <= LAWS.keys(), page
 
@@ -239,7 +239,7 @@ def test_every_message_of_troubleshooting_is_one_of_ours() -> None:
     page = (ROOT / "docs/howto/troubleshooting.md").read_text("utf-8")
     terms = re.findall(r"^(`.+)\n: ", page, re.MULTILINE)
     assert len(terms) > 40
-    laws = "\n".join(f"{code} {law}" for code, law in LAWS.items())
+    laws = "\n".join(f"{code} {law.text}\n{law.remedy}" for code, law in LAWS.items())
     messages = f"{_messages()}\n{laws}"
     for shown in (s for term in terms for s in re.findall(r"`([^`]+)`", term)):
         for part in (p.strip(" :.'") for p in re.split("[…;]", shown)):
