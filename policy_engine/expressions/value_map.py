@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import Any
@@ -28,6 +29,7 @@ _COMPARED = (
 )  # fmt: skip
 _MOST_CONSTANTS = 200
 """A map of more is no help to a reader, and costs the square of it."""
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
 _NUMERIC = re.compile(r"[-+0-9.:/ TZeE]*")
 _SHARP = 10**6
 """Numbers of at most six digits stay apart in every type, single precision included."""
@@ -178,8 +180,10 @@ def _constant(node: exp.Expr) -> Any:
     if isinstance(node, exp.Neg):
         inner = _exact(bare(node.this))
         return None if inner is None else -inner
-    if isinstance(node, exp.Cast) and bare(node.this).is_string:
-        return _moment(bare(node.this).name) if node.to.is_type("date", "timestamp") else None
+    if type(node) is exp.Cast and bare(node.this).is_string:
+        text = bare(node.this).name
+        whole = node.to.is_type("date") and ":" not in text
+        return _moment(text) if whole or node.to.is_type("timestamp") else None
     return None
 
 
@@ -190,11 +194,13 @@ def _exact(node: exp.Expr) -> Fraction | None:
 
 
 def _moment(text: str) -> datetime | None:
+    """A moment in the one spelling that every reader reads alike."""
+    if not _MOMENT.fullmatch(text):
+        return None
     try:
-        found = datetime.fromisoformat(text)
+        return datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo is None else None
 
 
 def _ranges(
@@ -417,7 +423,9 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else f"{float(value):.17g}"
+        # Every constant was written in decimal digits, so that these are all of them.
+        with localcontext(prec=200):
+            return f"{Decimal(value.numerator) / Decimal(value.denominator):f}"
     if isinstance(value, datetime):
         midnight = value.time() == datetime.min.time()
         value = value.date().isoformat() if midnight else value.isoformat(" ")

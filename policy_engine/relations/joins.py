@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.datatypes import FLOATS, INEXACT, NARROW, QUOTIENT
-from policy_engine.expressions.evaluation import BYTEWISE, JOINED, evaluate
+from policy_engine.expressions.evaluation import BYTEWISE, JOINED, canonical, evaluate
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.scope import is_qualifier, qualifier_of, resolver
 from policy_engine.relations.shape import Relation
@@ -54,7 +54,10 @@ def joined(
     notes.assume(
         f"{name} is public: it does not depend on {rows.source}, and has one row for each {key}"
     )
-    lookups = {**(rows.lookups or {}), alias: sources.lookup(name, value.inputs)}
+    lookups = {
+        **(rows.lookups or {}),
+        alias: sources.lookup(name, canonical(sides[0]), value.inputs),
+    }
     out = rows.but(lookups=lookups, joined=True, filtered=rows.filtered or kind[0] != "LEFT")
     for condition in [join.args["on"]] if join.args.get("on") else []:
         evaluate(condition, resolver(out, notes), notes, condition=True)

@@ -51,7 +51,7 @@ def _looked_up(name: str, table: Lookup) -> Value | None:
     kind = None if table.types is None else table.types.get(name)
     if table.types is not None and kind is None:
         return None
-    return Value(Kind.VALUE, table.inputs, type=kind, public=f"{table.name}.{name}")
+    return Value(Kind.VALUE, table.inputs, type=kind, public=f"{table.name}.{name} of {table.by}")
 
 
 def qualifier_of(node: exp.Column) -> str:
@@ -105,7 +105,7 @@ def is_symmetric(node: exp.Expr, resolve: Resolver) -> bool:
         known = value is not None and value.kind is Kind.COUNT
     else:
         ranks = isinstance(made, _RANKS) and not made.expressions
-        known = ranks or (isinstance(made, exp.Count) and made.is_star)
+        known = ranks or (isinstance(made, exp.Count) and isinstance(made.this, exp.Star))
     order = node.args.get("order")
     terms = [term.this for term in order.expressions] if order else []
     parts = [*(node.args.get("partition_by") or ()), *terms]

@@ -63,6 +63,7 @@ class Lookup:
     """A public relation, joined by its key; ``types`` is None where its columns are not known."""
 
     name: str
+    by: str  # what its key was compared with
     types: Mapping[str, str] | None
     inputs: frozenset[str]
 

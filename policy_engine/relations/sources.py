@@ -85,10 +85,12 @@ class Sources:
             return None
         return COLLATED if " COLLATE" in kind.upper() else plain(kind)
 
-    def lookup(self, name: str, inputs: frozenset[str]) -> Lookup:
-        """A public lookup, joined by what ``inputs`` say."""
+    def lookup(self, name: str, by: str, inputs: frozenset[str]) -> Lookup:
+        """A public lookup, joined by an expression of the columns ``inputs``."""
         types = self.schema.columns(name)
-        return Lookup(name, types and {fold(c): plain(kind) for c, kind in types.items()}, inputs)
+        return Lookup(
+            name, by, types and {fold(c): plain(kind) for c, kind in types.items()}, inputs
+        )
 
     def relation(self, node: exp.Table, notes: Notes) -> Relation | None:
         """The base table or file that ``node`` reads; None and findings if it is neither."""

@@ -117,7 +117,9 @@ def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None
     """
     types = {fold(name): kind for name, kind in policy.source.columns}
     for column, (name, recoding) in zip(shape.columns, policy.recodings, strict=False):
-        if recoding == Keep() and (column.public or "").rpartition(".")[2] == fold(name):
+        if recoding == Keep() and column.public in {
+            f'{lookup}.{fold(name)} of "{fold(key)}"' for lookup, key in policy.public
+        }:
             continue
         reads_itself = column.inputs in {(), (fold(name),)}
         if not reads_itself or not (column.recoding == recoding or _is_same(column, recoding)):
@@ -171,9 +173,8 @@ def guarantee_is_met(delta: Decimal, promised: Decimal, epsilon: Decimal) -> str
 
 def _order(shape: ReleaseShape, policy: Policy) -> Breach | None:
     """The order in which the policy's release stands: by every column, ascending, NULL last."""
-    wanted = tuple(Term(fold(name)) for name in policy.columns)
     # Behind all of its keys a group's count decides nothing.
-    same = shape.order[: len(wanted)] == wanted
+    same = shape.order[: len(policy.columns)] == tuple(Term(fold(n)) for n in policy.columns)
     return is_sorted(None if same else "rows in another order, or in none")
 
 

@@ -152,16 +152,17 @@ def _shape(rows: Relation, target: str | None, replaces: bool) -> ReleaseShape:
 
 
 def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
-    inputs = tuple(sorted(value.inputs))
-    node = value.expression
-    types = {rows.base[column].type for column in inputs if column in rows.base}
-    kind = types.pop() if len(types) == 1 else None
-    by = f"{value.public or 'a function'} of {', '.join(inputs)}"
-    sql = node.sql("duckdb", pretty=True) if node is not None else by
-    if node is None or value.kind is not Kind.VALUE:
-        return ColumnShape(name, inputs, kind, None, None, None, sql, value.public)
+    inputs, node = tuple(sorted(value.inputs)), value.expression
+    read = [rows.base[column] for column in inputs if column in rows.base]
+    kind = read[0].type if len(read) == 1 else None
+    made = value.public or f"a function of {', '.join(inputs)}"
+    sql = node.sql("duckdb", pretty=True) if node is not None else made
+    # A column of the source of that name is what a policy means.
+    public = None if name in rows.base else value.public
+    collated = any(each.collated for each in read)
+    if node is None or value.kind is not Kind.VALUE or (collated and not node.find(exp.Collate)):
+        return ColumnShape(name, inputs, kind, None, None, None, sql, public)
     recoding, _, read_as = read_recoding(node) or (None, None, None)
-    collated = any(rows.base[column].collated for column in inputs if column in rows.base)
     values = None if collated else value_map(node, kind)
     return ColumnShape(name, inputs, kind, values, recoding, read_as, sql)
 

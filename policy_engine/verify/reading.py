@@ -1,9 +1,8 @@
 """From a parsed statement to the mechanism it is, one query at a time.
 
 ``Reader`` interprets a query from the inside out: the source, its sample, its filters, the
-groups, the threshold. Every rule it knows adds to a ``Relation``; whatever it does not know
-is a finding. A text is a release only if no finding was made and the last relation is one
-of groups that passed the threshold.
+groups, the threshold. Every rule it knows adds to a ``Relation``; all else is a finding. A text is
+a release only if no finding was made and the last relation is one of groups that passed.
 """
 
 from __future__ import annotations
