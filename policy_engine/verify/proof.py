@@ -1,8 +1,4 @@
-"""The proof: a text in, the mechanism it is out, or every reason why it is none.
-
-``prove`` reads the text with the kernel's own grammar and interpreter, and knows nothing of
-how the text was made.
-"""
+"""The proof: a text in, the mechanism it is out, or every reason why it is none."""
 
 from __future__ import annotations
 
