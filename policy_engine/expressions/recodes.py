@@ -18,6 +18,7 @@ from typing import cast
 
 from sqlglot import exp
 
+from policy_engine.expressions.datatypes import FLOATS
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -48,8 +49,13 @@ class Reading:
     read_as: str | None
 
 
-def read_recoding(node: exp.Expr) -> tuple[Recoding, str | None, str | None] | None:
-    """The recoding, its source column and the type that column is read as; else None."""
+def read_recoding(
+    node: exp.Expr, kind: str | None = None
+) -> tuple[Recoding, str | None, str | None] | None:
+    """The recoding, its source column and the type that column is read as; else None.
+
+    ``kind`` is the column's type: bins of floating-point numbers must say where NaN belongs.
+    """
     node = bare(node)
     if isinstance(node, exp.Literal) and node.is_string:
         return Constant(node.name), None, None
@@ -57,7 +63,8 @@ def read_recoding(node: exp.Expr) -> tuple[Recoding, str | None, str | None] | N
         found = reader(node)
         if found is not None:
             recoding, reading = found
-            return recoding, reading.column, reading.read_as
+            loose = isinstance(recoding, Bins) and kind in FLOATS and not node.find(exp.IsNan)
+            return None if loose else (recoding, reading.column, reading.read_as)
     return None
 
 
@@ -250,12 +257,14 @@ def _cut(node: exp.Expr) -> Cut | None:
     return None
 
 
-def written(recoding: Recoding, column: str) -> exp.Expr | None:
-    """The plainest expression of bins or a lookup; None for other recodings.
+def written(recoding: Recoding, column: str, kind: str | None = None) -> exp.Expr | None:
+    """The plainest expression of bins or a lookup; None for other recodings, and where NaN is one.
 
     >>> written(Bins((Decimal(18),), ("child", "adult")), "age").sql()
     "CASE WHEN \"age\" IS NULL THEN NULL WHEN \"age\" < 18 THEN 'child' ELSE 'adult' END"
     """
+    if kind in FLOATS:
+        return None
     value = exp.column(column, quoted=True)
     case = exp.Case(ifs=[exp.If(this=value.is_(exp.null()), true=exp.null())])
     if isinstance(recoding, Bins):

@@ -82,7 +82,12 @@ def opaque(rows: Relation, view: str) -> Relation:
         name: replace(value, inputs=frozenset({name}), expression=exp.column(name, quoted=True))
         for name, value in rows.columns.items()
     }
-    own = {"source": view, "table": rows.source, "base": columns}
+    own: dict[str, object] = {"source": view, "table": rows.source, "base": columns}
+    if rows.rank is not None:
+        # One row a person, if the view shows who the person is: by the name that it gives them.
+        named = [name for name, value in rows.columns.items() if value.column == rows.rank.unit]
+        rank = replace(rows.rank, unit=named[0]) if len(named) == 1 else None
+        own |= {"rank": rank, "one_row": rows.one_row and rank is not None}
     return rows.but(columns=columns, parts=((),), filtered=False, **own)
 
 

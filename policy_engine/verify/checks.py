@@ -134,7 +134,7 @@ def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None
 
 def _is_same(column: ColumnShape, recoding: Recoding) -> bool:
     """Whether a column, however it is written, shows of each value what the policy says."""
-    node = written(recoding, column.inputs[0]) if column.inputs else None
+    node = written(recoding, column.inputs[0], column.kind) if column.inputs else None
     return (
         column.values is not None
         and node is not None

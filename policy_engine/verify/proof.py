@@ -158,7 +158,7 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     collated = any(each.collated for each in read)
     if node is None or value.kind is not Kind.VALUE or (collated and not node.find(exp.Collate)):
         return ColumnShape(name, inputs, kind, None, None, None, sql, public)
-    recoding, _, read_as = read_recoding(node) or (None, None, None)
+    recoding, _, read_as = read_recoding(node, kind) or (None, None, None)
     values = None if collated else value_map(node, kind)
     return ColumnShape(name, inputs, kind, values, recoding, read_as, sql)
 
