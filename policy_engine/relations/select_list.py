@@ -86,7 +86,9 @@ def opaque(rows: Relation, view: str) -> Relation:
     if rows.rank is not None:
         # One row a person, if the view shows who the person is: by the name that it gives them.
         named = [name for name, value in rows.columns.items() if value.column == rows.rank.unit]
-        rank = replace(rows.rank, unit=named[0]) if len(named) == 1 else None
+        # By what the row was chosen is the view's own affair, in names of the table.
+        order = tuple(replace(term, name="") for term in rows.rank.order)
+        rank = replace(rows.rank, unit=named[0], order=order) if len(named) == 1 else None
         own |= {"rank": rank, "one_row": rows.one_row and rank is not None}
     return rows.but(columns=columns, parts=((),), filtered=False, **own)
 

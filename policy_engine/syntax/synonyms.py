@@ -48,7 +48,7 @@ def _first_of_each(select: exp.Select) -> None:
         return
     order = select.args.get("order")
     # DISTINCT ON and ORDER BY take an alias first, a window a column.
-    named = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
+    named = {fold(alias.alias) for item in select.expressions for alias in item.find_all(exp.Alias)}
     parts = [keys[0], *(order.expressions if order else ())]
     read = {fold(column.name) for part in parts for column in part.find_all(exp.Column)}
     if named & read or any(part.find(exp.Literal) for part in parts):
