@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from policy_engine.cli import calibrating, counts, numbers, policies, proofs, records, releases
+from policy_engine.cli import (
+    audit,
+    calibrating,
+    counts,
+    numbers,
+    policies,
+    proofs,
+    records,
+    releases,
+)
 
 app = typer.Typer(
     name="policy-engine",
@@ -53,5 +62,6 @@ app.command("certify-count", short_help="δ of an exact count, under stated assu
 )
 app.command(short_help="Prove SQL that someone else wrote.")(proofs.check)
 app.command(short_help="Check a certificate and its release.")(proofs.verify)
+app.command(short_help="Attack the mechanism: a lower bound on ε.")(audit.audit)
 app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)
 app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")

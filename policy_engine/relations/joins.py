@@ -38,7 +38,8 @@ def joined(
     public = None if fold(named) in queries else sources.public(table)
     kind = ((join.side or "").upper(), (join.kind or "").upper())
     renamed = table.args["alias"].args.get("columns") if table.args.get("alias") else None
-    if public is None or renamed or public[0] == rows.source or kind not in _KINDS or table.args.get("sample"):
+    other = renamed or kind not in _KINDS or table.args.get("sample")
+    if public is None or public[0] == rows.source or other:
         found = "a join to a relation that is not declared public"
         notes.judge(reads_one_relation.broken_by(found), join)
         return rows

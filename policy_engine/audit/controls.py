@@ -1,0 +1,317 @@
+"""Ten mechanisms, each broken in one way, that an audit must flag; beside each the sound one.
+
+Each starts from a policy that the kernel certifies; its claim is that certificate's, its text
+that certificate's text with one thing changed, or that text run in a way that breaks it. The pair
+of tables and the numbers are chosen so that some thousand runs tell. On the same pair, under the
+same claim, the sound mechanism must pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+
+from policy_engine.accounting.composition import Accountant
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.audit.bench import BenchWarehouse, Draw, Place
+from policy_engine.audit.events import Features
+from policy_engine.audit.people import People, Person
+from policy_engine.audit.seen import features
+from policy_engine.audit.verdict import Claim
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.dialects.base import sample_relation
+from policy_engine.errors import InternalError
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.project import default_project
+from policy_engine.policy.resolve import Policy
+from policy_engine.release import prepare
+from policy_engine.verify.certificate import Certificate
+from policy_engine.warehouse.drawing import new_secret
+
+_POLICY = """\
+version: 1
+name: control
+source: {{relation: people, unit: row}}
+recode: {recode}
+sample: {{rate: {rate}, method: {method}}}
+k: {k}
+guarantee: {{epsilon: {epsilon}, delta: 0.999}}
+release: {{path: out.parquet}}
+grouping: recoded
+"""
+_COLUMNS = (Column("cell", "VARCHAR"), Column("name", "VARCHAR"), Column("age", "INTEGER"))
+_WAREHOUSE = "audit"
+
+
+@dataclass(frozen=True)
+class Session:
+    """Certified policies over one table, and a connection to run their texts on."""
+
+    policies: tuple[Policy, ...]
+    texts: tuple[str, ...]
+    warehouse: BenchWarehouse
+    table: Table
+
+    def release(self, *texts: str, policy: Policy | None = None) -> list[pa.Table]:
+        """Draw one fresh sample, and run the texts on it."""
+        wanted = policy or self.policies[0]
+        with self.warehouse.sampled(wanted, self.table, new_secret()):
+            return [self.warehouse.rows(text) for text in texts]
+
+    def but(self, *changes: tuple[str, str]) -> str:
+        """The first text, with each change made in it."""
+        text = self.texts[0]
+        for old, new in changes:
+            if old not in text:
+                raise InternalError(f"a control changes {old!r}, which is not in the text")
+            text = text.replace(old, new)
+        return text
+
+
+Procedure = Callable[[Session], list[pa.Table]]
+"""One run: the tables that it releases."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A broken mechanism: what is wrong, over which neighbours it shows, and the sound one.
+
+    ``one`` is the larger table; its neighbour has not its first person. ``releases_all``: a run
+    releases every text, so the claim is that of their composition.
+    """
+
+    name: str
+    what: str
+    pair: str
+    one: People
+    broken: Procedure
+    k: int
+    rate: str
+    recodes: tuple[str, ...] = ("{cell: keep}",)
+    method: str = "keyed"
+    epsilon: str = "0.5"
+    releases_all: bool = False
+    sound: Procedure = lambda session: session.release(session.texts[0])
+
+    @property
+    def other(self) -> People:
+        """The neighbour of ``one``."""
+        return self.one[1:]
+
+    def claim(self) -> Claim:
+        """What the kernel certifies of the sound mechanism; composed where it releases twice."""
+        with self._place.build(self.one) as (_, warehouse):
+            certificates = self._certified(warehouse)
+        first = certificates[0]
+        if not self.releases_all:
+            return Claim(first.epsilon, first.delta)
+        total = sum((each.epsilon for each in certificates), Decimal(0))
+        fresh = [SampledSuppression(each.k, each.rate) for each in certificates]
+        return Claim(total, Accountant.of(fresh).delta(total))
+
+    @contextmanager
+    def drawing(self, people: People, procedure: Procedure) -> Iterator[Draw]:
+        """The procedure over a table of ``people``, ready to be run again and again."""
+        with self._place.build(people) as (_, warehouse):
+            certificates = self._certified(warehouse)
+            texts = tuple(each.sql for each in certificates)
+            policies = self._policies
+            table = warehouse.table(policies[0].source, Path())
+            session = Session(policies, texts, warehouse, table)
+            columns = {name for policy in policies for name in policy.columns}
+
+            def draw() -> Features:
+                return features(procedure(session), columns, "n", file=False)
+
+            yield draw
+
+    @property
+    def _policies(self) -> tuple[Policy, ...]:
+        return tuple(
+            load_policy_text(_POLICY.format(recode=recode, **self._numbers), "control.yaml", ".")
+            for recode in self.recodes
+        )
+
+    @property
+    def _numbers(self) -> dict[str, object]:
+        return {"rate": self.rate, "method": self.method, "k": self.k, "epsilon": self.epsilon}
+
+    @property
+    def _place(self) -> Place:
+        return Place(self._policies[0], _COLUMNS, _WAREHOUSE)
+
+    def _certified(self, warehouse: BenchWarehouse) -> list[Certificate]:
+        project = default_project(Path())
+        return [prepare(policy, project, warehouse)[0] for policy in self._policies]
+
+
+def _people(*groups: tuple[int, dict[str, str]]) -> People:
+    """So many people of each kind, in this order."""
+    rows = [tuple(values.items()) for times, values in groups for _ in range(times)]
+    return tuple(Person(len(rows) - 1 - i, (row,)) for i, row in enumerate(rows))
+
+
+def _cell(cell: str, **others: str) -> dict[str, str]:
+    return {"cell": cell, **others}
+
+
+def _higher_rate(session: Session) -> list[pa.Table]:
+    policy = session.policies[0]
+    higher = replace(policy, rate=policy.rate * Decimal("1.3"))
+    text = session.but((sample_relation(policy.rate), sample_relation(higher.rate)))
+    return session.release(text, policy=higher)
+
+
+_SAMPLED, _RECODED, _COUNT = '"cell"\n  FROM "', '"cell" AS "cell"', 'COUNT(*) AS "n"'
+
+
+def _outside(session: Session) -> list[pa.Table]:
+    changes = (
+        (_SAMPLED, f'"name", {_SAMPLED}'),
+        (_RECODED, f'{_RECODED}, "name"'),
+        (_COUNT, f'{_COUNT}, MAX("name") AS "name"'),
+    )
+    return session.release(session.but(*changes))
+
+
+def _quantile(session: Session) -> list[pa.Table]:
+    source = ".".join(f'"{part}"' for part in session.table.parts)
+    median = f'"age" < (SELECT QUANTILE_DISC("age", 0.5) FROM {source})'
+    return session.release(session.but(('"age" < 3', median)))
+
+
+def _suppressed(session: Session) -> list[pa.Table]:
+    left = '(SELECT COUNT(*) FROM recoded) - SUM(COUNT(*)) OVER () AS "suppressed"'
+    return session.release(session.but((_COUNT, f"{_COUNT}, {left}")))
+
+
+def _source_order(session: Session) -> list[pa.Table]:
+    changes = (
+        (_SAMPLED, f'"rowid" AS "place", {_SAMPLED}'),
+        (_RECODED, f'{_RECODED}, "place"'),
+        ('ORDER BY\n  "cell" ASC', 'ORDER BY MIN("place")'),
+    )
+    return session.release(session.but(*changes))
+
+
+def _fresh_samples(session: Session) -> list[pa.Table]:
+    return [session.release(text)[0] for text in session.texts]
+
+
+def _argmax(session: Session) -> list[pa.Table]:
+    """Both recodings on the one sample; the one that keeps more people, at a tie the finer."""
+    coarse, fine = session.release(*session.texts)
+    kept = [sum(table.column("n").to_pylist()) for table in (coarse, fine)]
+    return [coarse if kept[0] > kept[1] else fine]
+
+
+CONTROLS = (
+    Control(
+        "system",
+        "TABLESAMPLE SYSTEM: whole blocks of rows are in or out together",
+        "5 people alike, or 4",
+        _people((5, _cell("x"))),
+        lambda session: session.release(session.but(("BERNOULLI", "SYSTEM"))),
+        k=5,
+        rate="0.4",
+        method="native",
+    ),
+    Control(
+        "rate",
+        "the sample is drawn at a rate 30 % above the certified one",
+        "2 people alike, or 1",
+        _people((2, _cell("x"))),
+        _higher_rate,
+        k=2,
+        rate="0.7",
+        epsilon="0.1",
+    ),
+    Control(
+        "k - 1",
+        "groups of k − 1 are released too",
+        "a unique person, or nobody",
+        _people((1, _cell("x"))),
+        lambda session: session.release(session.but((">= 2", ">= 1"))),
+        k=2,
+        rate="0.5",
+        method="native",
+        epsilon="0.1",
+    ),
+    Control(
+        "no sampling",
+        "everybody is in the sample",
+        "5 people alike, or 4",
+        _people((5, _cell("x"))),
+        lambda session: session.release(session.but(("WHERE\n", "WHERE true OR\n"))),
+        k=5,
+        rate="0.4",
+    ),
+    Control(
+        "outside the grouping",
+        "a column that is not grouped by shows its greatest value",
+        "the one person with the greatest value, or not",
+        _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
+        _outside,
+        k=5,
+        rate="0.5",
+        method="native",
+    ),
+    Control(
+        "quantile",
+        "the cut between two groups is the median of the source",
+        "11 above the median of 21, or 10 of 20",
+        _people((11, {"age": "3"}), (10, {"age": "1"})),
+        _quantile,
+        k=4,
+        rate="0.6",
+        method="native",
+        recodes=("{age: {bins: [3]}}",),
+    ),
+    Control(
+        "suppressed count",
+        "the number of suppressed people is shown",
+        "a unique person beside a crowd, or only the crowd",
+        _people((1, _cell("y")), (40, _cell("x"))),
+        _suppressed,
+        k=5,
+        rate="0.5",
+    ),
+    Control(
+        "source order",
+        "groups stand in the order in which they are first met in the source",
+        "the first row of the source, or not",
+        _people((1, _cell("z")), (14, _cell("a")), (14, _cell("z"))),
+        _source_order,
+        k=3,
+        rate="0.5",
+        method="native",
+    ),
+    Control(
+        "reuse",
+        "two releases, each certified, are made from one sample",
+        "one person who stands out in one of the two, or not",
+        _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
+        lambda session: session.release(*session.texts),
+        k=5,
+        rate="0.5",
+        recodes=("{cell: keep}", "{name: keep}"),
+        releases_all=True,
+        sound=_fresh_samples,
+    ),
+    Control(
+        "argmax",
+        "the recoding is the one that keeps most people of the released sample",
+        "one person whom only the coarser recoding keeps, or not",
+        _people((1, _cell("ab")), (40, _cell("aa"))),
+        _argmax,
+        k=5,
+        rate="0.5",
+        recodes=("{cell: {prefix: 1}}", "{cell: {prefix: 2}}"),
+        sound=lambda session: session.release(session.texts[1]),
+    ),
+)

@@ -1,0 +1,221 @@
+"""The audit of a policy: its certified text on neighbouring tables made from its schema."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, closing, contextmanager
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+from policy_engine.accounting.domain import claimed, decimal
+from policy_engine.accounting.exact import delta_exact
+from policy_engine.audit.bench import Place, drawing
+from policy_engine.audit.people import Pair, People, pairs_for
+from policy_engine.audit.runs import Tick, observe
+from policy_engine.audit.verdict import (
+    CONFIDENCE,
+    Claim,
+    Verdict,
+    check_runs,
+    error_of,
+    judge,
+)
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.errors import FileError, InternalError
+from policy_engine.policy.models import CSV_FILES
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy, loaded
+from policy_engine.relations.rates import population_rate
+from policy_engine.release import open_warehouse, prepare, project_of
+from policy_engine.verify.certificate import Certificate
+
+RUNS = 1000
+"""On each table: an audit has about twelve tables."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pair of neighbouring tables and the verdict on it."""
+
+    name: str
+    what: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The audit of a policy. ``skipped`` says what was not tried, ``notes`` what it rests on."""
+
+    policy: Policy
+    claim: Claim
+    confidence: Decimal
+    runs: int
+    found: tuple[Found, ...]
+    skipped: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def epsilon(self) -> Decimal:
+        """The largest of the lower bounds."""
+        return max(found.verdict.epsilon for found in self.found)
+
+    @property
+    def broken(self) -> bool:
+        """Whether one of the pairs refutes the certificate."""
+        return any(found.verdict.broken for found in self.found)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What an audit runs: where, the certified text, the pairs of tables, and the claim."""
+
+    place: Place
+    certificate: Certificate
+    pairs: tuple[Pair, ...]
+    skipped: tuple[str, ...]
+    claim: Claim
+    notes: tuple[str, ...]
+
+    @property
+    def tables(self) -> tuple[People, ...]:
+        """Every table once: some serve two pairs."""
+        return tuple(
+            dict.fromkeys(table for pair in self.pairs for table in (pair.one, pair.other))
+        )
+
+
+def audit(
+    policy: Policy,
+    project: Project | None = None,
+    *,
+    runs: int = RUNS,
+    seed: int = 0,
+    confidence: Decimal = CONFIDENCE,
+    tick: Tick = lambda done: None,
+) -> Audit:
+    """Attack the mechanism of ``policy`` on synthetic neighbouring tables.
+
+    Guarantee: a sound mechanism is called broken with probability at most 1 − ``confidence``. Of
+    the source only the schema is read; nothing is charged, and nothing is written outside
+    temporary folders. Assumption: while it runs, the process has another working directory.
+
+    Raises:
+        PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
+        UsageError: too few runs, or a confidence that is no probability.
+    """
+    policy = loaded(policy)
+    check_runs(runs)
+    error_of(confidence, 1)
+    project = project or project_of(policy)
+    made = prepared(policy, project, seed)
+    return run(policy, made, runs, confidence, tick)
+
+
+def run(
+    policy: Policy, made: Prepared, runs: int, confidence: Decimal, tick: Tick = lambda done: None
+) -> Audit:
+    """Run what was prepared, and judge it."""
+    error = error_of(confidence, len(made.pairs))
+    openers = {
+        table: partial(drawing, made.place, table, made.certificate) for table in made.tables
+    }
+    with _elsewhere(made.place):
+        seen = observe(openers, runs, tick)
+    found = tuple(
+        Found(pair.name, pair.what, judge(seen[pair.one], seen[pair.other], made.claim, error))
+        for pair in made.pairs
+    )
+    return Audit(policy, made.claim, confidence, runs, found, made.skipped, made.notes)
+
+
+def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
+    """Read the schema, make the people, and certify the text over a table of them."""
+    table, text = _schema(policy, project)
+    place = Place(_relative(policy), table.columns, project.warehouse.name)
+    plan = pairs_for(policy, table, seed)
+    pairs = tuple(pair for pair in plan.pairs if place.fits(pair.one))
+    small = [pair.name for pair in plan.pairs if pair not in pairs]
+    skipped = (*plan.skipped, *(f"{name}: the key's type has too few values" for name in small))
+    with _elsewhere(place), place.build(pairs[0].one) as (synthetic, warehouse):
+        certificate, _ = prepare(synthetic, project, warehouse)
+    notes = []
+    if place.policy.source.path != policy.source.path:
+        notes.append(f"the source was read as {place.policy.source.path}, in a temporary folder")
+    elif text is not None and text != certificate.sql:
+        raise InternalError("the synthetic source gives another text than the policy's own")
+    claim, about = _claim(policy, certificate)
+    return Prepared(place, certificate, pairs, skipped, claim, (*notes, *about))
+
+
+def _claim(policy: Policy, certificate: Certificate) -> tuple[Claim, list[str]]:
+    """The claim about the step that can be run: from the source on."""
+    sampled_at = policy.source.sampled_at
+    if sampled_at == 1:
+        return Claim(certificate.epsilon, certificate.delta), []
+    rate = population_rate(Fraction(policy.rate), policy.method, Decimal(1))
+    guarantee = policy.guarantee
+    bound = delta_exact(
+        policy.k, decimal("rate", "a number", rate), guarantee.epsilon, guarantee.neighbours
+    )
+    note = (
+        f"that the source was itself sampled at {sampled_at} is assumed, not run: what is audited"
+        f" is the release from the source on, whose δ at this ε is {bound.delta}, where the"
+        f" certificate says {certificate.delta}"
+    )
+    return Claim(guarantee.epsilon, claimed(bound.delta)), [note]
+
+
+def _schema(policy: Policy, project: Project) -> tuple[Table, str | None]:
+    """The source's columns, and the text that a release would run; of a CSV no text.
+
+    The rows of a CSV file would be read with its columns, so only its first line is.
+    """
+    path = policy.source_path
+    if path is not None and path.suffix.lower() in CSV_FILES:
+        return _header(policy, path), None
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        certificate, table = prepare(policy, project, warehouse)
+    return table, certificate.sql
+
+
+def _header(policy: Policy, path: Path) -> Table:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    try:
+        with path.open("rb") as file:
+            # Line by line: not even the encoding of the rows is looked at.
+            lines = (line.decode("utf-8-sig") for line in file)
+            first = next(csv.reader(lines, delimiter=delimiter), [])
+    except OSError as error:
+        raise FileError(f"the source {path} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise FileError(f"{path} is not CSV in UTF-8") from None
+    place = Place(_relative(policy), tuple(Column(name, "VARCHAR") for name in first), "")
+    with place.build(()) as (synthetic, warehouse):
+        return warehouse.table(synthetic.source, synthetic.directory)
+
+
+def _relative(policy: Policy) -> Policy:
+    """The policy with a source that can be put into a temporary folder."""
+    path = policy.source.path
+    if path is None or not Path(path).is_absolute():
+        return policy
+    return replace(policy, source=replace(policy.source, path=Path(path).name))
+
+
+@contextmanager
+def _elsewhere(place: Place) -> Iterator[None]:
+    """Work in an empty folder: the engine looks for a file there before it looks elsewhere."""
+    if place.policy.source.path is None:
+        yield
+        return
+    up = Path(place.policy.source.path).parts.count("..")
+    with tempfile.TemporaryDirectory(prefix="audit-of-policy-") as folder:
+        inside = Path(folder).joinpath(*["d"] * up)
+        inside.mkdir(parents=True, exist_ok=True)
+        with chdir(inside):
+            yield

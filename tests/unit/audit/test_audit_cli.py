@@ -1,0 +1,120 @@
+"""The audit command: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import duckdb
+import pytest
+
+from policy_engine.audit import policies, selftest
+from policy_engine.audit.controls import CONTROLS
+from policy_engine.audit.estimate import Hits
+from policy_engine.audit.events import Event
+from policy_engine.audit.verdict import Attack, Claim, Verdict
+from policy_engine.cli.main import run
+
+POLICY = """\
+version: 1
+name: small
+source: {path: people.parquet, unit: row}
+recode: {sex: keep}
+sample: {rate: 0.5}
+k: 2
+guarantee: {epsilon: 0.5, delta: 0.9}
+release: {path: out.parquet}
+"""
+
+
+@pytest.fixture
+def policy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    duckdb.sql("SELECT 'm' AS sex").write_parquet("people.parquet")
+    (tmp_path / "p.yaml").write_text(POLICY)
+    return tmp_path
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Audits of one pair of tables only: what is printed does not depend on how many there are."""
+    whole = policies.prepared
+
+    def one(*given):
+        made = whole(*given)
+        return replace(made, pairs=made.pairs[:1])
+
+    monkeypatch.setattr(policies, "prepared", one)
+
+
+def test_a_sound_policy_ends_with_0_and_one_document(policy, few, capsys):
+    assert run(["audit", "p.yaml", "--runs", "100", "--format", "json"]) == 0
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert printed.err == ""
+    assert document["policy"] == "small" and document["epsilon"] == 0.5
+    assert document["refuted"] is False and document["epsilon_at_least"] <= 0.5
+    assert [pair["runs"] for pair in document["pairs"]] == [100]
+    assert document["pairs"][0]["what"] == "n = 1 alike"
+    assert sorted(path.name for path in policy.iterdir()) == ["p.yaml", "people.parquet"]
+
+
+def test_a_broken_mechanism_is_a_finding(policy, few, capsys, monkeypatch):
+    made = policies.prepared
+
+    def broken(*given):
+        found = made(*given)
+        text = found.certificate.sql.replace(">= 2", ">= 1").replace("WHERE\n", "WHERE true OR\n")
+        return replace(found, certificate=replace(found.certificate, sql=text))
+
+    monkeypatch.setattr(policies, "prepared", broken)
+    assert run(["audit", "p.yaml", "--runs", "140"]) == 1
+    out = capsys.readouterr().out
+    assert "REFUTED: a unique person: ε is at least 1.045" in out
+    assert "70 and 0 of 70 (remove)" in out
+    assert run(["audit", "p.yaml", "--runs", "140", "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["pairs"][0]["refuted"] is True
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ([], 2, "name one policy to audit, or write --self-test"),
+        (["p.yaml", "--self-test"], 2, "name one policy to audit, or write --self-test"),
+        (["p.yaml", "--runs", "5"], 2, "--runs must be at least 100, found 5"),
+        (["p.yaml", "--confidence", "high"], 2, "--confidence must be a number, found 'high'"),
+        (["p.yaml", "--confidence", "1"], 2, "--confidence must be from 0.5 to 1 − 1e-12"),
+        (["--self-test", "--runs", "5"], 2, "--runs must be at least 100, found 5"),
+        (["none.yaml"], 3, "none.yaml"),
+    ],
+)
+def test_what_is_wrong_is_told(policy, capsys, words, code, told):
+    assert run(["audit", *words]) == code
+    assert told in capsys.readouterr().err
+
+
+def a_self_test(*, flagged, sound_flagged):
+    def verdict(epsilon):
+        attack = Attack("remove", Event("rows", "=", 1), Hits(9, 10), Hits(0, 10), Decimal(epsilon))
+        return Verdict(Claim(Decimal("0.5"), Decimal("0.1")), 20, attack)
+
+    each = selftest.Tested(CONTROLS[0], verdict(2 * flagged), verdict(2 * sound_flagged))
+    return selftest.SelfTest(20, Decimal("0.999999"), (each,))
+
+
+@pytest.mark.parametrize(
+    ("flagged", "sound_flagged", "code", "told"),
+    [
+        (True, False, 0, "1 of 1 broken mechanisms flagged, 0 sound ones flagged"),
+        (False, False, 1, "MISSED"),
+        (True, True, 1, "and so is the SOUND one"),
+    ],
+)
+def test_the_self_tests_exit_code(capsys, monkeypatch, flagged, sound_flagged, code, told):
+    found = a_self_test(flagged=flagged, sound_flagged=sound_flagged)
+    monkeypatch.setattr(selftest, "self_test", lambda **given: found)
+    assert run(["audit", "--self-test"]) == code
+    assert told in capsys.readouterr().out
+    assert run(["audit", "--self-test", "--format", "json"]) == code
+    assert json.loads(capsys.readouterr().out)["self_test"] is (code == 0)

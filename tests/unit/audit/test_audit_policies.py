@@ -1,0 +1,184 @@
+"""What an audit of a policy reads, makes and leaves."""
+
+from __future__ import annotations
+
+import tempfile
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+
+import duckdb
+import pytest
+
+from policy_engine.audit.people import MOST_PEOPLE, pairs_for
+from policy_engine.audit.policies import audit, prepared
+from policy_engine.audit.values import UNICODE, labels, palettes
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.errors import FileError, PolicyError, UsageError
+from policy_engine.policy.loading import load_policy, load_policy_text
+from policy_engine.release import prepare, project_of
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+ROOT = Path(__file__).parents[3]
+POLICY = """\
+version: 1
+name: p
+source: {{{source}}}
+recode: {{{recode}}}
+sample: {{rate: {rate}, method: {method}}}
+k: {k}
+guarantee: {{epsilon: 0.5, delta: 0.5, neighbours: {neighbours}}}
+release: {{{release}}}
+"""
+
+
+def policy_of(folder, **parts):
+    given = {
+        "source": "path: people.parquet, unit: row", "recode": "sex: keep", "rate": "0.3",
+        "method": "keyed", "k": "4", "neighbours": "add_remove", "release": "path: out.parquet",
+    }  # fmt: skip
+    return load_policy_text(POLICY.format(**{**given, **parts}), folder / "p.yaml", folder)
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.parquet"
+    rows = "SELECT 'secret' AS sex, 42 AS age, range AS id FROM range(3)"
+    duckdb.sql(rows).write_parquet(str(path))
+    return path
+
+
+def test_the_text_that_runs_is_the_policys_own(people, tmp_path):
+    for policy in (
+        policy_of(tmp_path),
+        policy_of(tmp_path, source="path: people.parquet, unit: {key: id}"),
+        load_policy(ROOT / "policies/adult_rows/policy.yaml"),
+        load_policy(ROOT / "policies/hospital_visits/policy.yaml"),
+    ):
+        project = project_of(policy, policy.directory)
+        warehouse = DuckDBWarehouse()
+        certificate, _ = prepare(policy, project, warehouse)
+        warehouse.close()
+        assert prepared(policy, project, 0).certificate.sql == certificate.sql
+
+
+@pytest.mark.slow
+def test_nothing_is_left_and_nothing_of_the_source_is_used(people, tmp_path, monkeypatch):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.chdir(tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    found = audit(policy_of(tmp_path), runs=100)
+    assert not found.broken and Path.cwd() == tmp_path
+    assert list(temporary.iterdir()) == []
+    after = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    assert {path for path in before | after if before.get(path) != after.get(path)} <= {temporary}
+    values = {value for pair in prepared_pairs(tmp_path) for p in pair.one for r in p.rows
+              for _, value in r}  # fmt: skip
+    assert "secret" not in values and values >= {"a", "", UNICODE}
+
+
+def prepared_pairs(folder):
+    policy = policy_of(folder)
+    return prepared(policy, project_of(policy, folder), 0).pairs
+
+
+def test_pairs_differ_by_one_person(tmp_path):
+    table = Table((Column("sex", "VARCHAR"), Column("id", "BIGINT")), path="people.parquet")
+    keyed = "path: people.parquet, unit: {key: id}"
+    for policy in (policy_of(tmp_path), policy_of(tmp_path, source=keyed)):
+        for pair in pairs_for(policy, table, 0).pairs:
+            assert len(pair.one) == len(pair.other) + 1
+            assert set(pair.other) < set(pair.one)
+    changed = policy_of(tmp_path, source=keyed, neighbours="replace_one")
+    for pair in pairs_for(changed, table, 0).pairs:
+        assert len(pair.one) == len(pair.other)
+        assert sum(a != b for a, b in zip(pair.one, pair.other, strict=True)) == 1
+        assert [p.number for p in pair.one] == [p.number for p in pair.other]
+
+
+def test_the_worst_number_is_the_accountants(people, tmp_path):
+    policy = policy_of(tmp_path)
+    made = prepared(policy, project_of(policy, tmp_path), 0)
+    sizes = {pair.what for pair in made.pairs}
+    assert f"n = {made.certificate.at_n} alike" in sizes
+    assert {f"n = {n} alike" for n in (1, 3, 4)} <= sizes
+
+
+def test_what_is_too_large_is_said(tmp_path):
+    table = Table((Column("sex", "VARCHAR"),), path="people.parquet")
+    plan = pairs_for(policy_of(tmp_path, k="30000", rate="0.1"), table, 0)
+    assert any(f"at most {MOST_PEOPLE}" in text for text in plan.skipped) and plan.pairs
+    assert all(len(pair.one) <= MOST_PEOPLE for pair in plan.pairs)
+
+
+def test_ordinary_values_are_of_different_groups(tmp_path):
+    recode = "age: {bins: [30, 60]}, sex: {map: {a: x, b: x, c: y}, other: z}, zip: {prefix: 2}"
+    policy = policy_of(tmp_path, recode=recode)
+    columns = (Column("age", "INTEGER"), Column("sex", "VARCHAR"), Column("zip", "VARCHAR"))
+    found = palettes(policy, Table(columns), Random(1))
+    assert sorted(map(int, found["age"].ordinary)) == [29, 30, 60]
+    assert sorted(found["sex"].ordinary) == ["a", "c"]
+    assert len({value[:2] for value in found["zip"].ordinary}) == 3
+    assert (found["age"].low, found["zip"].low) == (str(-(2**31)), "")
+
+
+def test_labels_of_an_enumeration():
+    assert labels("ENUM('a', 'b, c', 'it''s')") == ("a", "b, c", "it's")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("release", "method"), [("relation: made.out", "keyed"), ("path: out.parquet", "native")]
+)
+def test_a_relation_is_audited_and_its_database_stays(tmp_path, release, method, monkeypatch):
+    database = tmp_path / "w.duckdb"
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("CREATE SCHEMA made; CREATE TABLE people(sex ENUM('m', 'f'), age DATE)")
+    (tmp_path / "policy-engine.yaml").write_text(
+        f"warehouses: {{w: {{type: duckdb, database: {database.name}}}}}\n"
+    )
+    before = database.read_bytes()
+    policy = policy_of(
+        tmp_path, source="relation: people, unit: row", release=release, method=method,
+        recode="sex: keep, age: {truncate: year}",
+    )  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    found = audit(policy, runs=100)
+    assert not found.broken and not found.skipped
+    assert all(pair.verdict.attack.event.feature != "the run failed" for pair in found.found)
+    assert database.read_bytes() == before
+
+
+def test_of_a_csv_the_first_line_alone_is_read(tmp_path):
+    (tmp_path / "people.csv").write_bytes(b"sex,age\n" + b"\xff\xfe not UTF-8 and no CSV\n")
+    policy = policy_of(tmp_path, source="path: people.csv, unit: row")
+    assert prepared(policy, project_of(policy, tmp_path), 0).pairs
+    with pytest.raises(FileError, match="cannot be read"):
+        audit(policy_of(tmp_path, source="path: none.csv, unit: row"))
+
+
+def test_an_absolute_path_is_read_in_the_temporary_folder(people, tmp_path):
+    policy = policy_of(tmp_path, source=f"path: {people}, unit: row")
+    made = prepared(policy, project_of(policy, tmp_path), 0)
+    assert "'people.parquet'" in made.certificate.sql
+    assert made.notes == ("the source was read as people.parquet, in a temporary folder",)
+
+
+def test_an_earlier_sample_is_not_part_of_what_is_claimed(people, tmp_path):
+    source = "path: people.parquet, unit: row, sampled_at: 0.1"
+    policy = policy_of(tmp_path, source=source)
+    made = prepared(policy, project_of(policy, tmp_path), 0)
+    assert made.claim.delta > made.certificate.delta and "0.1 is assumed" in made.notes[0]
+    plain = policy_of(tmp_path)
+    assert made.claim == prepared(plain, project_of(plain, tmp_path), 0).claim
+
+
+def test_what_cannot_be_audited_is_refused(people, tmp_path):
+    with pytest.raises(UsageError, match="--runs must be at least 100, found 99"):
+        audit(policy_of(tmp_path), runs=99)
+    with pytest.raises(UsageError, match="--confidence"):
+        audit(policy_of(tmp_path), confidence=Decimal(1))
+    with pytest.raises(PolicyError, match="no column 'zip'"):
+        audit(policy_of(tmp_path, recode="zip: keep"))
