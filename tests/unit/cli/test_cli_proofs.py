@@ -111,10 +111,8 @@ def test_check_against_a_policy(cli, sql, policy):
     assert cli("check", own, "--policy", file).code == 0
     result = cli("check", sql(GOOD), "--policy", file)
     assert result.code == 1
-    assert (
-        "a.sql: V21 the source must be the policy's source [certificate: every number speaks of it]; found people"
-        in result.out
-    )
+    assert "a.sql: V21 the source must be the policy's source" in result.out
+    assert "; found people; " in result.out
     assert cli("check", sql(BAD), "--policy", file).code == 1
 
 
