@@ -227,7 +227,8 @@ def _ranges(
     ends: list[Any] = [None, *points, None]
     ranges: list[Range] = []
     for low, high in pairwise(ends):
-        if low is not None:
+        part = isinstance(low, Fraction) and low.denominator > 1
+        if low is not None and not (part and kind in INTEGERS):
             ranges.append(Range(low, low))
         if not isinstance(points[0] if points else None, bool) and _holds_any(low, high, kind):
             ranges.append(Range(low, high))
@@ -446,8 +447,7 @@ def _described(runs: list[_Run], name: str, kind: str | None) -> Iterator[tuple[
     for place, (run, text) in enumerate(runs):
         start = _start(run[0][0], kind) if place else None
         end = _start(runs[place + 1][0][0][0], kind) if place + 1 < len(runs) else None
-        if start is None or end is None or start != end:
-            yield _interval(start, end, name), text
+        yield _interval(start, end, name), text
 
 
 def _listed(runs: list[_Run], name: str, between: set[str]) -> Iterator[tuple[str, str]]:

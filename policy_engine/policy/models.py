@@ -140,7 +140,7 @@ class SourceSpec(Document):
     path: fields.OptionalLineField = None
     """A Parquet or CSV file, relative to the policy file."""
     relation: fields.OptionalLineField = None
-    """A table of the warehouse. A view is refused: name the table that it reads."""
+    """A table or view of the warehouse. A view is followed to its table, whose account pays."""
     unit: Annotated[Literal["row"] | UnitSpec, BeforeValidator(read_unit)]
     """`row` (one row is one person), or the key of a person and the row that is kept."""
     sampled_at: fields.SampledAtField = Decimal(1)

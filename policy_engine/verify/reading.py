@@ -243,13 +243,10 @@ class Reader:
     def _qualify(self, query: exp.Select, rows: Relation) -> Relation:
         """QUALIFY may keep the first of each person's rows, and nothing else."""
         clause = query.args.get("qualify")
-        aliases = {fold(i.alias): i.this for i in query.expressions if isinstance(i, exp.Alias)}
         if clause is None:
             return rows
         for condition in conjuncts(clause.this):
             rank = first_of(condition)
-            if isinstance(rank, exp.Column) and lookup(rank, rows) is None and not rank.table:
-                rank = aliases.get(fold(rank.name))
             if not isinstance(rank, exp.Window):
                 self._notes.judge(keeps_every_row(clause), condition)
                 continue

@@ -156,6 +156,12 @@ def test_a_text_is_one_of_a_text_an_enum_and_of_what_is_not_known(kind):
     assert mapped("case when x = '5' then 'a' else 'b' end", kind) == lines
 
 
+def test_a_day_beside_a_whole_number_is_left_to_the_laws_of_rows():
+    # DuckDB refuses the text, and so does the kernel, by V17; the map only must not fail.
+    lines = mapped("case when x < cast('2020-01-01' as date) then 'a' end", "INTEGER")
+    assert lines[0] == "x < '2020-01-01' → 'a'"
+
+
 def test_a_map_of_too_many_constants_is_none():
     def listed(count):
         texts = ", ".join(f"'{place}'" for place in range(count))
