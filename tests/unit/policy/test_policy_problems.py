@@ -220,7 +220,7 @@ BROKEN_VALUES = [
         "xyz: x",
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, source, recode, "
-            "sample, k, auto, guarantee, release, budget, grouping"
+            "public, sample, k, auto, guarantee, release, budget, grouping"
         ],
     ),
     (
@@ -704,7 +704,7 @@ extra: 1
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
         "6:28: release.relation must not stand beside path; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, source, recode, "
-        "sample, k, auto, guarantee, release, budget, grouping",
+        "public, sample, k, auto, guarantee, release, budget, grouping",
     ]
 
 
