@@ -17,7 +17,7 @@ DEMO := policies/adult
 RELEASE := $(DEMO)/out/adult_public.parquet
 CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
 
-.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench clean
+.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench mutants fuzz clean
 
 help: ## What each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,14 @@ suite: $(READY) ## All tests and doctests; the accounting and the kernel at 100 
 
 docs: $(READY) ## The documentation, strictly, into docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+ROOM ?= accounting
+SAMPLE ?= 25
+mutants: $(READY) ## Small changes of a room's code that no test notices
+	nice $(BIN)/python scripts/mutation_test.py $(ROOM) --sample $(SAMPLE) --seed $(SEED)
+
+fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
+	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
 
 bench: $(READY) ## The time of a release over the same query written by hand
 	$(BIN)/python benchmarks/overhead.py

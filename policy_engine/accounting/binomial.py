@@ -32,7 +32,7 @@ _HALF_LOG_TWO_PI = Decimal(
     "0.9189385332046727417803297364056176398613974736377834128171515404827656959272603976947432986359542"
 )
 # A remainder below this share of a sum is added to it, and then 12 digits cannot tell.
-_SHARE = Decimal("1e-25")
+_SHARE = Decimal("1e-30")
 # Decimal exponents end near -1e18; what is below this is replaced by it, which is from above.
 _LEAST = Decimal("1e-100000000000000000")
 

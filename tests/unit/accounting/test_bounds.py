@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -154,3 +155,29 @@ def test_randomised_response() -> None:
         randomised_response("0.5", 2, "add_remove")
     with pytest.raises(DomainError, match="truth must be a number strictly between 0 and 1"):
         randomised_response("1", 2, "replace_one")
+
+
+@pytest.mark.parametrize(("nearer", "defined"), [("5e-16", True), ("5e-15", False)])
+def test_how_near_the_border_of_the_theorem_counts_as_on_it(nearer: str, defined: bool) -> None:
+    border = Decimal("0.69314718055994530941723212145818")  # ln 2
+    assert (delta_lqs(20, "0.5", border - Decimal(nearer)) is not None) == defined
+
+
+def test_a_choice_costs_no_less_than_nothing() -> None:
+    for selection in ("-1", "-0.5", "-1e-9"):
+        with pytest.raises(DomainError, match=r"a number from 0 to epsilon = 0\.5"):
+            delta_safe(20, "0.1", "0.5", selection)
+
+
+def test_a_choice_that_cost_nothing() -> None:
+    assert delta_safe(20, "0.1", "0.5", 0).delta == delta_exact(20, "0.1", "0.5").delta
+    assert delta_safe(20, "0.1", 0, 0).delta == delta_exact(20, "0.1", 0).delta
+
+
+def test_a_share_that_is_above_a_short_number_by_next_to_nothing() -> None:
+    """(x + 1)(x² − x + 1) = x³ + 1: more digits of a product than any arithmetic here has."""
+    x = 10**100
+    rate, delta = Fraction(x + 1, 10 * x), Fraction(x * x - x + 1, 10 * x * x)
+    found = amplify(0, delta, rate)[1]
+    assert Fraction(found) >= rate * delta > Fraction(1, 100)
+    assert found == Decimal("0.0100000000001")

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from policy_engine.accounting.bounds import compose_basic, group
+from policy_engine.accounting.bounds import compose_basic, delta_lqs, epsilon_lqs, group
 from policy_engine.accounting.calibration import best_pair, greatest_rate, least_k
 from policy_engine.accounting.certificate_numbers import certify_numbers
 from policy_engine.accounting.composition import Accountant
@@ -24,6 +24,12 @@ def test_epsilon_is_least(neighbours: str) -> None:
     found = epsilon_exact(20, "0.1", "1e-9", neighbours)
     assert delta_exact(20, "0.1", found, neighbours).delta <= Decimal("1e-9")
     assert delta_exact(20, "0.1", found - step, neighbours).delta > Decimal("1e-9")
+
+
+def test_epsilon_of_a_delta_that_is_just_reached() -> None:
+    assert epsilon_exact(20, "0.1", delta_exact(20, "0.1", "0.5").delta) == Decimal("0.5")
+    just = delta_exact(5, "0.2", "0.25", "replace_one").delta
+    assert epsilon_exact(5, "0.2", just, "replace_one") == Decimal("0.25")
 
 
 def test_epsilon_at_the_ends() -> None:
@@ -145,6 +151,31 @@ def test_certificate_by_delta() -> None:
     assert account.delta(grouped.epsilon) <= Decimal("1.0001e-6")
     assert one.epsilon_lqs is None
     assert certify_numbers(2, "0.5", delta="0.44", releases=2).epsilon_lqs is None
+
+
+def test_the_papers_bound_beside_a_certificate() -> None:
+    """For several releases and units: the generic bound for groups, then the sum."""
+    one = delta_lqs(20, "0.1", "0.5")
+    assert one is not None
+    three = certify_numbers(20, "0.1", epsilon="1.5", releases=3)
+    # Rounded up once more on the way.
+    added = compose_basic([("0.5", one.delta)] * 3)[1]
+    assert three.delta_lqs is not None
+    assert added <= three.delta_lqs <= added * (1 + Decimal("1e-11"))
+    for k in (17, 18, 19):
+        one_of_seven = delta_lqs(k, "0.1", "0.5")
+        assert one_of_seven is not None
+        seven = certify_numbers(k, "0.1", epsilon="3.5", releases=7).delta_lqs
+        assert seven is not None
+        assert seven >= one_of_seven.delta * 7
+    two = certify_numbers(20, "0.1", epsilon="1", group=2)
+    assert two.delta_lqs == group("0.5", one.delta, 2)[1]
+    both = certify_numbers(20, "0.1", epsilon="2", group=2, releases=2)
+    assert both.delta_lqs == compose_basic([("1", two.delta_lqs)] * 2)[1]
+    assert certify_numbers(2, "0.5", epsilon="2.8", group=4).delta_lqs == 1
+    twice = certify_numbers(20, "0.1", delta="4e-8", releases=2)
+    assert twice.epsilon_lqs == 2 * (epsilon_lqs(20, "0.1", "2e-8") or 0)
+    assert certify_numbers(20, "0.1", delta="4e-8", group=2).epsilon_lqs is None
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(None, None), ("1", "1e-9")])

@@ -353,3 +353,74 @@ def test_refused() -> None:
 def test_events_refuse_what_is_outside_their_domain(make, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(DomainError, match=message):
         make()
+
+
+def test_basic_gives_what_is_left_and_no_more() -> None:
+    """No curve takes a share: all that is asked for may be spent, and not a bit beyond."""
+    basic, who = Basic(), Question()
+    pure, lost = ((PureDP("0.5"), 2),), ((ApproximateDP("0.1", "0.3"), 2),)
+    assert basic.delta(pure, Decimal(1), who) == 0
+    assert basic.delta(pure, Decimal("0.999"), who) is None
+    assert basic.epsilon(lost, Decimal("0.6"), who) == Decimal("0.2")
+    assert basic.epsilon(lost, Decimal("0.599"), who) is None
+    assert basic.delta(lost, Decimal(1), who) == Decimal("0.6")
+    assert basic.delta(((ApproximateDP("0.1", "0.3"), 4),), Decimal(1), who) == 1
+
+
+def test_how_often_one_event_is_added_up() -> None:
+    optimal, often = Optimal(), 4_000
+    once, least_often = ((PureDP("0.001"), 1),), ((PureDP("0.001"), 2),)
+    assert optimal.delta(once, Decimal(1), Question()) is None
+    assert optimal.delta(least_often, Decimal("0.002"), Question()) is not None
+    assert optimal.delta(((PureDP("0.001"), often),), Decimal(1), Question()) is not None
+    assert optimal.delta(((PureDP("0.001"), often + 1),), Decimal(1), Question()) is None
+    two = ((PureDP("0.001"), 2), (PureDP("0.002"), 2))
+    assert optimal.delta(two, Decimal("0.006"), Question()) is None
+
+
+def test_how_many_ways_a_unit_may_lie_in_parts() -> None:
+    halves = [(Partitioned(((PureDP(number),), (PureDP(number + 20),))), 1) for number in range(12)]
+    assert len(Accountant(tuple(halves))._ways()) == 4096
+    more = (*halves, (Partitioned(((PureDP(50),), (PureDP(51),))), 1))
+    with pytest.raises(DomainError, match="in at most 4096 ways, found 8192"):
+        Accountant(more)._ways()
+
+
+def test_how_many_events_an_account_holds() -> None:
+    assert Accountant(((PureDP(0), 100_000),)).epsilons("0.1")["basic"] == 0
+    with pytest.raises(DomainError, match="times must be at most 100000 in total"):
+        Accountant(((PureDP(0), 100_000), (PureDP(1), 1)))
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+@pytest.mark.parametrize("epsilon", ["0.1", "0.7"])
+@pytest.mark.parametrize("delta", ["0", "0.01"])
+def test_the_same_event_again_and_again(n: int, epsilon: str, delta: str) -> None:
+    """Outcome by outcome: Optimal is exact where nothing but (ε₀, δ₀) is known."""
+    event = PureDP(epsilon) if delta == "0" else ApproximateDP(epsilon, delta)
+    with mpmath.workdps(40):
+        [(one, other)] = laws(event)
+        present, absent = cells([one] * n), cells([other] * n)
+        for share in ("0", "0.3", "0.9", "1"):
+            total = Decimal(epsilon) * n * Decimal(share)
+            true = divergence(present, absent, mpmath.mpf(str(total)))
+            found = mpmath.mpf(str(Optimal().delta(((event, n),), total, Question())))
+            assert true <= found + mpmath.mpf("1e-35")
+            assert found <= true * (1 + mpmath.mpf("2e-11")) + mpmath.mpf("1e-25")
+
+
+def test_of_a_curve_the_best_point_is_taken() -> None:
+    """One of the points is the even share of the basic rule, which is then not better."""
+    for epsilon in (Decimal(1), Decimal(2), Decimal(4)):
+        account = ((SampledSuppression(3, "0.3"), 2),)
+        basic = Basic().delta(account, epsilon, Question())
+        assert basic is not None
+        assert Optimal().delta(account, epsilon, Question()) <= basic
+
+
+@pytest.mark.parametrize(("scale", "sensitivity"), [("4", 2), ("0.5", 3), ("3", 1)])
+def test_what_noise_costs(scale: str, sensitivity: int) -> None:
+    noise = ((DiscreteLaplace(scale, sensitivity), 1),)
+    found = Basic().epsilon(noise, Decimal("1e-9"), Question())
+    assert found is not None
+    assert 0 <= found * Decimal(scale) / sensitivity - 1 < Decimal("1e-11")

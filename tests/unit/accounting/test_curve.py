@@ -10,9 +10,7 @@ from typing import Any
 import mpmath
 import pytest
 
-from policy_engine.accounting.binomial import log_factorial
 from policy_engine.accounting.curve import delta_add, delta_remove
-from policy_engine.accounting.domain import arithmetic
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
 
@@ -103,13 +101,6 @@ def test_large_k_against_high_precision(k: int, rate: str, epsilon: str) -> None
             if term < mpmath.mpf("1e-50"):
                 break
         assert close(found.delta, total)
-
-
-@pytest.mark.parametrize("z", [0, 5, 999, 1000, 1001, 10**6, 10**12])
-def test_log_factorial(z: int) -> None:
-    with mpmath.workdps(90), arithmetic(Decimal(1), room=30):
-        true = mpmath.loggamma(z + 1)
-        assert abs(mpmath.mpf(str(log_factorial(z))) - true) <= mpmath.mpf("1e-70") * (1 + true)
 
 
 def test_no_underflow() -> None:

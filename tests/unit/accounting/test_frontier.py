@@ -123,3 +123,11 @@ def test_the_least_group() -> None:
     assert least_group((Pair(2, Decimal("0.1")), Pair(4, Decimal("0.2")))).k == 2
     with pytest.raises(DomainError, match="pairs must be at least one pair, found none"):
         least_group(())
+
+
+def test_the_largest_k_that_may_be_looked_at() -> None:
+    """Every rate is met from the first k on, so none of the others is looked at."""
+    [pair] = frontier("30", "0.99999999", most_k=10_000)
+    assert pair == Pair(2, Decimal("0.999999"))
+    with pytest.raises(DomainError, match="most_k must be an integer from 2 to 10000, found 10001"):
+        frontier("30", "0.99999999", most_k=10_001)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
+from scipy.stats import nbinom
 
 from policy_engine.accounting.bounds import group as generic
 from policy_engine.accounting.curve import larger_direction
-from policy_engine.accounting.exact import delta_exact, epsilon_exact
-from policy_engine.accounting.groups import delta_group
+from policy_engine.accounting.domain import arithmetic
+from policy_engine.accounting.exact import _replaced, delta_exact, epsilon_exact
+from policy_engine.accounting.groups import _add, _missed, _reached, delta_group
 from policy_engine.errors import DomainError
 
-from .brute import cells, divergence, law
+from .brute import Law, cells, divergence, law
 
 
 def both(p: Any, q: Any, epsilon: mpmath.mpf) -> mpmath.mpf:
@@ -95,3 +100,55 @@ def test_what_no_epsilon_lowers() -> None:
 def test_domain(units: object) -> None:
     with pytest.raises(DomainError, match="group must be an integer"):
         delta_group(20, "0.1", "0.5", units)  # type: ignore[arg-type]
+
+
+@cache
+def first_laws(rate: str) -> list[Law]:
+    return [law(3, n, mpmath.mpf(rate)) for n in range(60)]
+
+
+@pytest.mark.parametrize("rate", ["0.25", "0.4", "0.75"])
+@pytest.mark.parametrize("epsilon", ["0", "0.05", "0.2", "0.9"])
+@pytest.mark.parametrize("units", [2, 3])
+def test_the_add_direction_alone(rate: str, epsilon: str, units: int) -> None:
+    """Nowhere is it seen to be the larger, so only this tells whether it is right."""
+    share, eps = Decimal(rate), Decimal(epsilon)
+    with arithmetic(share, eps, room=40):
+        found = _add(3, share, eps.exp(), units)
+    scale = mpmath.mpf(epsilon)
+    laws = first_laws(rate)
+    true = max(divergence(laws[n - units], laws[n], scale) for n in range(units, 60))
+    if found.at_n is None:
+        assert found.delta == 0
+        assert true == 0
+    else:
+        assert found.at_n < 60
+        value = mpmath.mpf(str(found.delta))
+        assert true <= value * (1 + mpmath.mpf("1e-14"))
+        assert value <= true * (1 + mpmath.mpf("2e-11"))
+
+
+@pytest.mark.parametrize(("k", "rate", "epsilon"), [(3, 0.4, 0.3), (5, 0.2, 0.0), (2, 0.6, 1.0)])
+def test_replaced_units_by_the_product_of_places(k: int, rate: float, epsilon: float) -> None:
+    """(T, T+2) for the units that leave and (T+2, T) for those that come, outcome by outcome."""
+    at = np.arange(k, 300)
+    present, absent = nbinom.pmf(at - k, k, rate), nbinom.pmf(at - 2 - k, k, rate)
+    before, after = np.outer(present, absent), np.outer(absent, present)
+    true = np.maximum(before - math.exp(epsilon) * after, 0.0).sum()
+    found = float(_replaced(k, Decimal(str(rate)), 2).delta(Decimal(str(epsilon))))
+    assert true * (1 - 1e-9) <= found <= true * 1.001
+
+
+@pytest.mark.parametrize("rate", ["0.4", "0.9"])
+def test_the_least_cell_that_can_be_reached(rate: str) -> None:
+    share = Decimal(rate)
+    with arithmetic(share, room=40):
+        assert 0 <= _reached(3, share, 3) / share**3 - 1 < Decimal("1e-25")
+        assert _reached(3, share, 2) == 0
+        assert _missed(3, share, 2) == 1
+        assert 0 <= _missed(3, share, 3) / (1 - share**3) - 1 < Decimal("1e-25")
+
+
+def test_a_delta_is_at_most_one() -> None:
+    assert delta_group(2, "0.999", 9, 50).delta == 1
+    assert delta_group(2, "0.999", 0, 50).delta == 1

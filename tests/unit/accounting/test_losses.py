@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from dp_accounting.pld import pld_pmf, privacy_loss_distribution
 from flint import arb, arb_poly, ctx
 
+from policy_engine.accounting import losses
 from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE
 from policy_engine.accounting.events import (
@@ -19,7 +21,7 @@ from policy_engine.accounting.events import (
     SampledSuppression,
 )
 from policy_engine.accounting.losses import Composition
-from policy_engine.accounting.pairs import pairs_of
+from policy_engine.accounting.pairs import Pair, pairs_of
 from policy_engine.errors import DomainError
 
 
@@ -229,3 +231,57 @@ def test_groups_have_a_pair_for_sampled_suppression_only() -> None:
     for group in (2, 25):
         [pair] = pairs_of(SampledSuppression(20, "0.1"), ADD_REMOVE, group)
         assert pair.only_first > 0
+
+
+def test_the_noise_of_the_transforms_is_bounded_as_the_module_says() -> None:
+    """8u·log₂n there, as much back, 32u for a power; of the 2-norm of what is transformed."""
+    [pair] = pairs_of(SampledSuppression(20, "0.1"), ADD_REMOVE)
+    for times in (1, 2):
+        total = losses._Sum([(pair, times)])
+        law = total._law(total._cumulants.at(0.0), 0.5)
+        unit = 2.0**-53 * (16 * math.log2(len(law.masses)) + 32)
+        alone = losses._Sum([(pair, 1)])._law(total._cumulants.at(0.0), 0.5)
+        if times == 1:
+            assert law.noise == pytest.approx(losses._length(alone.masses) * unit, rel=1e-6)
+        assert law.noise >= times * losses._length(law.masses) * unit
+
+
+def test_what_happens_at_least_once() -> None:
+    once = losses._at_least_once
+    assert once([]) == 0
+    assert once([(Decimal(1), 1), (Decimal("0.5"), 2)]) == 1
+    assert once([(Decimal(2), 1)]) == 1
+    assert 0 <= once([(Decimal("0.5"), 2)]) - Decimal("0.75") < Decimal("1e-50")
+    for mass in ("1e-19", "1e-20", "1e-21", "1e-40"):
+        true = 3 * Decimal(mass)  # less its square, at most
+        assert true * (1 - 3 * Decimal(mass)) <= once([(Decimal(mass), 3)]) <= true
+
+
+def test_an_epsilon_next_to_the_largest_loss_is_not_below_it() -> None:
+    """Where δ is so small that no smaller ε will do, whatever its last digits are."""
+    for epsilon in ("0.5", "0.5000000001", "3.1415926535"):
+        for times in (1, 3):
+            [pair] = pairs_of(PureDP(epsilon), ADD_REMOVE)
+            found = Composition([(pair, times)]).epsilon(Decimal("1e-40"))
+            assert found is not None
+            assert (
+                Decimal(epsilon) * times <= found <= Decimal(epsilon) * times * Decimal("1.00001")
+            )
+
+
+@pytest.mark.parametrize(
+    ("step", "loss"),
+    [
+        # Beside a multiple of the step, where rounding brings the share out of [0, 1].
+        (0.06619008756958204, -15.951811104269273),
+        (1.0925659094779733e-05, -0.00781184625276751),
+        (0.004923916379268745, 5.1996556965077945),
+        (8.535251969335613e-05, 0.02441082063229985),
+    ],
+)
+def test_an_atom_beside_a_point_of_the_grid_keeps_its_mass(step: float, loss: float) -> None:
+    pair = Pair(np.array([loss]), np.array([math.log(0.25)]), Decimal(0), Decimal(0))
+    grid = losses._OnGrid.of(pair, step)
+    assert np.exp(grid.logs).sum() == pytest.approx(0.25, rel=1e-12)
+    under_second = np.exp(grid.logs - grid.at * step).sum()
+    assert under_second == pytest.approx(0.25 * math.exp(-loss), rel=1e-11)

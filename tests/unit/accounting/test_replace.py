@@ -13,7 +13,7 @@ from scipy.stats import binom
 from policy_engine.accounting import replace
 from policy_engine.accounting.crossing import Atoms, Crossing
 from policy_engine.accounting.curve import delta_remove
-from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.exact import delta_exact, epsilon_exact
 from policy_engine.errors import InternalError
 
 from .brute import replaced
@@ -131,3 +131,78 @@ def test_a_block_without_a_value_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> No
 
 def nothing() -> Atoms:
     return Atoms(*(np.array([math.nan]) for _ in range(3)))
+
+
+def test_epsilon_is_the_least_of_five_decimals() -> None:
+    found = epsilon_exact(5, "0.2", "1e-3", "replace_one")
+    assert found.as_tuple().exponent == -5
+    assert delta_exact(5, "0.2", found, "replace_one").delta <= Decimal("1e-3")
+    below = found - Decimal("1e-5")
+    assert delta_exact(5, "0.2", below, "replace_one").delta > Decimal("1e-3")
+
+
+@pytest.mark.parametrize("size", [9, 100, 2000, 8000])
+@pytest.mark.parametrize("leaving", [True, False])
+def test_the_window_of_counts_lies_over_their_mode(size: int, leaving: bool) -> None:
+    """However far the mean count is above k."""
+    atoms = Crossing(2, Decimal("0.5"), 10_000).atoms(size, size, leaving=leaving)
+    for masses, n in ((atoms.larger, size), (atoms.smaller, size - 1)):
+        assert np.all(masses >= 0)
+        assert masses.sum() == pytest.approx(1, abs=1e-9)
+        # By rising counts, without what lies above the window and what is suppressed.
+        counts = masses[1:-1][::-1]
+        there = binom.pmf(np.arange(2, 2 + len(counts)), n, 0.5)
+        assert counts == pytest.approx(there, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.5, "single"), (1.05, "found"), (99.0, "shifted")]
+)
+def test_what_the_search_finds_is_raised_by_its_guard_and_held_between_two_bounds(
+    share: float, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guards: list[float] = []
+
+    def run(search: replace._Search, lower: float, _: int | None) -> tuple[float, int]:
+        guards.append(search.cells.guard)
+        return lower * share, 7
+
+    monkeypatch.setattr(replace._Search, "run", run)
+    found = replace.delta_replace(20, "0.4", "1")
+    single = delta_exact(20, "0.4", "1").delta
+    shifted = replace._shifted(20, Decimal("0.4"), Decimal(1)).delta
+    value = Decimal(float(single) * share) * (1 + Decimal(guards[0]))
+    assert single < shifted < 99 * single
+    assert found.at_n == 7
+    if expected == "found":
+        assert single < value < shifted
+        assert value * (1 - Decimal("1e-15")) <= found.delta <= value * (1 + Decimal("2e-12"))
+    else:
+        assert found.delta == {"single": single, "shifted": shifted}[expected]
+
+
+def test_halves_leave_no_size_out() -> None:
+    search = replace._Search(Crossing(5, Decimal("0.3"), 100), None, 0.5)
+    assert search._halves((5, 9), 7) == [(5, 7), (8, 9)]
+    assert search._halves((5, None), 22) == [(5, 22), (23, None)]
+    assert search._halves((8, 9), 8) == [(8, 8), (9, 9)]
+    assert search._halves((9, 9), 9) == [(9, 9)]
+    assert search._halves((100, None), 100) == [(100, None)]
+
+
+def test_the_size_from_which_the_divergence_falls() -> None:
+    last = replace._last_leaving
+    assert last(20, Decimal("0.5"), 1000) == math.ceil(19 / (1 - math.exp(-0.5))) == 49
+    assert last(20, Decimal("0.5"), 49) == 49
+    assert last(20, Decimal("0.5"), 48) is None
+    assert last(20, Decimal(0), 1000) is None
+    assert last(20, Decimal(1000), 1000) == 20
+
+
+@pytest.mark.parametrize(("k", "rate", "size"), [(5, 0.3, 3000), (2, 0.05, 5000), (40, 0.6, 9000)])
+def test_what_lies_above_the_window_is_no_less_than_the_tail(
+    k: int, rate: float, size: int
+) -> None:
+    counts, _, tail = Crossing(k, Decimal(str(rate)), size)._counts(size)
+    true = binom.sf(counts[0], size, rate)
+    assert 0 < true <= tail <= 2 * true
