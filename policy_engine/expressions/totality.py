@@ -42,8 +42,8 @@ from policy_engine.syntax.literals import bare, number, ordinal
 from policy_engine.syntax.node_laws import is_deterministic
 
 _LONGEST_PADDING = 1000
-_LARGE = 1000
-"""Times more than this, a whole number of an ordinary size may not fit."""
+_LARGE, _HUGE = 1000, 10**9
+"""Times, or plus, more than this, a whole number of an ordinary size may not fit."""
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc)
 
 
@@ -118,9 +118,11 @@ def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 
 def _arithmetic(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """Integers and decimals overflow; floating-point numbers become infinite."""
-    sides = [part for part in (node.this, node.args.get("expression")) if part is not None]
-    large = any((number(bare(side)) or 0) > _LARGE for side in sides)
-    if isinstance(node, exp.Mul) and large and type_of(node, leaves) in INTEGERS:
+    sides = [bare(part) for part in (node.this, node.args.get("expression")) if part is not None]
+    known = [number(side) for side in sides]
+    most = _LARGE if isinstance(node, exp.Mul) else _HUGE
+    square = isinstance(node, exp.Mul) and known == [None, None]
+    if type_of(node, leaves) in INTEGERS and (square or any((n or 0) > most for n in known)):
         undecided(node, notes)
         return
     if type_of(node, leaves) not in FLOATS | {QUOTIENT}:

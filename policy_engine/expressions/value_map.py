@@ -30,6 +30,7 @@ _COMPARED = (
 _MOST_CONSTANTS = 200
 """A map of more is no help to a reader, and costs the square of it."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
+_TRUTHS = frozenset({"true", "t", "yes", "y", "on", "false", "f", "no", "n", "off"})
 _NUMERIC = re.compile(r"[-+0-9.:/ TZeE]*")
 _SHARP = 10**6
 """Numbers of at most six digits stay apart in every type, single precision included."""
@@ -222,6 +223,10 @@ def _ranges(
     if True in read and isinstance(read[0], bool) and kind not in {None, "BOOLEAN"}:
         raise NoMap
     if conditions and not all(_is_sharp(value, kind) for value in found):
+        raise NoMap
+    # 'true' and 't' are two texts, and one truth value.
+    texts = {value.lower() for value in found if isinstance(value, str)}
+    if conditions and kind is None and len(_TRUTHS & texts) > 1:
         raise NoMap
     points = sorted(found)
     ends: list[Any] = [None, *points, None]
