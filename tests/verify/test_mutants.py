@@ -37,6 +37,10 @@ SAME = {
         "a branch or value that stands again decides nothing",
     ),
     r"(In|Is|LT) and true": ("round", "the same condition"),
+    r"Order expressions\[\d+\] twice": (
+        "prefix",
+        "behind all keys a term of the order decides nothing",
+    ),
     r"Is mirrored": ("round", "NULL IS x: not a text that DuckDB reads"),
     r"Case ifs\[\d+\] first": ("adult", "branches that no value shares, in another order"),
     r"In expressions\[\d+\] first": ("adult", "the values of IN are a set"),
