@@ -162,7 +162,7 @@ def test_a_view_is_followed_to_its_table(lab, unit, method):
         connection.execute("CREATE TABLE odd (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1))")
     done = lab.release(source=f"{{relation: grown, unit: {unit}}}", method=method)
     lab.verify(done.certificate, Path(done.release))
-    assert (done.groups, done.account) == (2, "db.main.people")
+    assert (done.groups, done.account) == (2, "people")
 
 
 @pytest.mark.parametrize(
