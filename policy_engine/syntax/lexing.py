@@ -112,4 +112,4 @@ def _as_tokenized(text: str, tokenizer: SqlglotTokenizer) -> str | None:
         return None
     pieces = (text[token.start : token.end + 1] for token in tokens)
     # GROUP BY is one token, with the space in it.
-    return "".join(p if p[0] in "'\"" else "".join(p.split()) for p in pieces)
+    return "".join(p if p and p[0] in "'\"" else "".join(p.split()) for p in pieces)
