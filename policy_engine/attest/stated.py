@@ -16,25 +16,25 @@ from policy_engine.accounting.domain import decimal, sampling_rate
 from policy_engine.attest.facts import Facts
 from policy_engine.attest.results import Results
 from policy_engine.errors import DomainError, UsageError
-from policy_engine.policy.models import CSV_FILES
-from policy_engine.relations.rates import population_rate
-from policy_engine.relations.shape import ROW_UNIT, ReleaseShape
-from policy_engine.syntax.names import fold
-from policy_engine.verify.proof import BUILT_INS, METHODS, TIES, UNORDERED, Proof, prove
-
-RANDOMNESS = {
-    "drawn": "AES-128 of each unit under a secret of 128 bits from the operating system",
-    "keyed": "SHA-256 of a secret of 128 bits and each unit",
-    "native": "TABLESAMPLE BERNOULLI of the engine",
-    "random": "random() of the engine",
-}
-ALWAYS = (
-    "nothing else that depends on this sample leaves: it was drawn for this release alone",
-    "the policy's recodings were chosen without looking at the source",
+from policy_engine.relations.assumptions import (
+    ALWAYS,
+    BUILT_INS,
+    METHODS,
+    STAYS,
+    TIES,
+    UNORDERED,
+    is_a_person,
+    of_its_file,
+    of_its_population,
 )
+from policy_engine.relations.rates import population_rate
+from policy_engine.relations.shape import ReleaseShape
+from policy_engine.syntax.names import fold
+from policy_engine.verify.certificate import RANDOMNESS
+from policy_engine.verify.proof import Proof, prove
+
 SETTLED = "what the releaser's catalog settled, and no file shows: {}"
 
-_STAYS = " does not change while it is read"
 _NEVER_NULL = " is never NULL in "
 _UNIQUE = " is unique in "
 _HEADER = re.compile(r"^-- (policy|digest): (.*)$", re.MULTILINE)
@@ -103,7 +103,7 @@ def _assumptions(facts: Facts, proof: Proof) -> Iterable[str]:
     """Each assumption that must be stated and is not."""
     stated, shape = {fold(text) for text in facts["assumptions"]}, proof.shape
     assert shape is not None
-    sources = [text[: -len(_STAYS)] for text in facts["assumptions"] if text.endswith(_STAYS)]
+    sources = [text[: -len(STAYS)] for text in facts["assumptions"] if text.endswith(STAYS)]
     source = next((name for name in sources if is_source(name, shape)), shape.source)
     for text in dict.fromkeys(_required(facts, proof, shape, source)):
         if fold(text) not in stated:
@@ -120,16 +120,11 @@ def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> I
     yield METHODS[shape.method]
     yield from (text for text in proof.assumptions if _stays_open(text))
     if facts["sampled_at"] != "1":
-        yield (
-            f"{source} is a Bernoulli sample of its population, drawn in secret at the rate"
-            f" {facts['sampled_at']}"
-        )
-    row = shape.unit == ROW_UNIT
-    yield f"one row of {source} is one person" if row else f"{shape.unit} identifies one person"
-    yield source + _STAYS
+        yield of_its_population(source, facts["sampled_at"])
+    yield is_a_person(shape.unit, source)
+    yield source + STAYS
     yield from ALWAYS
-    if fold(source).endswith(CSV_FILES):
-        yield f"{source} is well-formed CSV whoever is in it"
+    yield from of_its_file(source)
 
 
 def _stays_open(text: str) -> bool:

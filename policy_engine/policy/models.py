@@ -26,7 +26,9 @@ _UNCOMMENT = "name at least one column, or uncomment one"
 _ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
 CSV_FILES = (".csv", ".tsv")
 """What the name of a file of delimited text ends in."""
-SOURCE_FILES = (".parquet", ".pq", *CSV_FILES)
+PARQUET_FILES = (".parquet", ".pq")
+
+SOURCE_FILES = (*PARQUET_FILES, *CSV_FILES)
 """What the name of a source's file may end in."""
 _PATTERN = "*?["
 

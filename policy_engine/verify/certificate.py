@@ -17,19 +17,26 @@ from policy_engine.accounting.domain import claimed, decimal
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import NotCertifiable
 from policy_engine.policy.fields import Neighbours
-from policy_engine.policy.models import CSV_FILES
 from policy_engine.policy.resolve import Policy
+from policy_engine.relations.assumptions import (
+    ALWAYS,
+    BUILT_INS,
+    STAYS,
+    is_a_person,
+    of_its_file,
+    of_its_population,
+)
 from policy_engine.relations.rates import population_rate
-from policy_engine.relations.shape import ReleaseShape
+from policy_engine.relations.shape import ROW_UNIT, ReleaseShape
 from policy_engine.syntax.findings import findings_of
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.checks import compare, guarantee_is_met
-from policy_engine.verify.proof import BUILT_INS, prove
+from policy_engine.verify.proof import prove
 
 MECHANISM = "sampled-suppression"
 PREDICATE_VERSION = 1
 
-_RANDOMNESS = {
+RANDOMNESS = {
     "drawn": "AES-128 of each unit under a secret of 128 bits from the operating system",
     "keyed": "SHA-256 of a secret of 128 bits and each unit",
     "native": "TABLESAMPLE BERNOULLI of the engine",
@@ -37,10 +44,6 @@ _RANDOMNESS = {
 }
 # A δ below this is stated as this: nobody can tell them apart, and a ledger keeps exact sums.
 _LEAST_DELTA = Decimal("1e-300")
-_ALWAYS = (
-    "nothing else that depends on this sample leaves: it was drawn for this release alone",
-    "the policy's recodings were chosen without looking at the source",
-)
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class Certificate:
             "source_tag": "[EXACT]",
             "neighbours": self.neighbours,
             "unit": self.shape.unit,
-            "randomness": _RANDOMNESS[self.shape.method],
+            "randomness": RANDOMNESS[self.shape.method],
             "assumptions": list(self.assumptions),
             "columns": [column.name for column in self.shape.columns],
             "count": self.shape.count,
@@ -156,24 +159,14 @@ def certified_rate(policy: Policy) -> Decimal:
 
 
 def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]:
-    unit = policy.source.key
-    known = [
-        f"{unit} identifies one person"
-        if unit is not None
-        else f"one row of {policy.source.text} is one person",
-        f"{policy.source.text} does not change while it is read",
-        *_ALWAYS,
-    ]
-    if policy.source.text.lower().endswith(CSV_FILES):
-        known.append(f"{policy.source.text} is well-formed CSV whoever is in it")
-    elif policy.source.text.lower().endswith((".parquet", ".pq")):
-        known.append(f"every text in {policy.source.text} is UTF-8 whoever is in it")
-    if policy.source.sampled_at != 1:
-        known.insert(
-            0,
-            f"{policy.source.text} is a Bernoulli sample of its population, drawn in secret at"
-            f" the rate {policy.source.sampled_at}",
-        )
+    source, sampled_at = policy.source.text, policy.source.sampled_at
+    known = (
+        *([of_its_population(source, sampled_at)] if sampled_at != 1 else []),
+        is_a_person(policy.source.key or ROW_UNIT, source),
+        source + STAYS,
+        *ALWAYS,
+        *of_its_file(source),
+    )
     # A release runs on a connection of its own, where no macro is in reach.
     left = [text for text in proved if text not in known and text != BUILT_INS]
     return (*left, *known)

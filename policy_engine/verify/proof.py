@@ -10,6 +10,13 @@ from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import read_recoding
 from policy_engine.expressions.value_map import value_map
 from policy_engine.expressions.values import Kind, Value
+from policy_engine.relations.assumptions import (
+    BUILT_INS,
+    METHODS,
+    TIES,
+    UNORDERED,
+    is_a_person,
+)
 from policy_engine.relations.shape import (
     ROW_UNIT,
     ColumnShape,
@@ -25,21 +32,6 @@ from policy_engine.syntax.node_laws import is_in_the_grammar
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.laws import has_threshold, is_a_table, is_sampled, spares_its_source
 from policy_engine.verify.reading import Reader
-
-UNORDERED = "the order in which rows are stored or shown is not part of the release"
-BUILT_INS = (
-    "no macro or user-defined function replaces a built-in function that the text calls, and no"
-    " default collation is set"
-)
-TIES = "which of a person's rows is kept, where their order ties, does not depend on others"
-_ENGINE = "the engine is DuckDB 2.0 or later: its random numbers are independent and uniform"
-METHODS = {
-    "drawn": "the sample was drawn by AES-128 under a fresh 128-bit secret that stays unknown",
-    "keyed": "the secret has at least 128 bits, is fresh for this release and stays unknown",
-    "native": _ENGINE,
-    "random": _ENGINE,
-}
-"""What each way of sampling assumes (sampling.md)."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +157,7 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
 
 def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
-        notes.assume(f"one row of {shape.source} is one person")
+        notes.assume(is_a_person(shape.unit, shape.source))
     elif not shape.one_row and not (shape.unit in rows.base and rows.base[shape.unit].unique):
         notes.assume(f"{shape.unit} is unique in {shape.source}")
     elif rows.rank is not None and not rows.rank.total:

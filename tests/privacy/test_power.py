@@ -56,7 +56,7 @@ TEXTS = [
     ("native", ">= 5", ">= 4", "V24"),
     ("native", "HAVING\n  COUNT(*) >= 5", "", "V09"),
     ("native", "COUNT(*) AS", "2 * COUNT(*) AS", "V25"),
-    ("native", NATIVE, f"{NATIVE} WHERE random() < 0.9", "V06"),
+    ("native", NATIVE, f"{NATIVE} WHERE random() < 0.9", "V04"),
 ]
 
 

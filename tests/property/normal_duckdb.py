@@ -131,7 +131,7 @@ def _query(node: Tree) -> Normal:
     modifiers, qualify = dict(_modifiers(node)), _maybe(node["qualify"])
     if modifiers["distinct"] is not None and len(modifiers["distinct"]) == 1 and qualify is None:
         # DISTINCT ON (a) ORDER BY b is QUALIFY row_number() OVER (PARTITION BY a ORDER BY b) = 1.
-        rank = ("window", "row_number", modifiers["distinct"], modifiers["order"])
+        rank = ("window", "row_number", (), modifiers["distinct"], modifiers["order"])
         modifiers["distinct"], qualify = None, ("=", rank, ("number", "1"))
     return (
         ("with", _with(node)),
@@ -404,10 +404,11 @@ def _window(node: Tree) -> Normal:
     named = {"function_name", "partitions", "orders", "start", "end", "exclude_clause", "arguments"}
     _only(node, named)
     frame = (node["start"], node["end"], node["exclude_clause"])
-    if frame != ("UNBOUNDED_PRECEDING", "CURRENT_ROW_RANGE", "NO_OTHER") or node.get("arguments"):
-        raise Unread(f"a window with {frame}, or with arguments")
+    if frame != ("UNBOUNDED_PRECEDING", "CURRENT_ROW_RANGE", "NO_OTHER"):
+        raise Unread(f"a window with {frame}")
+    made = _expressions([each["expression"] for each in node.get("arguments", [])])
     orders = tuple(map(_order, node["orders"]))
-    return ("window", node["function_name"], _expressions(node["partitions"]), orders)
+    return ("window", node["function_name"], made, _expressions(node["partitions"]), orders)
 
 
 def _parameter(node: Tree) -> Normal:

@@ -62,6 +62,14 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+#: What may stand in front of OVER, and the part that is its argument.
+_WINDOWS: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.RowNumber: ("row_number", ""), exp.Rank: ("rank", ""), exp.DenseRank: ("dense_rank", ""),
+    exp.Count: ("count", "this"), exp.Sum: ("sum", "this"), exp.Avg: ("avg", "this"),
+    exp.Min: ("min", "this"), exp.Max: ("max", "this"),
+}  # fmt: skip
+
+
 def read(statement: exp.Expr) -> Normal:
     """The normal form of the query of a statement that the kernel's grammar let through.
 
@@ -426,10 +434,14 @@ class _Reader:
 
     def _window(self, node: exp.Expr) -> Normal:
         _only(node, "this", "partition_by", "order")
-        if not isinstance(node.this, exp.RowNumber):
+        name, argument = _WINDOWS.get(type(node.this), ("", ""))
+        if not name:
             raise Unread("a window")
+        _only(node.this, argument)
+        made = [] if not argument or isinstance(node.this.this, exp.Star) else [node.this.this]
         partitions = tuple(self._all(node.args.get("partition_by") or []))
-        return ("window", "row_number", partitions, self._orders(node.args.get("order")))
+        order = self._orders(node.args.get("order"))
+        return ("window", name, tuple(self._all(made)), partitions, order)
 
     def _parameter(self, node: exp.Expr) -> Normal:
         _only(node, "this")

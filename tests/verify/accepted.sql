@@ -366,6 +366,10 @@ select sex, count(*) as n from (select sex from people where age < 30 and sha256
 --- one row a person by DISTINCT ON
 select ward, count(*) as n from (select distinct on (person_id) * from visits where sha256(? || ':u:' || person_id) < '0ccc' order by person_id, day) group by ward having count(*) >= 20
 
+--- shares of what is released
+select sex, count(*) as n, 100.0 * count(*) / sum(count(*)) over () as share, rank() over (order by count(*) desc) as place
+from people tablesample bernoulli (10%) group by sex having count(*) >= 20
+
 --- known: a key of the table, counted by a column that is never NULL
 select ward, count(person_id) as n from stays where sha256(concat(?, ':u:', stay_id)) < '0ccc' group by ward having count(person_id) >= 20
 

@@ -15,10 +15,10 @@ from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.exported import ORDER_OF_CSV, digest_of_lines
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
-from policy_engine.attest.stated import ALWAYS, RANDOMNESS
 from policy_engine.errors import FileError, VerificationFailed
+from policy_engine.relations.assumptions import ALWAYS, METHODS
 from policy_engine.release import _digest_of_lines
-from policy_engine.verify.proof import METHODS
+from policy_engine.verify.certificate import RANDOMNESS
 
 KEY = Ed25519PrivateKey.generate()
 KEYS = TrustedKeys.of(KEY.public_key())

@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
-from policy_engine.attest.stated import ALWAYS, RANDOMNESS
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
+from policy_engine.relations.assumptions import ALWAYS, METHODS, UNORDERED
 from policy_engine.relations.rates import population_rate
-from policy_engine.verify.certificate import Certificate
-from policy_engine.verify.proof import METHODS, UNORDERED
+from policy_engine.verify.certificate import RANDOMNESS, Certificate
 
 KEY = Ed25519PrivateKey.generate()
 SQL = (

@@ -8,9 +8,10 @@ import pytest
 from policy_engine.errors import UsageError
 from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.datatypes import plain
+from policy_engine.relations.assumptions import TIES, UNORDERED
 from policy_engine.relations.shape import Term
 from policy_engine.syntax.schema import Schema, parse_schema
-from policy_engine.verify.proof import TIES, UNORDERED, prove
+from policy_engine.verify.proof import prove
 
 PEOPLE = "people tablesample bernoulli (10%)"
 ENOUGH = "having count(*) >= 20"
