@@ -138,18 +138,29 @@ def _one_row(draft: Draft, query: exp.Select, is_file: bool) -> Draft:
         exp.Ordered(this=_quoted(name), desc=way == "desc", nulls_first=False)
         for name, way in source.order_by
     ]
-    # Ties are broken by the place in the source: the order of a person's own rows.
-    place = draft.dialect.row_number(is_file=is_file)
-    if draft.table.view is None:
-        terms.append(exp.Ordered(this=_quoted(place), desc=False, nulls_first=False))
+    terms += [
+        exp.Ordered(this=_quoted(name), desc=False, nulls_first=False)
+        for name in _tie_breakers(draft, is_file)
+    ]
     rank = fresh("policy_engine_rank", [column.name for column in draft.table.columns])
     window = exp.Window(
         this=exp.RowNumber(),
         partition_by=[_quoted(str(source.key))],
-        order=exp.Order(expressions=terms) if terms else None,
+        order=exp.Order(expressions=terms),
     )
     query = query.select(exp.alias_(window, rank, quoted=True), copy=False)
     return draft.then("sampled", query, rank=rank)
+
+
+def _tie_breakers(draft: Draft, is_file: bool) -> list[str]:
+    """What tells a person's own rows apart behind the policy's order: their place, if they have one.
+
+    Rows of a view have none. Those that are alike in all that is recoded are one row to a release.
+    """
+    if draft.table.view is None:
+        return [draft.dialect.row_number(is_file=is_file)]
+    ordered = {name.lower() for name, _ in draft.policy.source.order_by}
+    return [name for name in _inputs(draft) if name.lower() not in ordered]
 
 
 def count_raw(draft: Draft) -> Draft:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from policy_engine.expressions.evaluation import canonical, evaluate
-from policy_engine.expressions.values import Kind
+from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.scope import lookup, resolver
 from policy_engine.relations.shape import Rank, Relation, Stage, Term
 from policy_engine.syntax.findings import Notes, shown
@@ -26,19 +26,24 @@ def read_rank(node: exp.Window, rows: Relation, notes: Notes) -> Relation:
         notes.judge(keeps_one_row.broken_by("a second window, or one over groups"), node)
     order = node.args.get("order")
     terms = order.expressions if order is not None else []
-    last = lookup(terms[-1].this, rows) if terms else None
-    total = last is not None and last.kind is Kind.POSITION
-    return rows.but(
-        rank=Rank(unit.column, tuple(_term(term, rows, notes) for term in terms), total, text)
-    )
+    values = [_ordered_by(bare(term.this), rows, notes) for term in terms]
+    if not any(value.inputs - {unit.column} for value in values):
+        # The engine would choose, and may do so by how other rows stand.
+        notes.judge(keeps_one_row.broken_by("an order in which a person's rows all tie"), node)
+    total = bool(values) and values[-1].kind is Kind.POSITION
+    return rows.but(rank=Rank(unit.column, tuple(map(_term, terms)), total, text))
 
 
-def _term(term: exp.Ordered, rows: Relation, notes: Notes) -> Term:
-    node = bare(term.this)
+def _ordered_by(node: exp.Expr, rows: Relation, notes: Notes) -> Value:
     value = lookup(node, rows)
     # Which of a person's own rows comes first in the source does not depend on others.
-    if value is None or value.kind is not Kind.POSITION:
-        evaluate(node, resolver(rows, notes), notes)
+    if value is not None and value.kind is Kind.POSITION:
+        return value
+    return evaluate(node, resolver(rows, notes), notes)
+
+
+def _term(term: exp.Ordered) -> Term:
+    node = bare(term.this)
     name = fold(node.name) if isinstance(node, exp.Column) else canonical(node)
     return Term(name, bool(term.args.get("desc")), bool(term.args.get("nulls_first")))
 

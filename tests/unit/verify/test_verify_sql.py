@@ -171,9 +171,22 @@ def test_ties_are_assumed_away():
         " rn from visits where person in (select unit from policy_engine_sample_400000000000000))"
         f" where rn < 2 group by ward {ENOUGH}"
     )
-    assert TIES in assumed(sql.format(""))
     assert TIES in assumed(sql.format(" order by day"))
     assert TIES not in assumed(sql.format(" order by day, visits.rowid desc"))
+
+
+@pytest.mark.parametrize(
+    "order", ["", " order by null", " order by 1 + 1", " order by person", " order by upper(person)"]
+)
+def test_an_order_in_which_all_rows_of_a_person_tie(order):
+    sql = (
+        f"select ward, count(*) as n from (select ward, row_number() over (partition by person{order})"
+        " as rn from visits where person in (select unit from policy_engine_sample_400000000000000))"
+        f" where rn < 2 group by ward {ENOUGH}"
+    )
+    (finding,) = prove(sql, "duckdb").findings
+    assert finding.code == "V10"
+    assert "all tie" in finding.message
 
 
 def test_the_name_of_a_source():
