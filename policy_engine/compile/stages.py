@@ -153,9 +153,9 @@ def _one_row(draft: Draft, query: exp.Select, is_file: bool) -> Draft:
 
 
 def _tie_breakers(draft: Draft, is_file: bool) -> list[str]:
-    """What tells a person's own rows apart behind the policy's order: their place, if they have one.
+    """What tells a person's own rows apart behind the policy's order: their place in the source.
 
-    Rows of a view have none. Those that are alike in all that is recoded are one row to a release.
+    Rows of a view have none; those that are alike in all that is recoded are the same to a release.
     """
     if draft.table.view is None:
         return [draft.dialect.row_number(is_file=is_file)]

@@ -10,7 +10,7 @@ import re
 from sqlglot import exp
 
 from policy_engine.expressions.values import Leaves
-from policy_engine.syntax.literals import bare
+from policy_engine.syntax.literals import bare, number
 
 TEXT = "VARCHAR"
 INTERVAL = "INTERVAL"
@@ -100,6 +100,7 @@ _TEXTS = (
 _PREDICATES = (
     exp.Predicate, exp.Not, exp.And, exp.Or, exp.Between, exp.In, exp.IsNan, exp.Boolean,
     exp.StartsWith, exp.EndsWith, exp.Contains, exp.RegexpLike, exp.RegexpFullMatch, exp.IsInf,
+    exp.Escape,
 )  # fmt: skip
 _PARTS = (
     exp.Length, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.WeekOfYear, exp.Day,
@@ -110,7 +111,7 @@ _SAME = (exp.Trunc, exp.Abs, exp.Neg, exp.Paren, exp.Try)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.IntDiv, exp.Mod)
 
 
-_ALWAYS = ((_TEXTS, TEXT), (_PREDICATES, "BOOLEAN"), (_PARTS, "BIGINT"))
+_ALWAYS = ((_TEXTS, TEXT), (_PREDICATES, "BOOLEAN"), (_PARTS, "BIGINT"), (exp.Interval, INTERVAL))
 
 
 def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
@@ -130,7 +131,8 @@ def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
     if isinstance(node, exp.Floor | exp.Ceil | exp.Round):
         return _rounded(node, type_of(node.this, leaves))
     if isinstance(node, _SAME):
-        return type_of(node.this, leaves)
+        same = type_of(node.this, leaves)
+        return "DOUBLE" if same == QUOTIENT and isinstance(node, exp.Neg) else same
     if isinstance(node, (*_ARITHMETIC, exp.Div)):
         return _result(node, {type_of(part, leaves) for part in (node.this, node.expression)})
     if isinstance(node, exp.Extract):
@@ -172,11 +174,25 @@ def _result(node: exp.Expr, kinds: set[str | None]) -> str | None:
             return "DOUBLE"
         if _is_inexact(node, kinds):
             return INEXACT
-        return _joined(kinds | {QUOTIENT} if isinstance(node, exp.Div) else kinds)
+        made = kinds | {QUOTIENT} if isinstance(node, exp.Div) else kinds
+        return "DOUBLE" if QUOTIENT in made and _may_be_negative_zero(node) else _joined(made)
     if INTERVAL in kinds and kinds <= NUMBERS | {INTERVAL}:
         return INTERVAL
+    if INTERVAL in kinds and len(kinds) == 2 and isinstance(node, exp.Add | exp.Sub):
+        return _TRUNCATED.get(str(next(iter(kinds - {INTERVAL}))))
     between = isinstance(node, exp.Sub) and kinds <= TIMES | {"DATE"}
     return INTERVAL if between and kinds != {"DATE"} else None
+
+
+def _may_be_negative_zero(node: exp.Expr) -> bool:
+    """Whether arithmetic on exact numbers may make a 0 that has a sign, or NaN of them.
+
+    What is divided or multiplied by a positive number has the one zero that it had.
+    """
+    if isinstance(node, exp.Mul):
+        return not any((number(side) or 0) > 0 for side in (node.this, node.expression))
+    divides = isinstance(node, exp.Div | exp.Mod | exp.IntDiv)
+    return divides and not (number(node.expression) or 0) > 0
 
 
 def _is_inexact(node: exp.Expr, kinds: set[str | None]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import TEXT, collation_of, type_of
+from policy_engine.expressions.datatypes import QUOTIENT, TEXT, collation_of, type_of
 from policy_engine.expressions.growth import growth
 from policy_engine.expressions.row_laws import (
     groups_byte_by_byte,
@@ -109,7 +109,7 @@ def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:
     """A grouped value must show itself: no float's two zeros, no text that equals another."""
     notes.judge(shows_each_value(value, node), node)
     notes.judge(groups_byte_by_byte(value, node), node)
-    if value.type in {None, "QUOTIENT"}:
+    if value.type in {None, QUOTIENT}:
         notes.assume(FLOATING)
     if value.collated is None and value.type in {TEXT, None}:
         notes.assume(BYTEWISE)

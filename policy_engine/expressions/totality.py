@@ -77,6 +77,10 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 
 def _asks_the_zone(node: exp.Expr, leaves: Leaves) -> bool:
     """Whether a time with a zone is read by the session's own zone."""
+    if isinstance(node, exp.Add | exp.Sub):
+        # Which day a moment falls on, and how long that day is.
+        kinds = {type_of(side, leaves) for side in (node.this, node.expression)}
+        return kinds == {"TIMESTAMPTZ", INTERVAL}
     operand = node.expression if isinstance(node, exp.Extract) else node.args.get("this")
     if not isinstance(operand, exp.Expr) or type_of(operand, leaves) != "TIMESTAMPTZ":
         return False
@@ -118,6 +122,8 @@ def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
 
 def _arithmetic(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """Integers and decimals overflow; floating-point numbers become infinite."""
+    if _is_fixed_time(node):
+        return
     sides = [bare(part) for part in (node.this, node.args.get("expression")) if part is not None]
     known = [number(side) for side in sides]
     most = _LARGE if isinstance(node, exp.Mul) else _HUGE
@@ -127,6 +133,24 @@ def _arithmetic(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         return
     if type_of(node, leaves) not in FLOATS | {QUOTIENT}:
         doubt(node, notes)
+
+
+def _is_fixed_time(node: exp.Expr) -> bool:
+    """Whether ``node`` is a constant day or moment, moved by a constant interval."""
+    start, step = bare(node.this), bare(node.args.get("expression") or exp.Null())
+    fixed = isinstance(start, exp.Cast) and bare(start.this).is_string
+    return fixed and isinstance(step, exp.Interval)
+
+
+_STEPS = frozenset({"YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE"})
+
+
+def _interval(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """An interval of up to four digits in one unit: every calendar has it."""
+    unit = node.args.get("unit") or exp.Null()
+    steps = unit.name.upper().removesuffix("S")
+    if not (steps in _STEPS and node.this.name.isdigit() and len(node.this.name) <= 4):
+        notes.judge(cannot_fail(shown(node)), node)
 
 
 def _absolute(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -282,6 +306,17 @@ def _pattern(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         doubt(node, notes)
 
 
+def _escaped(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """ESCAPE takes one letter, and behind it in the pattern another one."""
+    like, sign = node.this, node.expression
+    pattern = like.args.get("expression") or exp.Null()
+    plain = isinstance(like, exp.Like | exp.ILike) and pattern.is_string and sign.is_string
+    # A doubled sign is itself; what is left may not stand at the end.
+    left = pattern.name.replace(sign.name * 2, "") if plain and len(sign.name) == 1 else sign.name
+    if not left or left.endswith(sign.name):
+        notes.judge(cannot_fail(shown(node)), node)
+
+
 def _late_pattern(node: exp.Expr, pattern: str, notes: Notes) -> None:
     replacement = node.args.get("replacement")
     if replacement is not None and not replacement.is_string:
@@ -362,6 +397,8 @@ _RULES: dict[type[exp.Expr], Rule] = {
     exp.Contains: _search,
     exp.AtTimeZone: _zone,
     exp.Bracket: _element,
+    exp.Interval: _interval,
+    exp.Escape: _escaped,
     **dict.fromkeys(_PATTERNED, _pattern),
     **dict.fromkeys((exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif), _equality),
     **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between), _order),

@@ -13,6 +13,13 @@ from policy_engine.relations.shape import Relation, Stage
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.node_laws import reads_one_relation
 
+_MOST_PAIRS = 2000
+"""Each condition of a part is compared with each of the other side's."""
+
+
+def _size(rows: Relation) -> int:
+    return sum(map(len, rows.parts))
+
 
 def united(
     query: exp.Union, left: Relation | None, right: Relation | None, notes: Notes
@@ -21,6 +28,8 @@ def united(
     if left is None or right is None:
         return None
     found = "UNION without ALL" if query.args.get("distinct") else _difference(left, right)
+    if found is None and _size(left) * _size(right) > _MOST_PAIRS:
+        found = "a UNION of too many parts to compare"
     if found is None and not _are_apart(left, right, notes):
         found = "a UNION of parts that a row may be in twice"
     if found is not None:

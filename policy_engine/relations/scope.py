@@ -100,16 +100,19 @@ def is_symmetric(node: exp.Expr, resolve: Resolver) -> bool:
     if not isinstance(node, exp.Window):
         return False
     made = node.this
-    if isinstance(made, _TOTALS):
-        value = resolve(bare(made.this))
-        known = value is not None and value.kind is Kind.COUNT
-    else:
-        ranks = isinstance(made, _RANKS) and not made.expressions
-        known = ranks or (isinstance(made, exp.Count) and isinstance(made.this, exp.Star))
+    known = is_order_free(made, resolve) or (isinstance(made, _RANKS) and not made.expressions)
     order = node.args.get("order")
     terms = [term.this for term in order.expressions] if order else []
     parts = [*(node.args.get("partition_by") or ()), *terms]
     return known and all(resolve(bare(part)) is not None for part in parts)
+
+
+def is_order_free(made: exp.Expr, resolve: Resolver) -> bool:
+    """Whether an aggregate of released groups is one number, in whatever order they stand."""
+    if isinstance(made, _TOTALS):
+        value = resolve(bare(made.this))
+        return value is not None and value.kind is Kind.COUNT
+    return isinstance(made, exp.Count) and isinstance(made.this, exp.Star)
 
 
 def _alias(

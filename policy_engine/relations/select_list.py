@@ -98,6 +98,11 @@ def aggregates(item: exp.Expr) -> bool:
     return item.find(exp.AggFunc) is not None and item.find(exp.Window) is None
 
 
+def listed(node: exp.Expr) -> list[exp.Expr]:
+    """``GROUP BY (a, b)`` is ``GROUP BY a, b``."""
+    return node.expressions if isinstance(node, exp.Tuple) else [node]
+
+
 def is_star(node: exp.Expr, rows: Relation) -> bool:
     """Whether an item is ``*`` or ``name.*``."""
     if isinstance(node, exp.Star):

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 
 from sqlglot import exp
 
-from policy_engine.expressions.value_map import Entry
+from policy_engine.expressions.value_map import Entry, value_map
 from policy_engine.expressions.values import Value
 from policy_engine.policy.recodings import Recoding
 
@@ -109,20 +110,25 @@ class Relation:
 class ColumnShape:
     """A released column: the source columns it reads, and how it recodes them.
 
-    ``kind`` is the type of the one column it reads, ``values`` maps ranges of that to what is
-    shown: None where there is no such map. ``recoding`` is None for a deterministic function
-    outside the policy language, ``read_as`` the type the source column is cast to before.
-    ``public`` is the column of a public lookup that it shows, None where it shows none.
+    ``kind`` is the type of the one column it reads, ``expression`` what is shown of it, None where
+    a collation decides. ``recoding`` is None for a deterministic function outside the policy
+    language, ``read_as`` the type the source column is cast to before. ``public`` is the column of
+    a public lookup that it shows, None where it shows none.
     """
 
     name: str
     inputs: tuple[str, ...]
     kind: str | None
-    values: tuple[Entry, ...] | None
+    expression: exp.Expr | None
     recoding: Recoding | None
     read_as: str | None
     sql: str
     public: str | None = None
+
+    @cached_property
+    def values(self) -> tuple[Entry, ...] | None:
+        """What is shown of each range of the column's values; None where it is no such map."""
+        return None if self.expression is None else value_map(self.expression, self.kind)
 
 
 @dataclass(frozen=True)

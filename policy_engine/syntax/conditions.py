@@ -32,12 +32,14 @@ def comparison(node: exp.Expr) -> tuple[exp.Expr, type[exp.Expr] | None]:
 
 
 def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The parts of an AND chain, in order, without parentheses."""
+    """The parts of an AND chain, in order, without parentheses and IS TRUE."""
     stack = [] if node is None else [node]
     while stack:
         current = bare(stack.pop())
         if isinstance(current, exp.And):
             stack.extend((current.expression, current.this))
+        elif isinstance(current, exp.Is) and current.expression == exp.true():
+            stack.append(current.this)
         else:
             yield current
 

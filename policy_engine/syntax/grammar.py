@@ -59,7 +59,7 @@ ROW_NODES = _grammar("""
     Minute Second Monthname Dayname DataTypeParam Var: this
     And Or EQ NEQ LT LTE GT GTE NullSafeEQ NullSafeNEQ Is Add Sub Mul IntDiv Mod: this expression
     Nullif Collate Left Right Slice StartsWith EndsWith Contains Glob SimilarTo: this expression
-    RegexpFullMatch Extract: this expression
+    RegexpFullMatch Extract Escape: this expression
     Div: this expression typed safe
     Case: this ifs default
     If: this true false
@@ -73,6 +73,7 @@ ROW_NODES = _grammar("""
     Cast TryCast: this to safe
     DataType: this expressions nested
     AtTimeZone: this zone
+    Interval: this unit
     Substring: this start length
     Trim: this position expression
     Replace: this expression replacement

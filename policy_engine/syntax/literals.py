@@ -22,18 +22,30 @@ def bare(node: exp.Expr) -> exp.Expr:
     return node
 
 
+# The digits that every number of a type with that many bytes has.
+_DIGITS = {"TINYINT": 2, "SMALLINT": 4, "INT": 9, "BIGINT": 18}
+
+
 def number(node: exp.Expr) -> Fraction | None:
-    """The value of a literal number; None for anything else.
+    """The value of a literal number, plain or as a type that holds it; None for anything else.
 
     >>> number(exp.Literal.number("0.05")), number(exp.Literal.string("0.05"))
     (Fraction(1, 20), None)
+    >>> number(exp.cast(exp.Literal.number(20), "tinyint"))
+    Fraction(20, 1)
     """
     node = bare(node)
-    if type(node) is exp.Cast and node.to.is_type("double"):
+    if type(node) is exp.Cast and (node.to.is_type("double") or _holds(node)):
         node = bare(node.this)
     if not isinstance(node, exp.Literal) or node.is_string or not _NUMBER.match(node.name):
         return None
     return Fraction(node.name)
+
+
+def _holds(cast: exp.Cast) -> bool:
+    """Whether a cast is of a whole number to a type of whole numbers that has it."""
+    digits = _DIGITS.get(cast.to.this.name, 0) if not cast.to.expressions else 0
+    return bare(cast.this).name.isdigit() and len(bare(cast.this).name) <= digits
 
 
 def bound(node: exp.Expr) -> Fraction | None:

@@ -7,6 +7,7 @@ base table or a view. An unknown schema makes nothing pass that would not pass o
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -20,6 +21,9 @@ from policy_engine.syntax.grammar import dialect_named
 from policy_engine.syntax.names import dotted, fold
 
 _T = TypeVar("_T")
+_ENUM = re.compile(
+    r"\s*CREATE\s+TYPE\s+(\w+)\s+AS\s+(ENUM\s*\(('([^']|'')*'|[\s,])*\))\s*", re.IGNORECASE
+)
 _SHAPE = 'CREATE TABLE statements, or JSON {"table": {"column": "TYPE"}}'
 
 
@@ -121,10 +125,13 @@ def _from_ddl(text: str, dialect: str) -> Schema:
         parsed = [(piece, reader.parse(piece)[0]) for piece in pieces]
     except Exception:  # the parser raises more than errors of its own where a text is odd
         raise UsageError(f"the schema must be {_SHAPE}, found text that does not parse") from None
+    labels = {fold(named[1]): named[2] for named in map(_ENUM.fullmatch, pieces) if named}
     tables: dict[str, dict[str, str]] = {}
     views: dict[str, str] = {}
     constraints: dict[str, Constraints] = {}
     for piece, statement in parsed:
+        if _ENUM.fullmatch(piece):
+            continue
         if isinstance(statement, exp.Create) and statement.kind == "SCHEMA":
             continue
         if not isinstance(statement, exp.Create) or statement.kind not in {"TABLE", "VIEW"}:
@@ -139,7 +146,7 @@ def _from_ddl(text: str, dialect: str) -> Schema:
             # Its own columns: the fields of a STRUCT are none.
             columns = [c for c in statement.this.expressions if isinstance(c, exp.ColumnDef)]
             name = dotted(part.name for part in statement.this.this.parts)
-            tables[name] = {column.name: _type(column) for column in columns}
+            tables[name] = {column.name: _type(column, labels) for column in columns}
             constraints[name] = constraints_of(statement.this)
         else:
             found = f"a {statement.kind} without columns or a query"
@@ -158,8 +165,9 @@ def _statements(text: str, tokenizer: Tokenizer) -> list[str]:
     return [piece for piece in pieces if tokenizer.tokenize(piece)]
 
 
-def _type(column: exp.ColumnDef) -> str:
+def _type(column: exp.ColumnDef, labels: Mapping[str, str]) -> str:
     kind = column.kind.sql("duckdb") if column.kind is not None else ""
+    kind = labels.get(fold(kind), kind)
     collations = [
         c.kind.this for c in column.constraints if isinstance(c.kind, exp.CollateColumnConstraint)
     ]

@@ -31,12 +31,32 @@ def in_one_word(statement: exp.Expr) -> exp.Expr:
     "SELECT REGEXP_MATCHES(EXTRACT(year FROM d), 'x')"
     """
     for select in statement.find_all(exp.Select):
+        _unname_windows(select)
         _first_of_each(select)
     for node in list(statement.find_all(exp.Anonymous, exp.ArrayContains)):
         same = _same(node)
         if same is not None:
             node.replace(same)
     return statement
+
+
+def _unname_windows(select: exp.Select) -> None:
+    """``OVER w … WINDOW w AS (…)`` is ``OVER (…)``; what adds to a window stays as it is."""
+    named = {fold(window.name): window for window in select.args.get("windows") or ()}
+    places = [*select.expressions, select.args.get("qualify") or exp.Null()]
+    windows = [node for place in places for node in place.find_all(exp.Window)]
+    parts = ("partition_by", "order", "spec", "alias", "first")
+    for node in windows:
+        window = named.get(fold(node.alias))
+        if window is None or any(node.args.get(part) for part in parts if part != "alias"):
+            return
+        for part in parts:
+            given = window.args.get(part)
+            copied = (
+                [x.copy() for x in given] if isinstance(given, list) else given and given.copy()
+            )
+            node.set(part, copied)
+    select.set("windows", None)
 
 
 def _first_of_each(select: exp.Select) -> None:

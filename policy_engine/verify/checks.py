@@ -65,8 +65,8 @@ def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     if policy.source.key is not None and not shape.one_row:
         return f"several rows a {shape.unit}"
     order = tuple(Term(fold(name), way == "desc") for name, way in policy.source.order_by)
-    # Behind the policy's order, what tells a person's own rows apart.
-    apart = ROW_NUMBERS | {fold(name) for name, _ in policy.recodings}
+    # Behind the policy's order, what tells a person's own rows apart; rows of a view have no place.
+    apart = {fold(name) for name, _ in policy.recodings} if shape.views else ROW_NUMBERS
     last = shape.rank_order[len(order) :]
     if shape.rank_order[: len(order)] != order or any(t.name not in apart for t in last):
         chosen = ", ".join(term.name for term in shape.rank_order) or "nothing"

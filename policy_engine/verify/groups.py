@@ -29,6 +29,7 @@ from policy_engine.relations.scope import (
     lookup,
     resolver,
 )
+from policy_engine.relations.select_list import listed
 from policy_engine.relations.shape import Relation, Stage
 from policy_engine.syntax.conditions import conjuncts, lower_bound
 from policy_engine.syntax.findings import Notes, shown
@@ -211,11 +212,6 @@ class Grouping:
         for column in node.find_all(exp.Column):
             if not is_qualifier(column, self._relation) and JOINED not in column.meta:
                 self._notes.judge(names_one_column(shown(column)), column)
-
-
-def listed(node: exp.Expr) -> list[exp.Expr]:
-    """``GROUP BY (a, b)`` is ``GROUP BY a, b``."""
-    return node.expressions if isinstance(node, exp.Tuple) else [node]
 
 
 def _columns(node: exp.Expr) -> list[exp.Column]:

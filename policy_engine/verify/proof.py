@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import read_recoding
-from policy_engine.expressions.value_map import value_map
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.assumptions import (
     BUILT_INS,
@@ -151,8 +150,7 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     if node is None or value.kind is not Kind.VALUE or (collated and not node.find(exp.Collate)):
         return ColumnShape(name, inputs, kind, None, None, None, sql, public)
     recoding, _, read_as = read_recoding(node, kind) or (None, None, None)
-    values = None if collated else value_map(node, kind)
-    return ColumnShape(name, inputs, kind, values, recoding, read_as, sql)
+    return ColumnShape(name, inputs, kind, None if collated else node, recoding, read_as, sql)
 
 
 def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:

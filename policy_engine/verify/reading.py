@@ -18,6 +18,7 @@ from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.joins import joined
 from policy_engine.relations.ordering import read_order
 from policy_engine.relations.parts import united
+from policy_engine.relations.regrouping import regrouped
 from policy_engine.relations.scope import lookup, resolver
 from policy_engine.relations.select_list import (
     aggregates,
@@ -48,7 +49,6 @@ from policy_engine.syntax.node_laws import (
     is_in_the_grammar,
     keeps_every_row,
     keeps_one_row,
-    only_counts,
     reads_a_table,
     reason,
 )
@@ -346,8 +346,7 @@ class Reader:
 
     def _group(self, query: exp.Select, rows: Relation) -> Relation:
         if rows.stage is Stage.RELEASED:
-            self._notes.judge(only_counts.broken_by("groups of released groups"), query)
-            return rows
+            return regrouped(query, rows, self._notes)
         if query.args.get("qualify"):
             self._notes.judge(keeps_every_row(query.args["qualify"]), query.args["qualify"])
         if not rows.open and not rows.lookups:

@@ -9,6 +9,7 @@ that nothing of a tree can be left out of the comparison unseen.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -346,6 +347,9 @@ def _case(node: Tree) -> Normal:
 def _cast(node: Tree) -> Normal:
     _only(node, {"child", "try_cast", "type_expr"})
     word = "try_cast" if node["try_cast"] else "cast"
+    text = node["child"].get("literal", {}).get("text", "")
+    if node["type_expr"]["type_name"] == "INTERVAL" and (step := _STEP.fullmatch(text)):
+        return ("interval", step[1], step[2].lower())
     return (word, _expression(node["child"]), _expression(node["type_expr"]))
 
 
@@ -355,6 +359,18 @@ def _type(node: Tree) -> Normal:
     # STRUCT(a INTEGER): the names of fields stand beside their types.
     names = tuple(child.get("alias", "") for child in node.get("children") or [])
     return ("type", type_name(node["type_name"]), inner, names if any(names) else ())
+
+
+_STEP = re.compile(r"(\d+) ([a-zA-Z]+?)s?")
+_STEPS = {"to_years", "to_months", "to_weeks", "to_days", "to_hours", "to_minutes"}
+
+
+def _innermost(node: Tree) -> str:
+    """The literal under casts and functions of one argument."""
+    while "literal" not in node:
+        node = node["child"] if "child" in node else node["arguments"][0]["expression"]
+    text: str = node["literal"]["text"]
+    return text
 
 
 def _function(node: Tree) -> Normal:
@@ -374,6 +390,11 @@ def _function(node: Tree) -> Normal:
         inner = _expression(argument["expression"])
         arguments.append(("named", named, inner) if named else inner)
     name = node["function_name"]
+    if name in _STEPS:
+        # interval 18 year: to_years(trunc(18::double)::integer)
+        return ("interval", _innermost(node), name.removeprefix("to_").removesuffix("s"))
+    if name in {"not_like_escape", "not_ilike_escape"}:
+        return ("not", ("call", name.removeprefix("not_"), *arguments))
     if name in {"!~~", "!~~*"}:
         return ("not", ("call", name[1:], *arguments))
     return function(name, tuple(arguments))

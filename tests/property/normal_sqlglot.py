@@ -58,7 +58,8 @@ _CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.DayOfYear: ("dayofyear", ("this",)), exp.Hour: ("hour", ("this",)),
     exp.Minute: ("minute", ("this",)), exp.Second: ("second", ("this",)),
     exp.Monthname: ("monthname", ("this",)), exp.Dayname: ("dayname", ("this",)),
-    exp.Rand: ("random", ()), exp.Sum: ("sum", ("this",)), exp.Explode: ("unnest", ("this",)),
+    exp.Rand: ("random", ()), exp.Sum: ("sum", ("this",)), exp.Avg: ("avg", ("this",)),
+    exp.Min: ("min", ("this",)), exp.Max: ("max", ("this",)), exp.Explode: ("unnest", ("this",)),
 }  # fmt: skip
 
 
@@ -346,6 +347,18 @@ class _Reader:
         found = ("call", name, *self._all([node.this, node.expression]))
         return ("not", found) if node.args.get("negate") else found
 
+    def _escape(self, node: exp.Expr) -> Normal:
+        _only(node, "this", "expression")
+        _only(node.this, "this", "expression", "negate")
+        name = "ilike_escape" if isinstance(node.this, exp.ILike) else "like_escape"
+        parts = [node.this.this, node.this.expression, node.expression]
+        found = ("call", name, *self._all(parts))
+        return ("not", found) if node.this.args.get("negate") else found
+
+    def _interval(self, node: exp.Expr) -> Normal:
+        _only(node, "this", "unit")
+        return ("interval", node.this.name, node.args["unit"].name.lower().removesuffix("s"))
+
     def _coalesce(self, node: exp.Expr) -> Normal:
         _only(node, "this", "expressions")
         return ("coalesce", *self._all([node.this, *node.expressions]))
@@ -475,5 +488,5 @@ _READERS: dict[type[exp.Expr], Callable[[_Reader, exp.Expr], Normal]] = {
     exp.DateTrunc: _Reader._truncated, exp.TimestampTrunc: _Reader._truncated,
     exp.DateDiff: _Reader._difference, exp.GenerateSeries: _Reader._series,
     exp.Count: _Reader._count, exp.Window: _Reader._window, exp.Placeholder: _Reader._parameter,
-    exp.Subquery: _Reader._scalar,
+    exp.Subquery: _Reader._scalar, exp.Escape: _Reader._escape, exp.Interval: _Reader._interval,
 }  # fmt: skip

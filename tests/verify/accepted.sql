@@ -375,3 +375,29 @@ select ward, count(person_id) as n from stays where sha256(concat(?, ':u:', stay
 
 --- random() in other spellings
 select sex, count(*) as n from people where not random() >= 0.1 group by sex having count(*) >= 4 * 5
+
+--- a threshold of a small type
+select "t1"."sex", "t1"."n" from (select "t0"."sex", count(*) as "n" from "people" as "t0" where random() < cast(0.1 as double) group by 1) as "t1" where "t1"."n" >= cast(20 as tinyint)
+
+--- a truth asked for as such
+select sex, count(*) as n from people where (random() < 0.1) is true group by sex having (count(*) >= 20) is true
+
+--- open: a constant interval
+select born <= date '2026-01-01' - interval 18 year as adult, count(*) as n from people tablesample bernoulli (10%) group by 1 having count(*) >= 20
+
+--- open: an interval as a text
+select born <= date '2026-01-01' - interval '18 years' as adult, count(*) as n from people tablesample bernoulli (10%) group by 1 having count(*) >= 20
+
+--- an escaped letter of a pattern
+select zip not like '9!_%' escape '!' as west, zip ilike '%%!!%' escape '!' as odd, count(*) as n from people tablesample bernoulli (10%) group by 1, 2 having count(*) >= 20
+
+--- a window by its name
+select ward, count(*) as n from (select ward, row_number() over w as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999' window w as (partition by person_id order by day)) where rn = 1 group by ward having count(*) >= 20
+
+--- groups of released groups
+with released as (select race, sex, count(*) as n from people tablesample bernoulli (10 percent) group by race, sex having count(*) >= 20)
+select sex, count(*) as groups, sum(n) as people, max(n) as largest from released group by sex having sum(n) > 100 order by sex
+
+--- released groups, added up
+select sex, sum(n) as t from (select sex, zip, count(*) as n from people tablesample bernoulli (10%) group by sex, zip having count(*) >= 20) group by sex having sum(n) >= 20
+

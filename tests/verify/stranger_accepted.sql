@@ -1911,3 +1911,460 @@ select age // 10 as d, sex, sum(c) as n from raw where age >= 18 group by d, sex
 -- the sum cast to bigint. Sound.
 with raw as (select age, sex, count(*) as c from people tablesample bernoulli (10 percent) group by age, sex)
 select age // 10 as d, sex, sum(c)::bigint as n from raw group by d, sex having sum(c) >= 20 order by d, sex
+
+--- 199 looker style
+-- Looker's generated SQL: derived table, dotted aliases, ordinals. Sound.
+WITH people_sample AS (SELECT * FROM main.people AS p WHERE RANDOM() < 0.1
+       )
+SELECT
+    CASE WHEN people_sample."age" < 18 THEN 'Below 18'
+WHEN people_sample."age" >= 18 AND people_sample."age" < 35 THEN '18 to 34'
+WHEN people_sample."age" >= 35 AND people_sample."age" < 65 THEN '35 to 64'
+WHEN people_sample."age" >= 65 THEN '65 or Above'
+ELSE 'Undefined'
+END AS "people.age_tier",
+    people_sample."sex" AS "people.sex",
+    COUNT(*) AS "people.count"
+FROM people_sample
+GROUP BY
+    1,
+    2
+HAVING (COUNT(*) >= 20)
+ORDER BY
+    3 DESC, 1, 2
+
+--- 200 superset style
+-- Superset's virtual table around a custom SQL. Sound.
+SELECT "education" AS "education",
+       "sex" AS "sex",
+       "n" AS "n"
+FROM
+  (SELECT education,
+          sex,
+          count(*) AS n
+   FROM people
+   WHERE random() < 0.05
+   GROUP BY education,
+            sex
+   HAVING count(*) >= 20) AS virtual_table
+ORDER BY "education" ASC,
+         "sex" ASC
+
+--- 201 metabase style
+-- Metabase: schema-qualified, nested source, date filter. Sound.
+SELECT
+  "source"."birth_year" AS "birth_year",
+  "source"."sex" AS "sex",
+  COUNT(*) AS "count"
+FROM
+  (
+    SELECT
+      DATE_TRUNC('year', "main"."people"."birth_date") AS "birth_year",
+      "main"."people"."sex" AS "sex"
+    FROM
+      "main"."people"
+    WHERE
+      ("main"."people"."birth_date" >= DATE '1950-01-01')
+      AND ("main"."people"."birth_date" < DATE '2000-01-01')
+      AND (RANDOM() < 0.3)
+  ) AS "source"
+GROUP BY
+  "source"."birth_year",
+  "source"."sex"
+HAVING
+  COUNT(*) >= 20
+ORDER BY
+  "source"."birth_year" ASC,
+  "source"."sex" ASC
+
+--- 202 powerbi style
+-- Power BI's folding: `$Table`-like nesting, brackets everywhere. Sound.
+select "rows"."race" as "race", "rows"."sex" as "sex", count(*) as "Count"
+from
+(
+    select "_"."race", "_"."sex", "_"."age"
+    from
+    (
+        select "race", "sex", "age"
+        from "main"."people" tablesample bernoulli (10 percent)
+    ) "_"
+    where "_"."age" >= 18 and "_"."age" is not null
+) "rows"
+group by "race", "sex"
+having count(*) >= 20
+order by "rows"."race", "rows"."sex"
+
+--- 203 sqlglot style
+-- as sqlglot prints it. Sound.
+SELECT
+  CASE
+    WHEN "people"."education" IN ('Bachelors', 'Masters')
+    THEN 'degree'
+    ELSE 'none'
+  END AS "edu",
+  SUBSTRING("people"."zip", 1, 3) AS "zip3",
+  COUNT(*) AS "n"
+FROM "people" AS "people"
+WHERE
+  RANDOM() < 0.1 AND NOT "people"."sex" IS NULL
+GROUP BY
+  CASE
+    WHEN "people"."education" IN ('Bachelors', 'Masters')
+    THEN 'degree'
+    ELSE 'none'
+  END,
+  SUBSTRING("people"."zip", 1, 3)
+HAVING
+  COUNT(*) >= 20
+ORDER BY
+  "edu" NULLS FIRST,
+  "zip3" NULLS FIRST
+
+--- 204 ibis style
+-- as ibis prints it: t0, t1, t2. Sound.
+SELECT "t2"."band", "t2"."sex", "t2"."n" FROM (
+  SELECT "t1"."band", "t1"."sex", COUNT(*) AS "n" FROM (
+    SELECT CASE WHEN "t0"."age" < CAST(40 AS TINYINT) THEN 'a' ELSE 'b' END AS "band", "t0"."sex" FROM "people" AS "t0" WHERE RANDOM() < CAST(0.1 AS DOUBLE)
+  ) AS "t1" GROUP BY 1, 2
+) AS "t2" WHERE "t2"."n" >= CAST(20 AS TINYINT) ORDER BY "t2"."band" ASC, "t2"."sex" ASC
+
+--- 205 leading commas
+-- leading commas, keywords in upper case, names in lower. Sound.
+SELECT
+      sex
+    , race
+    , year(birth_date) - year(birth_date) % 10 AS decade
+    , COUNT(*)                                 AS n
+FROM people
+    TABLESAMPLE BERNOULLI (20 PERCENT)
+WHERE 1 = 1
+    AND birth_date IS NOT NULL
+    AND native_country IN ('United-States', 'Mexico')
+GROUP BY
+      1
+    , 2
+    , 3
+HAVING
+    COUNT(*) >= 20
+ORDER BY
+      1
+    , 2
+    , 3
+
+--- 206 mixed case keywords
+-- the count in HAVING by its alias in another case. Sound.
+Select Sex, Race, Count(*) As Cnt From People Where Random() < 0.1 Group By Sex, Race Having CNT >= 20 Order By Sex, Race
+
+--- 207 orders country month
+create schema shop;
+create table shop.orders (
+  order_id bigint not null primary key,
+  country varchar(2) not null,
+  status varchar,
+  placed_at timestamp not null,
+  total decimal(10, 2),
+  check (total >= 0)
+);
+--- schema above
+-- one order is one person here; schema-qualified table, month and band. Sound.
+select o.country, strftime(o.placed_at, '%Y-%m') as month,
+  case when o.total < 50 then '<50' when o.total < 500 then '50-499' when o.total >= 500 then '500+' else 'n/a' end as basket,
+  count(*) as orders
+from shop.orders o tablesample bernoulli (30 percent)
+where o.status <> 'cancelled'
+group by o.country, month, basket
+having count(*) >= 2
+order by o.country, month, basket
+
+--- 208 employees tenure
+create type grade as enum ('junior', 'senior', 'lead');
+create table employees (emp_pk uuid primary key, gender varchar, g grade, hired date, site varchar default 'HQ');
+--- schema above
+-- an enum and a date against a fixed day; keyed by uuid. Sound.
+with base as (
+  select emp_pk, gender, g, site, date_diff('year', hired, date '2026-06-30') as tenure from employees
+)
+select gender, g, if(tenure >= 10, '10+', '<10') as tenure_band, count(*) as n
+from base
+where sha256($salt || ':u:' || cast(emp_pk as varchar)) < '7fffffffffff'
+group by gender, g, tenure_band
+having count(*) >= 20
+order by gender, g, tenure_band
+
+--- 209 patients icd chapter
+-- one row a patient; diagnosis to chapter by its first letter. Sound.
+select
+  case left(diagnosis, 1) when 'J' then 'respiratory' when 'E' then 'endocrine' when 'I' then 'circulatory' else 'other' end as chapter,
+  case when age >= 65 then '65+' when age >= 18 then '18-64' when age < 18 then '<18' end as age_group,
+  sex,
+  count(*) as patients
+from patients tablesample bernoulli (25 percent)
+group by chapter, age_group, sex
+having patients >= 15
+order by chapter, age_group nulls last, sex
+
+--- 210 survey keep all
+create table survey (resp_pk integer primary key, q1 integer check (q1 between 1 and 5), q2 integer, country varchar);
+--- schema above
+-- survey answers as they are, top-coded. Sound.
+select q1, least(q2, 5) as q2, country, count(*) as n from survey tablesample bernoulli (50 percent) group by q1, least(q2, 5), country having count(*) >= 2 order by q1, 2, country
+
+--- 211 visits latest by qualify alias
+-- QUALIFY by the alias of the row number. Sound.
+with latest as (
+  select v.*, row_number() over (partition by v.person_id order by v.visit_date desc, v.visit_id desc) as rn
+  from visits v
+  where sha256(? || ':u:' || cast(v.person_id as varchar)) < '3fffffffffff'
+  qualify rn = 1
+)
+select ward, region, count(*) as n from latest group by ward, region having count(*) >= 20 order by ward, region
+
+--- 212 visits sub select rn
+-- the row number two sub-selects down. Sound.
+select x.ward, count(*) as n
+from (
+  select y.ward from (
+    select ward, person_id, row_number() over (partition by person_id order by visit_id) as k from visits
+  ) y
+  where y.k = 1 and sha256($1 || ':u:' || cast(y.person_id as varchar)) < '3fffffffffff'
+) x
+group by x.ward
+having count(*) >= 20
+order by x.ward
+
+--- 213 visits filter before rn
+-- first the visits of 2023, then one a person, then recodes. Sound.
+with in_year as (select * from visits where visit_date between date '1950-01-01' and date '2010-12-31'),
+sampled as (select * from in_year where sha256(? || ':u:' || cast(person_id as varchar)) < '7fffffffffff'),
+ranked as (select *, row_number() over (partition by person_id order by visit_date, visit_id) as rn from sampled),
+one as (select left(diagnosis, 1) as letter, region from ranked where rn = 1)
+select letter, region, count(*) as n from one group by 1, 2 having count(*) >= 20 order by 1, 2
+
+--- 214 two level visits
+-- one row a person, raw groups, recoded sums. Sound.
+with one as (
+  select diagnosis, region from visits
+  where sha256(? || ':u:' || cast(person_id as varchar)) < '7fffffffffff'
+  qualify row_number() over (partition by person_id order by visit_date, visit_id) = 1
+),
+raw as (select diagnosis, region, count(*) as cnt from one group by diagnosis, region)
+select left(diagnosis, 1) as letter, sum(cnt) as n from raw group by letter having sum(cnt) >= 20 order by letter
+
+--- 215 ntiles by hand
+-- fixed cut points as decimals. Sound.
+select case when income < 1234.5 then 1 when income < 4321.25 then 2 else 3 end as class, sex, count(*) as n from people where random() < 0.2 group by class, sex having count(*) >= 20 order by class, sex
+
+--- 216 case bool not
+-- NOT, IS NOT TRUE, nested boolean columns. Sound.
+select not coalesce(active, false) as inactive, (age >= 18) is not true as minor_or_unknown, count(*) as n from people tablesample bernoulli (10 percent) group by inactive, minor_or_unknown having count(*) >= 20 order by inactive, minor_or_unknown
+
+--- 217 greatest coalesce chain
+-- coalesce over several columns and a constant. Sound.
+select coalesce(state, city, 'nowhere') as place, sex, count(*) as n from people tablesample bernoulli (10 percent) group by place, sex having count(*) >= 20 order by place, sex
+
+--- 218 decade via text
+-- the decade made of text: left of the year. Sound.
+select left(cast(year(birth_date) as varchar), 3) || '0s' as decade, sex, count(*) as n from people tablesample bernoulli (10 percent) group by decade, sex having count(*) >= 20 order by decade, sex
+
+--- 219 week and month parts
+-- several date parts of a timestamp. Sound.
+select month(created_at) as m, dayofweek(created_at) >= 5 as weekend, hour(created_at) // 6 as quarter_of_day, count(*) as n from people tablesample bernoulli (50 percent) group by m, weekend, quarter_of_day having count(*) >= 20 order by m, weekend, quarter_of_day
+
+--- 220 date trunc cast
+-- date_trunc with casts to date. Sound.
+select date_trunc('month', created_at)::date as month, sex, count(*) as n from people tablesample bernoulli (50 percent) group by month, sex having count(*) >= 20 order by month, sex
+
+--- 221 age in literal interval
+-- a date compared with a constant minus a constant interval. Sound.
+select birth_date <= date '2026-01-01' - interval 18 year as adult, sex, count(*) as n from people tablesample bernoulli (10 percent) group by adult, sex having count(*) >= 20 order by adult, sex
+
+--- 222 ilike not like
+-- LIKE with %, _ and ESCAPE on constants. Sound.
+select email like '%@example.com' as corporate, occupation not ilike 'other\_%' escape '\' as named, count(*) as n from people tablesample bernoulli (10 percent) group by corporate, named having count(*) >= 20 order by corporate, named
+
+--- 223 similar to constant
+-- SIMILAR TO a constant pattern. Sound.
+select zip similar to '(1|2)[0-9]{4}' as east, sex, count(*) as n from people tablesample bernoulli (10 percent) group by east, sex having count(*) >= 20 order by east, sex
+
+--- 224 in tuple
+-- IN over a constant list of numbers, negated. Sound.
+select year not in (2020, 2021, 2022) as recent, race, count(*) as n from people tablesample bernoulli (10 percent) group by recent, race having count(*) >= 20 order by recent, race
+
+--- 225 union three years
+-- three partitions, filters on top and below, sampled in the middle. Sound.
+with y as (
+  select age, sex, 2022 as yr from people where year = 2022
+  union all
+  select age, sex, 2023 from people where year = 2023
+  union all
+  select age, sex, 2024 from people where year = 2024
+),
+s as (select * from y where random() < 0.2)
+select yr, case when age < 40 then 'young' else 'old' end as band, sex, count(*) as n
+from s where sex is not null
+group by yr, band, sex
+having count(*) >= 20
+order by yr, band, sex
+
+--- 226 union in subselect not
+-- partition by a condition and its negation with NULL kept apart. Sound.
+select p.kind, p.sex, count(*) as n from (
+  select 'adult' as kind, sex from people where age >= 18
+  union all
+  select 'minor' as kind, sex from people where not (age >= 18)
+  union all
+  select 'unknown' as kind, sex from people where age is null
+) p where random() < 0.1 group by p.kind, p.sex having count(*) >= 20 order by p.kind, p.sex
+
+--- 227 union keyed partitions
+create table members (member_pk bigint primary key, region varchar, plan varchar);
+--- schema above
+-- the keyed sample in each part of one table. Sound: one coin a member.
+with u as (
+  select plan, 'n' as r from members where region = 'north' and sha256($s || ':u:' || cast(member_pk as varchar)) < '7fffffffffff'
+  union all
+  select plan, 's' as r from members where region = 'south' and sha256($s || ':u:' || cast(member_pk as varchar)) < '7fffffffffff'
+)
+select r, plan, count(*) as n from u group by r, plan having count(*) >= 20 order by r, plan
+
+--- 228 view in mart
+create schema raw;
+create schema mart;
+create table raw.people (id integer not null primary key, zip varchar, sex varchar, age integer, deleted boolean);
+create view mart.people as
+  select p.id, left(p.zip, 3) as zip3, p.sex, p.age
+  from raw.people as p
+  where not coalesce(p.deleted, false);
+--- schema above
+-- a mart view over the raw table of the same name. Sound.
+select zip3, sex, age // 20 as a20, count(*) as n
+from mart.people
+where random() < 0.5
+group by zip3, sex, a20
+having count(*) >= 20
+order by zip3, sex, a20
+
+--- 229 view with cte
+create table people (id integer primary key, sex varchar, age integer);
+create or replace view v as with a as (select id, sex, age from people where age is not null) select id, sex, case when age < 50 then 'a' else 'b' end as band from a;
+--- schema above
+-- the view has a CTE of its own. Sound.
+with a as (select * from v) select sex, band, count(*) as n from a where random() < 0.1 group by sex, band having count(*) >= 20 order by sex, band
+
+--- 230 share and cumulative
+-- share, rank and cumulative share over the released groups, totally ordered. Sound: post-processing.
+with r as (select occupation, sex, count(*) as n from people where random() < 0.2 group by occupation, sex having count(*) >= 20)
+select occupation, sex, n,
+  round(100.0 * n / sum(n) over (), 2) as pct,
+  dense_rank() over (order by n desc) as place,
+  max(n) over (partition by sex) as largest_of_sex
+from r
+order by place, occupation, sex
+
+--- 231 released bands
+-- released counts put into bands, and a label made of two keys. Sound: post-processing.
+with r as (select race, sex, count(*) as n from people where random() < 0.2 group by race, sex having count(*) >= 20)
+select coalesce(race, '?') || ' / ' || coalesce(sex, '?') as label, n, case when n < 50 then '20-49' when n < 100 then '50-99' else '100+' end as band, n / 0.2 as estimate from r order by label
+
+--- 232 released total by group
+-- totals of released groups by a coarser key. Sound: post-processing.
+with r as (select race, sex, education, count(*) as n from people where random() < 0.2 group by race, sex, education having count(*) >= 20)
+select race, count(*) as groups_released, sum(n) as people_released from r group by race order by race
+
+--- 233 having range
+-- threshold and an upper bound. Sound.
+select state, city, count(*) as n from people where random() < 0.2 group by state, city having count(*) >= 20 and count(*) < 100000 order by state, city
+
+--- 234 having key in
+-- conditions on keys in HAVING. Sound.
+select state, sex, count(*) as n from people where random() < 0.2 group by state, sex having count(*) >= 20 and state in ('NY', 'CA') and sex is not null order by state, sex
+
+--- 235 random lt cast decimal
+-- CAST of the rate to DOUBLE. Sound.
+select state, sex, count(*) as n from people where random() < cast(0.1 as double) group by state, sex having count(*) >= 20 order by state, sex
+
+--- 236 random percent hundred
+-- 100 * random() <= 10. Sound.
+select state, sex, count(*) as n from people where 100 * random() <= 10 group by state, sex having count(*) >= 20 order by state, sex
+
+--- 237 random fraction int
+-- 1/10 in DuckDB is 0.1. Sound.
+select state, sex, count(*) as n from people where random() < 1/10 group by state, sex having count(*) >= 20 order by state, sex
+
+--- 238 random is true
+-- (random() < .1) is true, = true. Sound.
+select state, sex, count(*) as n from people where (random() < 0.1) is true group by state, sex having count(*) >= 20 order by state, sex
+
+--- 239 sample limit free subquery alias
+-- sub-select of a sub-select of a sub-select. Sound.
+select a.sex, count(*) as n from (select b.sex from (select c.sex, c.age from (select * from people d) c where c.age > 10) b where random() < 0.1) a group by a.sex having count(*) >= 20 order by a.sex
+
+--- 240 using sample before order in cte
+-- USING SAMPLE in a grouped CTE. Sound.
+with g as (select sex, race, count(*) as n from people where age > 17 group by sex, race using sample 20% (bernoulli))
+select * from g where n >= 20 order by sex, race
+
+--- 241 comment header dbt
+-- dbt's own header comment below. Sound.
+/* {"app": "dbt", "dbt_version": "1.11.0", "profile_name": "x", "target_name": "prod", "node_id": "model.x.y"} */
+
+  
+    
+    
+
+    create  table
+      "memory"."main"."people_public__dbt_tmp"
+  
+    as (
+      
+
+with s as (
+    select * from "memory"."main"."people"
+    where random() < 0.1
+)
+
+select sex, race, count(*) as n
+from s
+group by 1, 2
+having count(*) >= 20
+order by 1, 2
+    );
+
+--- 242 keyed ctas secret relation
+-- CTAS with the secrets relation and an alias. Sound.
+create or replace table public_v2 as
+select p.state, p.sex, count(*) as n
+from people as p
+where sha256((select salt from privacy_secrets.salts where release_id = 'adult_public_v1') || ':u:' || cast(p.id as varchar)) < '3fffffffffff'
+group by p.state, p.sex
+having count(*) >= 20
+order by p.state, p.sex
+
+--- 243 group by everything mixed
+-- ordinals, aliases and expressions mixed in GROUP BY. Sound.
+select left(zip, 2) as z, upper(sex) as s, age >= 65 as senior, count(*) as n from people where random() < 0.2 group by 1, s, age >= 65 having count(*) >= 20 order by z, s, senior
+
+--- 244 order by nulls and collate free
+-- ORDER BY with a CASE of the keys, keys follow. Sound.
+select sex, race, count(*) as n from people where random() < 0.2 group by sex, race having count(*) >= 20 order by case when sex = 'Female' then 0 else 1 end, sex, race
+
+--- 245 string functions more
+-- concat, concat_ws, lpad, reverse, initcap-free. Sound.
+select concat(left(state, 1), '*') as st, concat_ws('-', sex, race) as sr, lpad(cast(hours_per_week // 10 as varchar), 2, '0') as h, count(*) as n from people where random() < 0.9 group by st, sr, h having count(*) >= 20 order by st, sr, h
+
+--- 246 numeric functions more
+-- ceil, trunc, bit-free arithmetic with constants. Sound.
+select ceil(hours_per_week / 10.0) as h, trunc(score / 25.0) as t, count(*) as n from people where random() < 0.9 group by h, t having count(*) >= 20 order by h, t
+
+--- 247 parameters positional
+-- numbered parameter, bound once. Sound.
+select state, sex, count(*) as n from people where sha256($1 || ':u:' || cast(id as varchar)) < '3fffffffffff' group by state, sex having count(*) >= 20 order by state, sex
+
+--- 248 window clause rn
+-- the window is named in a WINDOW clause. Sound: one row a person.
+with one as (
+  select region, row_number() over w as rn from visits
+  where sha256(? || ':u:' || cast(person_id as varchar)) < '7fffffffffff'
+  window w as (partition by person_id order by visit_date, visit_id)
+)
+select region, count(*) as n from one where rn = 1 group by region having count(*) >= 20 order by region

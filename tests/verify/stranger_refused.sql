@@ -1667,3 +1667,852 @@ set threads = 1; select sex, race, count(*) as n from people tablesample bernoul
 --- 365 default collation
 -- a statement that changes the default collation first. Unsound.
 set default_collation = 'nocase'; select sex, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, race having count(*) >= 20 order by sex, race
+
+--- 366 having n is a raw column
+create table people (id integer primary key, zip varchar, n integer);
+--- schema above
+-- n is grouped and a column of the table: DuckDB's HAVING means the column. Unsound: no threshold.
+select zip, count(*) as n from people tablesample bernoulli (10 percent) group by zip, n having n >= 20 order by zip
+
+--- 367 having n is a raw column no schema
+-- GROUP BY n can only mean a column n (an aggregate cannot be grouped), so HAVING n is that column. Unsound.
+select sex, count(*) as age from people tablesample bernoulli (10 percent) group by sex, age having age >= 20 order by sex
+
+--- 368 having alias hidden qualified
+-- HAVING on the raw column, whose name is the count's alias. Unsound.
+select sex, count(*) as score from people p tablesample bernoulli (10 percent) group by sex, p.score having p.score >= 20 order by sex
+
+--- 369 outer where alias hidden
+-- WHERE means the sub-select's column n (the age), not the alias n of the count. Unsound.
+select g, c as n from (select sex as g, age as n, count(*) as c from people tablesample bernoulli (10 percent) group by sex, age) t where n >= 20 order by g, n
+
+--- 370 qualify rn is a column
+create table visits (visit_id integer primary key, person_id integer, diagnosis varchar, rn integer);
+--- schema above
+-- the table has a column rn, and QUALIFY means it: all rows of a person. Unsound (1).
+with one as (
+  select diagnosis, row_number() over (partition by person_id order by visit_id) as rn from visits
+  where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999'
+  qualify rn = 1
+)
+select diagnosis, count(*) as n from one group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 371 rn redefined
+-- rn is replaced by a constant before it is asked for. Unsound: all rows of a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999'),
+two as (select diagnosis, 1 as rn from one)
+select diagnosis, count(*) as n from two where rn = 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 372 named window other partition
+-- the named window partitions by clinic. Unsound.
+with one as (select diagnosis, row_number() over w as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999' window w as (partition by clinic_id order by visit_id))
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 373 distinct on other key
+-- one row a clinic. Unsound: the row depends on others.
+with one as (select distinct on (clinic_id) clinic_id, diagnosis from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999' order by clinic_id, visit_id)
+select diagnosis, count(*) as n from one group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 374 distinct on ordinal
+-- DISTINCT ON (1) is the first output column, here the clinic. Unsound.
+with one as (select distinct on (1) clinic_id, person_id, diagnosis from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999' order by clinic_id, visit_id)
+select diagnosis, count(*) as n from one group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 375 distinct on person and more
+-- one row a person and diagnosis. Unsound: several rows a person.
+with one as (select distinct on (person_id, region) person_id, diagnosis from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999' order by person_id, region, visit_id)
+select diagnosis, count(*) as n from one group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 376 distinct on renamed key
+-- person_id is an alias of the clinic in this SELECT. DISTINCT ON takes the alias or the column? Either way it must be refused.
+with one as (select distinct on (person_id) clinic_id as person_id, diagnosis from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999' order by person_id, visit_id)
+select diagnosis, count(*) as n from one group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 377 partition by redefined key
+-- person_id is the clinic under another name. Unsound: the key is no person.
+with v as (select clinic_id as person_id, visit_id, diagnosis from visits),
+one as (select diagnosis, row_number() over (partition by person_id // 2 order by visit_id) as rn from v where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999')
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 378 rn partition coarser
+-- the partition is a recode of the person: one row of ten persons. Unsound.
+with one as (select diagnosis, row_number() over (partition by person_id // 10 order by visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999')
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 379 rn order by other window
+-- the order inside the person depends on a rank over all. Unsound.
+with r as (select person_id, visit_id, diagnosis, rank() over (order by cost) as place from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999'),
+one as (select diagnosis, row_number() over (partition by person_id order by place % 7, visit_id) as rn from r)
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 2 order by diagnosis
+
+--- 380 union alias constant
+-- part is no column but the constant alias, and DuckDB lets WHERE see it: both branches hold everybody. Unsound.
+with u as (
+  select sex, 2023 as part from people where part = 2023
+  union all
+  select sex, 2024 as part from people where part = 2024
+)
+select sex, part, count(*) as n from u where random() < 0.1 group by sex, part having count(*) >= 20 order by sex, part
+
+--- 381 union alias constant dropped
+-- the same, and the label is dropped: every person counts twice. Unsound.
+with u as (
+  select sex, 1 as part from people where part = 1
+  union all
+  select sex, 2 as part from people where part = 2
+)
+select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 382 union alias computed
+-- two computed aliases with one name. Unsound: the branches overlap.
+with u as (
+  select sex, age // 10 as band from people where band = 3
+  union all
+  select sex, score // 10 as band from people where band = 4
+)
+select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 383 union text order dates
+-- as text '2024-10-01' is before '2024-9-01'; as dates September is in both parts. Unsound on a date column.
+with u as (
+  select sex from people where birth_date <= '1964-10-01'
+  union all
+  select sex from people where birth_date >= '1964-9-01'
+)
+select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 384 union text order dates schema
+create table events (event_id integer primary key, country varchar, day date);
+--- schema above
+-- the same with the schema's DATE. Unsound.
+with u as (select country from events where day <= '1964-10-01' union all select country from events where day >= '1964-9-01') select country, count(*) as n from u where random() < 0.1 group by country having count(*) >= 20 order by country
+
+--- 385 union text order numbers
+-- as text '10' is before '9'; as numbers 9 and 10 are in both parts. Unsound on an integer column.
+with u as (select sex from people where age <= '10' union all select sex from people where age >= '9') select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 386 union text order numbers schema
+create table people (id integer primary key, sex varchar, age integer);
+--- schema above
+-- the same with the schema's INTEGER. Unsound.
+with u as (select sex from people where age <= '10' union all select sex from people where age >= '9') select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 387 union date two spellings
+-- one day in two spellings, no schema. Unsound on a date column.
+with u as (select sex from people where birth_date = '1990-01-01' union all select sex from people where birth_date = '1990-1-1') select sex, count(*) as n from u where random() < 0.9 group by sex having count(*) >= 2 order by sex
+
+--- 388 union bool two spellings
+-- one truth value in two spellings, no schema. Unsound on a boolean column.
+with u as (select sex from people where active = 'true' union all select sex from people where active = 't') select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 389 union uuid two spellings
+create table members (member_id uuid, plan varchar);
+--- schema above
+-- a uuid in upper and lower case is one uuid. Unsound.
+with u as (select plan from members where member_id = 'ABCDEF00-0000-0000-0000-000000000001' union all select plan from members where member_id = 'abcdef00-0000-0000-0000-000000000001') select plan, count(*) as n from u where random() < 0.1 group by plan having count(*) >= 20 order by plan
+
+--- 390 union timestamp spellings
+create table events (event_id integer primary key, country varchar, seen timestamp);
+--- schema above
+-- 'T' and a blank between date and time. Unsound.
+with u as (select country from events where seen = '2020-01-01 00:00:00' union all select country from events where seen = '2020-01-01T00:00:00') select country, count(*) as n from u where random() < 0.1 group by country having count(*) >= 20 order by country
+
+--- 391 union float neighbours
+create table events (event_id integer primary key, country varchar, ratio float);
+--- schema above
+-- 16777216 and 16777217 are one FLOAT. Unsound: the parts meet.
+with u as (select country from events where ratio <= 16777216 union all select country from events where ratio >= 16777217) select country, count(*) as n from u where random() < 0.1 group by country having count(*) >= 20 order by country
+
+--- 392 union float decimals
+create table events (event_id integer primary key, country varchar, ratio float);
+--- schema above
+-- 0.1 and 0.10000000149 are one FLOAT. Unsound.
+with u as (select country from events where ratio = 0.1 union all select country from events where ratio = 0.10000000149) select country, count(*) as n from u where random() < 0.1 group by country having count(*) >= 20 order by country
+
+--- 393 union double big integers
+create table events (event_id integer primary key, country varchar, amount double);
+--- schema above
+-- 9007199254740992 and 9007199254740993 are one DOUBLE. Unsound.
+with u as (select country from events where amount <= 9007199254740992 union all select country from events where amount >= 9007199254740993) select country, count(*) as n from u where random() < 0.1 group by country having count(*) >= 20 order by country
+
+--- 394 union nocase ranges
+create table members (member_pk integer primary key, country varchar collate nocase, plan varchar);
+--- schema above
+-- under NOCASE 'a' is below 'B': the parts of byte order overlap. Unsound.
+with u as (select plan from members where country < 'Z' union all select plan from members where country >= 'a') select plan, count(*) as n from u where random() < 0.1 group by plan having count(*) >= 20 order by plan
+
+--- 395 union not null safe
+-- not (x is distinct from y) and x is null meet at NULL. Unsound.
+with u as (select sex from people where race is not distinct from null union all select sex from people where race is null) select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 396 union case else
+-- the CASEs are two functions; both hold people of 20. Unsound.
+with u as (
+  select sex from people where case when age < 30 then 1 else 2 end = 1
+  union all
+  select sex from people where case when age < 20 then 1 else 2 end = 2
+)
+select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 397 union left prefixes
+-- '1' and '10' are prefixes of two lengths. Unsound.
+with u as (select sex from people where left(zip, 1) = '1' union all select sex from people where left(zip, 2) = '10') select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 398 union two aliases of table
+-- a.year and b.year are the same column, but the second filter is on another one. Unsound.
+with u as (select a.sex from people a where a.year = 2023 union all select b.sex from people b where b.age = 30) select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 399 union parts then count whole
+-- three parts; the first and the third are the same. Unsound.
+with u as (
+  select sex from people where year = 2023
+  union all select sex from people where year = 2024
+  union all select sex from people where year = 2023
+)
+select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 400 union nested overlap
+-- a union of unions; two leaves overlap. Unsound.
+with a as (select sex, year from people where year = 2023 union all select sex, year from people where year = 2024),
+u as (select sex from a where year = 2023 union all select sex from people where year in (2023, 2025))
+select sex, count(*) as n from u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 401 union columns swapped
+-- the branches name year and age crosswise; the second "year" is an age. Unsound.
+with b as (select sex, age as year from people)
+select sex, count(*) as n from (select sex from people where year = 2023 union all select sex from b where year = 30) u where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 402 released row number no order
+-- row_number() over () numbers the groups in the engine's order: the order leaves as a column. Unsound.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, row_number() over () as nr from r order by sex, zip, race
+
+--- 403 released row number ties
+-- numbered by the count: ties are broken by the engine's order. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, row_number() over (order by n desc) as nr from r order by sex, zip, race
+
+--- 404 released running sum rows
+-- a running sum by ROWS over ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, sum(n) over (order by n rows between unbounded preceding and current row) as running from r order by sex, zip, race
+
+--- 405 released first value
+-- first_value without an order. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, first_value(zip) over (partition by sex) as some_zip from r order by sex, zip, race
+
+--- 406 released lag ties
+-- lag over ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, lag(zip) over (order by n) as before from r order by sex, zip, race
+
+--- 407 released ntile ties
+-- ntile over ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, ntile(4) over (order by n) as quarter from r order by sex, zip, race
+
+--- 408 window total between thresholds
+-- the total is taken over groups of at least 2, the rows shown have at least 20. Unsound if k = 20 is certified (k = 2 is true).
+with r as (select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= 1),
+t as (select zip, age, n, sum(n) over () as total from r)
+select zip, age, n, total from t where n >= 20 order by zip, age
+
+--- 409 window rank between thresholds
+-- ranks over all groups, in the same SELECT as the grouping; the threshold stands outside. Unsound.
+select * from (select zip, age, count(*) as n, rank() over (order by count(*) desc) as place from people tablesample bernoulli (10 percent) group by zip, age) where n >= 20 order by zip, age
+
+--- 410 sum five
+-- sum(5) >= 20 is four rows. Unsound if k = 20 is certified.
+select zip, sum(5) as n from people tablesample bernoulli (10 percent) group by zip having sum(5) >= 20 order by zip
+
+--- 411 sum one of groups
+-- sum(1) over the raw groups counts groups, not persons. Unsound.
+with raw as (select age, zip, sex, count(*) as c from people tablesample bernoulli (10 percent) group by age, zip, sex)
+select sex, sum(1) as n from raw group by sex having sum(1) >= 20 order by sex
+
+--- 412 count null
+-- count(null) is 0; >= 0 is no threshold. Unsound.
+select zip, count(*) as n from people tablesample bernoulli (10 percent) group by zip having count(null) >= 0 order by zip
+
+--- 413 count distinct constant
+-- count(distinct 1) is 1. Unsound.
+select zip, count(*) as n from people tablesample bernoulli (10 percent) group by zip having count(distinct 1) >= 1 order by zip
+
+--- 414 sum of product
+-- sum(age * c) is the total age. Unsound (3).
+with raw as (select age, sex, count(*) as c from people tablesample bernoulli (10 percent) group by age, sex)
+select sex, sum(c) as n, sum(age * c) as total_age from raw group by sex having sum(c) >= 20 order by sex
+
+--- 415 sum filter
+-- sum(c) filter (…): a count without threshold. Unsound (3).
+with raw as (select age, sex, count(*) as c from people tablesample bernoulli (10 percent) group by age, sex)
+select sex, sum(c) as n, sum(c) filter (where age < 18) as minors from raw group by sex having sum(c) >= 20 order by sex
+
+--- 416 sum scaled threshold
+-- the threshold is on ten times the count. Unsound if k = 20 is certified.
+with raw as (select age, sex, count(*) * 10 as c from people tablesample bernoulli (10 percent) group by age, sex)
+select sex, sum(c) as n from raw group by sex having sum(c) >= 20 order by sex
+
+--- 417 sum coalesced
+-- greatest(c, 20) as the count: every group passes. Unsound.
+with raw as (select age, sex, greatest(count(*), 20) as c from people tablesample bernoulli (10 percent) group by age, sex)
+select sex, age, sum(c) as n from raw group by sex, age having sum(c) >= 20 order by sex, age
+
+--- 418 rate rounds to one
+-- 0.99999999999999999999 is 1.0 as DOUBLE: every row. Unsound.
+select zip, sex, count(*) as n from people where random() < 0.99999999999999999999 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 419 percent rounds to hundred
+-- 99.99999999999999999999 percent is 100 as DOUBLE. Unsound.
+select zip, sex, count(*) as n from people tablesample bernoulli (99.99999999999999999999 percent) group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 420 rate decimal rounds to one
+-- 0.96 as DECIMAL(2,1) is 1.0. Unsound.
+select zip, sex, count(*) as n from people where random() < 0.96::decimal(2,1) group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 421 rate decimal rounds
+-- 0.14 as DECIMAL(2,1) is 0.1, 0.16 is 0.2: the rate is not the number written. Unsound if 0.16 is certified.
+select zip, sex, count(*) as n from people where random() < 0.16::decimal(2,1) group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 422 rate modulo
+-- 10 % 3 is 1: every row. Unsound.
+select zip, sex, count(*) as n from people where random() < 10 % 3 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 423 rate power
+-- 0.1 ^ 0 is 1. Unsound.
+select zip, sex, count(*) as n from people where random() < 0.1 ^ 0 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 424 random times zero
+-- random() * 0 < 0.1: every row. Unsound.
+select zip, sex, count(*) as n from people where random() * 0 < 0.1 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 425 random times negative
+-- random() * -1 < 0.1: every row. Unsound.
+select zip, sex, count(*) as n from people where random() * -1 < 0.1 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 426 random over hundred
+-- random() * 100 < 1000: every row. Unsound.
+select zip, sex, count(*) as n from people where random() * 100 < 1000 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 427 random divided
+-- random() / 10 < 0.1: every row. Unsound.
+select zip, sex, count(*) as n from people where random() / 10 < 0.1 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 428 random between reversed
+-- not between 0.1 and 1: also a draw, but between -1 and 2 is every row. Unsound.
+select zip, sex, count(*) as n from people where random() between -1 and 2 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 429 random ge zero
+-- random() >= 0 is every row. Unsound.
+select zip, sex, count(*) as n from people where random() >= 0 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 430 random ge small
+-- not (random() < 0): every row. Unsound.
+select zip, sex, count(*) as n from people where not (random() < 0.0) group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 431 random neq
+-- random() <> 0.1 is every row but one in 2^53. Unsound.
+select zip, sex, count(*) as n from people where random() <> 0.1 group by zip, sex having count(*) >= 20 order by zip, sex
+
+--- 432 division by column
+create table people (id integer primary key, sex varchar, age integer, score integer);
+--- schema above
+-- DuckDB 2.0 raises an error at a division by zero. Unsound: error text.
+select case when sex = 'none' then age // score end as r, sex, count(*) as n from people tablesample bernoulli (10 percent) group by r, sex having count(*) >= 2 order by r, sex
+
+--- 433 modulo by column
+create table people (id integer primary key, sex varchar, age integer, score integer);
+--- schema above
+-- age % score fails at 0. Unsound: error text.
+select case when sex = 'none' then age % score end as r, sex, count(*) as n from people tablesample bernoulli (10 percent) group by r, sex having count(*) >= 2 order by r, sex
+
+--- 434 equality text number
+create table people (id integer primary key, sex varchar, zip varchar);
+--- schema above
+-- zip = 10001 casts every zip to a number and fails at 'SW1A', quoting it. Unsound: error text.
+select case when zip = 10001 then 'here' else 'there' end as z, sex, count(*) as n from people tablesample bernoulli (10 percent) where zip not like 'a%' and zip not like 'b%' group by z, sex having count(*) >= 2 order by z, sex
+
+--- 435 in list text number
+create table people (id integer primary key, sex varchar, zip varchar);
+--- schema above
+-- zip in (10001, 10002): the same. Unsound.
+select zip in (10001, 10002) as z, sex, count(*) as n from people tablesample bernoulli (10 percent) group by z, sex having count(*) >= 2 order by z, sex
+
+--- 436 simple case text number
+create table people (id integer primary key, sex varchar, zip varchar);
+--- schema above
+-- case zip when 10001: the same. Unsound.
+select case zip when 10001 then 'a' else 'b' end as z, sex, count(*) as n from people tablesample bernoulli (10 percent) group by z, sex having count(*) >= 2 order by z, sex
+
+--- 437 nullif text number
+create table people (id integer primary key, sex varchar, zip varchar);
+--- schema above
+-- nullif(zip, 0): the same. Unsound.
+select nullif(zip, 0) as z, sex, count(*) as n from people tablesample bernoulli (10 percent) group by z, sex having count(*) >= 2 order by z, sex
+
+--- 438 columns text number
+create table people (id integer primary key, sex varchar, zip varchar, score integer);
+--- schema above
+-- zip = score casts the zip. Unsound: error text.
+select zip = score as z, sex, count(*) as n from people tablesample bernoulli (10 percent) group by z, sex having count(*) >= 2 order by z, sex
+
+--- 439 filter text number
+create table people (id integer primary key, sex varchar, zip varchar);
+--- schema above
+-- a filter with the implicit cast. Unsound: error text.
+select sex, count(*) as n from people tablesample bernoulli (10 percent) where zip <> 0 group by sex having count(*) >= 2 order by sex
+
+--- 440 like escape column
+-- the pattern is a column: a trailing escape is an error. Unsound: error text.
+select city like state escape '\' as m, sex, count(*) as n from people tablesample bernoulli (10 percent) group by m, sex having count(*) >= 2 order by m, sex
+
+--- 441 similar to column
+-- SIMILAR TO a column: a broken pattern is an error. Unsound.
+select city similar to state as m, sex, count(*) as n from people tablesample bernoulli (10 percent) group by m, sex having count(*) >= 2 order by m, sex
+
+--- 442 tilde column
+-- ~ with a column as pattern. Unsound.
+select city ~ state as m, sex, count(*) as n from people tablesample bernoulli (10 percent) group by m, sex having count(*) >= 2 order by m, sex
+
+--- 443 date trunc part column
+create table people (id integer primary key, sex varchar, part varchar, birth_date date);
+--- schema above
+-- the part is a column: an unknown part is an error that quotes it. Unsound.
+select case when sex = 'none' then date_trunc(part, birth_date) end as d, sex, count(*) as n from people tablesample bernoulli (10 percent) group by d, sex having count(*) >= 2 order by d, sex
+
+--- 444 cast decimal overflow
+create table people (id integer primary key, sex varchar, salary decimal(12,2));
+--- schema above
+-- salary::integer fails above 2147483647, decimal(3,1) above 99.9. Unsound: error text.
+select case when sex = 'none' then salary::decimal(3,1) end as s, sex, count(*) as n from people tablesample bernoulli (50 percent) group by s, sex having count(*) >= 2 order by s, sex
+
+--- 445 cast double int
+create table people (id integer primary key, sex varchar, income double);
+--- schema above
+-- cast(income as integer) fails at 1e300 and NaN. Unsound: error text.
+select cast(income as integer) // 1000 as k, sex, count(*) as n from people tablesample bernoulli (50 percent) group by k, sex having count(*) >= 2 order by k, sex
+
+--- 446 overflow addition
+create table people (id integer primary key, sex varchar, score integer);
+--- schema above
+-- score + 2147483600 overflows at 48. Unsound: error text.
+select case when sex = 'none' then score + 2147483600 end as s, sex, count(*) as n from people tablesample bernoulli (50 percent) group by s, sex having count(*) >= 2 order by s, sex
+
+--- 447 overflow square
+create table people (id integer primary key, sex varchar, score integer);
+--- schema above
+-- score * score overflows at 46341. Unsound: error text.
+select score * score // 1000 as s, sex, count(*) as n from people tablesample bernoulli (50 percent) group by s, sex having count(*) >= 2 order by s, sex
+
+--- 448 overflow smallint
+create table people (id integer primary key, sex varchar, age utinyint);
+--- schema above
+-- age - 200 is below zero for an unsigned type: overflow. Unsound: error text.
+select case when sex = 'none' then age - 200::utinyint end as s, sex, count(*) as n from people tablesample bernoulli (50 percent) group by s, sex having count(*) >= 2 order by s, sex
+
+--- 449 negative zero division
+create table people (id integer primary key, sex varchar, score integer, age integer);
+--- schema above
+-- 0 / -5 is -0.0: a float key from integers. Unsound: which zero is shown depends on the order of rows.
+select case when age <> 50 then score / (age - 50) end as r, sex, count(*) as n from people tablesample bernoulli (50 percent) group by r, sex having count(*) >= 2 order by r, sex
+
+--- 450 timetz key
+create table shifts (shift_pk integer primary key, status varchar, start_at time with time zone);
+--- schema above
+-- a time with time zone as a key. Refused: instants are compared, offsets are shown.
+select start_at, status, count(*) as n from shifts tablesample bernoulli (50 percent) group by start_at, status having count(*) >= 2 order by start_at, status
+
+--- 451 whole row with float
+create table people (id integer primary key, sex varchar, income double);
+--- schema above
+-- the whole row as a key: it holds a float. Unsound.
+select people as p, count(*) as n from people tablesample bernoulli (50 percent) group by p having count(*) >= 2 order by p
+
+--- 452 struct with float
+create table people (id integer primary key, sex varchar, income double);
+--- schema above
+-- a struct with a float as a key. Unsound.
+select {'s': sex, 'i': income} as p, count(*) as n from people tablesample bernoulli (50 percent) group by p having count(*) >= 2 order by p
+
+--- 453 row with float
+create table people (id integer primary key, sex varchar, income double);
+--- schema above
+-- a row value with a float as a key. Unsound.
+select row(sex, income) as p, count(*) as n from people tablesample bernoulli (50 percent) group by p having count(*) >= 2 order by p
+
+--- 454 coalesce float
+create table people (id integer primary key, sex varchar, income double);
+--- schema above
+-- coalesce of a float is a float. Unsound.
+select coalesce(income, 0) as i, count(*) as n from people tablesample bernoulli (50 percent) group by i having count(*) >= 2 order by i
+
+--- 455 case float branch
+create table people (id integer primary key, sex varchar, income double);
+--- schema above
+-- one branch of the CASE is a float. Unsound.
+select case when income > 5000 then 5000 when income < -5000 then -5000 else income end as i, count(*) as n from people tablesample bernoulli (50 percent) group by i having count(*) >= 2 order by i
+
+--- 456 float to text
+create table people (id integer primary key, sex varchar, income double);
+--- schema above
+-- raw level: GROUP BY income merges -0 and 0, and the text shows the one that came first. Unsound: order of rows.
+with raw as (select income, sex, count(*) as c from people tablesample bernoulli (50 percent) group by income, sex)
+select cast(income as varchar)[1:2] as i, sex, sum(c) as n from raw group by i, sex having sum(c) >= 2 order by i, sex
+
+--- 457 collated raw level
+create table people (id integer primary key, sex varchar, city varchar collate nocase);
+--- schema above
+-- raw level: GROUP BY city merges 'a' and 'A', and the recode sees the one that came first. Unsound.
+with raw as (select city, sex, count(*) as c from people tablesample bernoulli (50 percent) group by city, sex)
+select case when ascii(city) = 97 then 'lower' else 'upper' end as i, sex, sum(c) as n from raw group by i, sex having sum(c) >= 2 order by i, sex
+
+--- 458 schema view replaced
+create table people (id integer primary key, sex varchar);
+create view v as select sex from people;
+create or replace view v as select sex from people union all select sex from people;
+--- schema above
+-- the second definition of the view counts. Unsound: everybody twice.
+select sex, count(*) as n from v where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 461 schema view of join by using
+create table people (id integer primary key, zip varchar, sex varchar);
+create table zips (zip varchar);
+create view v as select * from people left join zips using (zip);
+--- schema above
+-- the view's left join repeats people. Unsound.
+select sex, count(*) as n from v where random() < 0.1 group by sex having count(*) >= 20 order by sex
+
+--- 462 keyed view not unique
+create table people (id integer primary key, zip varchar, sex varchar);
+create view v as select id // 2 as id, sex from people;
+--- schema above
+-- the view's id is shared by two people. Unsound (1).
+select sex, count(*) as n from v where sha256(? || ':u:' || cast(id as varchar)) < '1999999999999' group by sex having count(*) >= 20 order by sex
+
+--- 463 keyed cte not unique
+-- the CTE's id is a recode. Unsound (1).
+with c as (select id // 100 as id, sex from people) select sex, count(*) as n from c where sha256(? || ':u:' || cast(id as varchar)) < '1999999999999' group by sex having count(*) >= 20 order by sex
+
+--- 464 keyed union key
+create table people (id integer primary key, year integer, sex varchar);
+--- schema above
+-- the second part's ids are shifted: two people share a coin. Unsound (1).
+with u as (select id, sex from people where year = 2023 union all select id + 1 as id, sex from people where year = 2024)
+select sex, count(*) as n from u where sha256(? || ':u:' || cast(id as varchar)) < '1999999999999' group by sex having count(*) >= 20 order by sex
+
+--- 465 keyed hash prefix empty
+-- left(…, 0) is '': below every bound: everybody. Unsound.
+select sex, count(*) as n from people where left(sha256(? || ':u:' || cast(id as varchar)), 0) < '1999' group by sex having count(*) >= 20 order by sex
+
+--- 466 keyed hash prefix negative
+-- left(…, -64) is '': everybody. Unsound.
+select sex, count(*) as n from people where left(sha256(? || ':u:' || cast(id as varchar)), -64) < '1999' group by sex having count(*) >= 20 order by sex
+
+--- 467 keyed hash substr past
+-- substr behind the end is '': everybody. Unsound.
+select sex, count(*) as n from people where substr(sha256(? || ':u:' || cast(id as varchar)), 70, 5) < '1999' group by sex having count(*) >= 20 order by sex
+
+--- 468 keyed le all
+-- <= 'f' as prefix: left(…, 1) <= 'f' is everybody. Unsound.
+select sex, count(*) as n from people where left(sha256(? || ':u:' || cast(id as varchar)), 1) <= 'f' group by sex having count(*) >= 20 order by sex
+
+--- 469 keyed not lt
+-- not (hash < '0'): everybody. Unsound.
+select sex, count(*) as n from people where not (sha256(? || ':u:' || cast(id as varchar)) < '0') group by sex having count(*) >= 20 order by sex
+
+--- 470 group by text literal
+-- GROUP BY 'sex' groups by a constant; sex is any_value. Unsound (3) (DuckDB needs the any_value).
+select any_value(sex) as sex, count(*) as n from people tablesample bernoulli (10 percent) group by 'sex' having count(*) >= 20 order by 1
+
+--- 471 hidden suppression flag
+-- a CASE on the count before the suppression in an outer query: shows rows of small groups as 'few'. Unsound (3).
+select zip, case when n >= 20 then n::varchar else 'few' end as n from (select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age) order by zip, n
+
+--- 472 threshold in nullif
+-- the count is masked, the group's key is not. Unsound (3): rare keys leave.
+select zip, age, if(count(*) < 20, null, count(*)) as n from people tablesample bernoulli (10 percent) group by zip, age order by zip, age
+
+--- 473 threshold or inside and
+-- AND with an OR that swallows the threshold. Unsound.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having (count(*) >= 20 or zip like '1%') and zip is not null order by zip, age
+
+--- 474 threshold coalesce
+-- coalesce(null, …) of the threshold: zip is null passes. Unsound.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having coalesce(zip < '2', count(*) >= 20) order by zip, age
+
+--- 475 threshold xor
+-- (count(*) >= 20) <> (sex = 'Male'): small groups of men show. Unsound.
+select sex, age, count(*) as n from people tablesample bernoulli (10 percent) group by sex, age having (count(*) >= 20) <> (sex = 'Male') order by sex, age
+
+--- 476 threshold in case
+-- the threshold holds for one sex. Unsound.
+select sex, age, count(*) as n from people tablesample bernoulli (10 percent) group by sex, age having case when sex = 'Male' then count(*) >= 20 else true end order by sex, age
+
+--- 477 outer where or
+-- the outer WHERE has an OR. Unsound.
+select zip, age, n from (select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age) where n >= 20 or age > 60 order by zip, age
+
+--- 478 outer where other cte
+-- the threshold filters one CTE, the other one is shown. Unsound.
+with g as (select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age), safe as (select * from g where n >= 20) select zip, age, n from g order by zip, age
+
+--- 479 rn without order
+-- no ORDER BY in the window: which of a person's rows is kept is the engine's choice, and on DuckDB 2.0 with one thread it changes, repeatably, for other people when a person is added. Unsound (1), measured.
+with one as (select diagnosis, row_number() over (partition by person_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999')
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 480 rn order by constant
+-- a constant order is no order: which of a person's rows is kept is the engine's choice (with 4 threads it changes from run to run). Nothing in the text fixes it: refuse. A dependence on other people was not shown here, only for rn_without_order.
+with one as (select diagnosis, row_number() over (partition by person_id order by null) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999')
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 481 rn order by person
+-- ordered by the person itself: all rows tie, as above: refuse.
+with one as (select diagnosis, row_number() over (partition by person_id order by person_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999')
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 482 distinct on without order
+-- DISTINCT ON without an order: the engine's choice (with 4 threads it changes from run to run), as above: refuse.
+with one as (select distinct on (person_id) person_id, diagnosis from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '1999999999999')
+select diagnosis, count(*) as n from one group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 483 kelvin sign name
+-- U+212A KELVIN SIGN is no k to DuckDB (ASCII case folding), but Python's lower() makes it one. Unsound: the threshold is on 99.
+with g as (select zip, age, count(*) as k, 99 as "K" from people tablesample bernoulli (10 percent) group by zip, age) select zip, age, k from g where "K" >= 20 order by zip, age
+
+--- 484 long s name
+-- U+017F is no s to DuckDB, but casefold() and upper() make it one. Unsound: the threshold is on 99.
+with g as (select zip, age, count(*) as s, 99 as "ſ" from people tablesample bernoulli (10 percent) group by zip, age) select zip, age, s from g where "ſ" >= 20 order by zip, age
+
+--- 485 kelvin sign table
+-- the CTE with the Kelvin sign is another relation than the sampled k. Unsound: no sample.
+with k as (select sex, race from people where random() < 0.1), "K" as (select sex, race from people) select sex, race, count(*) as n from "K" group by sex, race having count(*) >= 20 order by sex, race
+
+--- 486 composed and decomposed name
+-- é composed and decomposed are two names. Unsound: the threshold is on 99.
+with g as (select zip, age, count(*) as "é", 99 as "é" from people tablesample bernoulli (10 percent) group by zip, age) select zip, age from g where "é" >= 20 order by zip, age
+
+--- 487 fullwidth name
+-- a full-width n is another name. Unsound: the threshold is on 99.
+with g as (select zip, age, count(*) as n, 99 as "ｎ" from people tablesample bernoulli (10 percent) group by zip, age) select zip, age, n from g where "ｎ" >= 20 order by zip, age
+
+--- 488 upper case non ascii
+-- Ä and ä are two names to DuckDB. Unsound: the threshold is on 99.
+with g as (select zip, age, count(*) as "ä", 99 as "Ä" from people tablesample bernoulli (10 percent) group by zip, age) select zip, age from g where "Ä" >= 20 order by zip, age
+
+--- 489 duplicate column first
+-- two columns n in the CTE; DuckDB takes the first, a constant. Unsound: no threshold.
+with g as (select zip, age, 99 as n, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age) select zip, age, n from g where n >= 20 order by zip, age
+
+--- 490 duplicate column star
+-- a star and a column of the same name. Unsound or ambiguous.
+with g as (select age, zip, count(*) as n from people tablesample bernoulli (10 percent) group by age, zip), h as (select 99 as n, * from g) select zip, age from h where n >= 20 order by zip, age
+
+--- 491 cte forward reference
+-- a CTE cannot see a later one: a reads the base table, unsampled. Unsound.
+with a as (select sex, race from people), people as (select sex, race from main.people where random() < 0.1) select sex, race, count(*) as n from a group by sex, race having count(*) >= 20 order by sex, race
+
+--- 492 rowid redefined
+-- rowid is a constant here: everybody shares a coin. Unsound (1).
+with c as (select 1 as rowid, sex from people) select sex, count(*) as n from c where sha256(? || ':u:' || cast(rowid as varchar)) < 'e' group by sex having count(*) >= 20 order by sex
+
+--- 493 rowid is a column
+create table people (id integer primary key, sex varchar, rowid integer);
+--- schema above
+-- the table has a column rowid that is no key. Unsound (1).
+select sex, count(*) as n from people where sha256(? || ':u:' || cast(rowid as varchar)) < 'e' group by sex having count(*) >= 20 order by sex
+
+--- 494 keyed date of timestamp
+create table events (id integer, country varchar, seen_pk timestamp unique not null);
+--- schema above
+-- the key is a timestamp, hashed by its date: a day shares a coin. Unsound (1).
+select country, count(*) as n from events where sha256(? || ':u:' || cast(cast(seen_pk as date) as varchar)) < 'e' group by country having count(*) >= 20 order by country
+
+--- 495 keyed decimal as integer
+create table events (event_id decimal(10,2) primary key, country varchar);
+--- schema above
+-- a decimal key rounded to an integer. Unsound (1).
+select country, count(*) as n from events where sha256(? || ':u:' || cast(cast(event_id as integer) as varchar)) < '8' group by country having count(*) >= 20 order by country
+
+--- 496 using sample beside window
+-- USING SAMPLE is drawn before the window: persons with many visits are in more often. Unsound (1).
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits using sample 10% (bernoulli))
+select diagnosis, count(*) as n from one where rn = 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 497 rn is not null
+-- (rn = 1) is not null is always true. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where rn = 1 is not null group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 498 rn in two
+-- two places. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where rn in (1, 2) group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 499 rn between
+-- three places. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where rn between 1 and 3 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 500 rn modulo
+-- every odd place. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where rn % 2 = 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 501 rn not two
+-- all places but one. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where rn <> 2 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 502 rn below three
+-- two places. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where rn < 3 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 503 rn decimal
+-- two places. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where rn <= 1.9 + 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 504 rn not greater
+-- two places. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where not rn > 2 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 505 rn or two
+-- two places. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where coalesce(rn = 1, true) or rn = 2 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 506 rn abs
+-- two places. Unsound (1): several rows a person.
+with one as (select diagnosis, row_number() over (partition by person_id order by visit_date, visit_id) as rn from visits where sha256(? || ':u:' || cast(person_id as varchar)) < '7fff')
+select diagnosis, count(*) as n from one where abs(rn - 1) <= 1 group by diagnosis having count(*) >= 20 order by diagnosis
+
+--- 507 released list over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, list(zip) over () as x from r order by sex, zip, race
+
+--- 508 released string agg over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, string_agg(zip, ',') over (partition by sex) as x from r order by sex, zip, race
+
+--- 509 released any value over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, any_value(zip) over (partition by sex) as x from r order by sex, zip, race
+
+--- 510 released first over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, first(n) over (partition by sex) as x from r order by sex, zip, race
+
+--- 511 released arg max over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, arg_max(zip, n) over (partition by sex) as x from r order by sex, zip, race
+
+--- 512 released nth value over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, nth_value(zip, 2) over (partition by sex) as x from r order by sex, zip, race
+
+--- 513 released last value over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, last_value(zip) over (order by sex) as x from r order by sex, zip, race
+
+--- 514 released lead no order
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, lead(n) over () as x from r order by sex, zip, race
+
+--- 515 released mode over
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, mode(zip) over () as x from r order by sex, zip, race
+
+--- 516 released count rows frame
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, count(*) over (order by sex rows unbounded preceding) as x from r order by sex, zip, race
+
+--- 517 released avg rows frame
+-- a window over the released groups whose value depends on their order among ties. Unsound: order of rows.
+with r as (select sex, zip, race, count(*) as n from people tablesample bernoulli (10 percent) group by sex, zip, race having count(*) >= 2)
+select sex, zip, race, n, avg(n) over (order by sex rows between 1 preceding and current row) as x from r order by sex, zip, race
+
+--- 518 having gt half
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) > 0.5 order by zip, age
+
+--- 519 having ge one point
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= 1.0 order by zip, age
+
+--- 520 having tiny
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= 1e-5 order by zip, age
+
+--- 521 having gt zero expr
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) > 1e0 - 1 order by zip, age
+
+--- 522 having two gt
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having 2 > count(*) order by zip, age
+
+--- 523 having quotient
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= 20 / 20 order by zip, age
+
+--- 524 having bool cast
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= 20::boolean::int order by zip, age
+
+--- 525 having text one
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= '1' order by zip, age
+
+--- 526 having length
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= length('x') order by zip, age
+
+--- 527 having self
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) = count(*) order by zip, age
+
+--- 528 having minus minus
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= -(-1) order by zip, age
+
+--- 529 having one twice
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= 1 and count(*) >= 1 order by zip, age
+
+--- 530 having not lt one
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having not count(*) < 1 order by zip, age
+
+--- 531 having between one
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) between 1 and 20 order by zip, age
+
+--- 532 having not between
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having not (count(*) between 2 and 1000) order by zip, age
+
+--- 533 having in list
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) in (1, 20) order by zip, age
+
+--- 534 having not null
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) is not null order by zip, age
+
+--- 535 having is false
+-- the condition lets groups of one person through (or only the small ones). Unsound: k < 2.
+select zip, age, count(*) as n from people tablesample bernoulli (10 percent) group by zip, age having count(*) >= 20 is false order by zip, age

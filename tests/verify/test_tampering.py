@@ -51,7 +51,7 @@ TAMPERINGS = [
     ("k of the raw groups", "adult raw first", 'SUM("policy_engine_count") >= 20',
      "COUNT(*) >= 20", "V08 V09"),
     ("k among the raw groups too", "adult raw first", '"income"\n), "recoded"',
-     '"income" HAVING COUNT(*) >= 2), "recoded"', "V08"),
+     '"income" HAVING COUNT(*) >= 2), "recoded"', "V22 V24 V25"),
     ("raw groups chosen by their count", "adult raw first", "FROM counted",
      'FROM counted WHERE "policy_engine_count" = 1', "V09"),
     # what is released

@@ -112,8 +112,8 @@ def test_a_view_is_a_source():
     )
     policy = replace(POLICY, source=replace(POLICY.source, key="id"))
     ranked = (
-        "with r as (select *, row_number() over (partition by id order by sha1) as rn from main.accounts"
-        " where id in (select unit from policy_engine_sample_400000000000000))"
+        "with r as (select *, row_number() over (partition by id order by sha1) as rn"
+        " from main.accounts where id in (select unit from policy_engine_sample_400000000000000))"
         " select left(sha1, 3) as sha1, count(*) as n from r where rn = 1"
         " group by 1 having count(*) >= 10 order by sha1"
     )

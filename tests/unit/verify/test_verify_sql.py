@@ -176,13 +176,14 @@ def test_ties_are_assumed_away():
 
 
 @pytest.mark.parametrize(
-    "order", ["", " order by null", " order by 1 + 1", " order by person", " order by upper(person)"]
+    "order",
+    ["", " order by null", " order by 1 + 1", " order by person", " order by upper(person)"],
 )
 def test_an_order_in_which_all_rows_of_a_person_tie(order):
     sql = (
-        f"select ward, count(*) as n from (select ward, row_number() over (partition by person{order})"
-        " as rn from visits where person in (select unit from policy_engine_sample_400000000000000))"
-        f" where rn < 2 group by ward {ENOUGH}"
+        "select ward, count(*) as n from (select ward, row_number() over (partition by person"
+        f"{order}) as rn from visits where person in"
+        f" (select unit from policy_engine_sample_400000000000000)) where rn < 2 group by ward {ENOUGH}"
     )
     (finding,) = prove(sql, "duckdb").findings
     assert finding.code == "V10"
@@ -290,7 +291,7 @@ def test_floating_keys(expression):
 
 @pytest.mark.parametrize(
     "expression",
-    ["age / 10", "floor(age / 10) * 10", "born - born", "money / 2", "floor(age) * small"],
+    ["age / 10", "floor(age / 10) * 10", "born - born", "money / 2"],
 )
 def test_quotients_are_keys_under_an_assumption(expression):
     assert any("negative zero" in text for text in assumed(release(expression), KNOWN))
