@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
 
 from sqlglot import exp
 
@@ -29,7 +28,7 @@ from policy_engine.expressions.datatypes import (
 from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.expressions.values import Kind, Leaves
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, number, ordinal
+from policy_engine.syntax.literals import bare, moment, number, ordinal
 
 MIXED = "values are compared and combined with values of their own type only"
 _WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL, INEXACT})
@@ -127,18 +126,14 @@ def _of_small_numbers(node: exp.Expr, leaves: Leaves) -> bool:
     return all(sizes)
 
 
-_DAY = r"\d{4}-\d\d-\d\d"
-_MOMENT = _DAY + r"( \d\d:\d\d:\d\d(\.\d{1,6})?)?"
-
-
 def _converts(literal: exp.Expr, target: str) -> bool:
     """Whether a literal is one of the plain spellings of a value of the type ``target``."""
     text = literal.name
     if target in TIMES or target == "DATE":
-        form = _DAY if target == "DATE" else _MOMENT
         if target == "TIMESTAMP_NS" and not "1678" <= text[:4] <= "2261":
             return False
-        return literal.is_string and bool(re.fullmatch(form, text, re.ASCII)) and _is_time(text)
+        whole = target != "DATE" or " " not in text
+        return literal.is_string and whole and moment(text) is not None
     if target in FLOATS:
         return bool(re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII))
     if target in NUMBERS:
@@ -147,14 +142,6 @@ def _converts(literal: exp.Expr, target: str) -> bool:
         exact = target not in DECIMALS
         return exact and bool(re.fullmatch(rf"\d{{1,{digits}}}", text, re.ASCII))
     return target == TEXT or (target == "BOOLEAN" and text.lower() in {"true", "false"})
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text) if " " in text else date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def check_mix(parts: Sequence[exp.Expr], node: exp.Expr, leaves: Leaves, notes: Notes) -> None:

@@ -8,7 +8,6 @@ number where numbers are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -31,12 +30,10 @@ from policy_engine.policy.recodings import (
     Truncate,
     TruncateUnit,
 )
-from policy_engine.syntax.literals import bare, number, ordinal
+from policy_engine.syntax.literals import bare, moment, number, ordinal
 from policy_engine.syntax.names import fold
 
 _FIRST_DAY, _LAST_DAY = "0001-01-01", "9999-12-31"
-_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z", re.ASCII)
-_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?\Z", re.ASCII)
 _AS_TEXT = ("TEXT", "VARCHAR")
 _UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour"})
 
@@ -247,14 +244,11 @@ def _cut(node: exp.Expr) -> Cut | None:
     if type(node) is not exp.Cast:
         return _decimal(node)
     text = _text(node.this) or ""
-    try:
-        if node.to.is_type("date") and _DATE.match(text):
-            return date.fromisoformat(text)
-        if node.to.is_type("timestamp", "timestampntz") and _TIME.match(text):
-            return datetime.fromisoformat(text)
-    except ValueError:
-        pass
-    return None
+    found = moment(text)
+    if found is not None and node.to.is_type("date") and " " not in text:
+        return found.date()
+    timed = node.to.is_type("timestamp", "timestampntz") and " " in text
+    return found if timed else None
 
 
 def written(recoding: Recoding, column: str, kind: str | None = None) -> exp.Expr | None:

@@ -21,7 +21,7 @@ from typing import Any
 from sqlglot import exp
 
 from policy_engine.expressions.datatypes import FLOATS, INTEGERS, TEXT, TIMES
-from policy_engine.syntax.literals import bare, number
+from policy_engine.syntax.literals import bare, moment, number
 
 _COMPARED = (
     exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In, exp.Is,
@@ -29,7 +29,6 @@ _COMPARED = (
 )  # fmt: skip
 _MOST_CONSTANTS = 200
 """A map of more is no help to a reader, and costs the square of it."""
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
 _TRUTHS = frozenset({"true", "t", "yes", "y", "on", "false", "f", "no", "n", "off"})
 _NUMERIC = re.compile(r"[-+0-9.:/ TZeE]*")
 _SHARP = 10**6
@@ -184,7 +183,7 @@ def _constant(node: exp.Expr) -> Any:
     if type(node) is exp.Cast and bare(node.this).is_string:
         text = bare(node.this).name
         whole = node.to.is_type("date") and ":" not in text
-        return _moment(text) if whole or node.to.is_type("timestamp") else None
+        return moment(text) if whole or node.to.is_type("timestamp") else None
     return None
 
 
@@ -192,16 +191,6 @@ def _exact(node: exp.Expr) -> Fraction | None:
     """A number that is written exactly: 7e-1 is compared as another than 0.7."""
     plain = isinstance(node, exp.Literal) and "e" not in node.name.lower()
     return number(node) if plain else None
-
-
-def _moment(text: str) -> datetime | None:
-    """A moment in the one spelling that every reader reads alike."""
-    if not _MOMENT.fullmatch(text):
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _ranges(
@@ -252,7 +241,7 @@ def _read(node: exp.Expr, kind: str | None) -> Any:
     """A constant as a value of the subject's type."""
     value = _constant(node)
     if isinstance(value, str) and kind in TIMES | {"DATE"}:
-        return _moment(value)
+        return moment(value)
     if isinstance(value, str) and kind not in {None, TEXT} and not str(kind).startswith("ENUM"):
         return None
     return value
@@ -411,7 +400,7 @@ def _place(part: Range, constant: Any) -> int | None:
     if part.special:
         return None if part.special == "null" else 1  # NaN is above every number in DuckDB
     if isinstance(constant, str) and isinstance(part.low or part.high, datetime):
-        constant = _moment(constant)
+        constant = moment(constant)
     if part.is_point:
         return int(part.low > constant) - int(part.low < constant)
     return -1 if part.high is not None and constant >= part.high else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from fractions import Fraction
 
 from sqlglot import exp
@@ -13,6 +14,23 @@ _NUMBER = re.compile(r"(?=.{1,40}\Z)(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?\Z", re.
 
 # Others DuckDB compares as floating-point numbers, which are other numbers.
 _BOUND = re.compile(r"\d{1,18}|\d{1,9}\.\d{1,6}", re.ASCII)
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d(\.\d{1,6})?)?", re.ASCII)
+
+
+def moment(text: str) -> datetime | None:
+    """A day or moment in the one spelling that every reader reads alike; None for any other.
+
+    >>> moment("2026-01-31"), moment("2026-02-31"), moment("31.1.2026")
+    (datetime.datetime(2026, 1, 31, 0, 0), None, None)
+    """
+    if not _MOMENT.fullmatch(text):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def bare(node: exp.Expr) -> exp.Expr:

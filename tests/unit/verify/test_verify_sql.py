@@ -183,7 +183,8 @@ def test_an_order_in_which_all_rows_of_a_person_tie(order):
     sql = (
         "select ward, count(*) as n from (select ward, row_number() over (partition by person"
         f"{order}) as rn from visits where person in"
-        f" (select unit from policy_engine_sample_400000000000000)) where rn < 2 group by ward {ENOUGH}"
+        " (select unit from policy_engine_sample_400000000000000))"
+        f" where rn < 2 group by ward {ENOUGH}"
     )
     (finding,) = prove(sql, "duckdb").findings
     assert finding.code == "V10"
