@@ -188,3 +188,8 @@ def test_every_pair_of_single_conditions(con, kind):
         apart += not together
         found += not said
     assert found > apart / 3
+
+
+def test_a_column_that_is_compared_with_itself_has_no_map():
+    case = "case when age < 5 then 'a' when age <= age then 'b' end"
+    assert value_map(sqlglot.parse_one(case, dialect="duckdb"), "INTEGER") is None

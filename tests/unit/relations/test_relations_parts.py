@@ -194,3 +194,17 @@ def test_the_place_of_a_row_is_no_column_of_parts():
         (f.code, f.message.split("; found ")[1].split("; ")[0])
         for f in prove(sql, "duckdb").findings
     }
+
+
+def test_parts_too_many_to_compare():
+    parts = " union all ".join(f"select sex as x from people where age = {n}" for n in range(50))
+    other = " union all ".join(
+        f"select sex as x from people where age = {n}" for n in range(50, 99)
+    )
+    sql = (
+        f"with a as ({parts}), b as ({other}), c as (select * from a union all select * from b)"
+        " select x, count(*) as n from c tablesample bernoulli (10%) group by x"
+        " having count(*) >= 20"
+    )
+    messages = [finding.message for finding in prove(sql, "duckdb").findings]
+    assert any("found a UNION of too many parts to compare" in message for message in messages)

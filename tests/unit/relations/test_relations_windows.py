@@ -170,3 +170,41 @@ def test_windows_over_groups_of_any_size():
         assert prove(f"select sex, {window} as y from ({counted})", "duckdb").shape is None
         without = RELEASED.format(window).replace(ENOUGH, "")
         assert {"V08", "V10"} & {code for code, _ in found(without)}
+
+
+REGROUPED = (
+    "with r as (select race, sex, count(*) as n from people tablesample bernoulli (10 percent)"
+    f" group by race, sex {ENOUGH}) "
+)
+
+
+@pytest.mark.parametrize(
+    ("select", "code"),
+    [
+        (
+            "select sex, sum(n) as n from r group by sex qualify rank() over (order by sex) = 1",
+            "V08",
+        ),
+        ("select *, sum(n) as n from r group by all", "V30"),
+        ("select sex, sum(n) as s, max(n) as s from r group by sex", "V30"),
+        ("select sex, first(n) as n from r group by sex", "V08"),
+        ("select sex, sum(n) as s from r group by sex, random()", "V06"),
+    ],
+)
+def test_groups_of_released_groups_show_no_order_of_them(select, code):
+    assert code in {finding.code for finding in prove(REGROUPED + select, "duckdb").findings}
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "select sex, sum(n) as people, count(*) as groups from r group by sex",
+        "select upper(sex) as s, max(n) as most from r group by upper(sex) having sum(n) > 50",
+        "select sex, avg(n) as mean from r group by (sex, race)",
+        "select sum(n) as people from r",
+        "select sex, sum(n) as people from r group by 1 order by 1",
+    ],
+)
+def test_groups_of_released_groups_are_post_processing(select):
+    proved = shape(REGROUPED + select)
+    assert (proved.k, proved.count) == (20, None)
