@@ -17,7 +17,7 @@ DEMO := policies/adult
 RELEASE := $(DEMO)/out/adult_public.parquet
 CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
 
-.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench mutants fuzz clean
+.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench kills mutants fuzz clean
 
 help: ## What each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -29,13 +29,8 @@ $(READY): uv.lock pyproject.toml scripts/setup
 	@touch $@
 
 demo: $(READY) ## Release policies/adult on DuckDB and show what it did
-	@if [ -e $(RELEASE) ]; then \
-	  echo "$(RELEASE) is released already: nothing is drawn and nothing is charged."; \
-	  echo "'make clean-demo demo' draws a new sample, and the ledger charges it as a second release."; \
-	else \
-	  echo "$$ policy-engine release $(DEMO)/policy.yaml"; \
-	  $(BIN)/policy-engine release $(DEMO)/policy.yaml; \
-	fi
+	@echo "$$ policy-engine release $(DEMO)/policy.yaml"
+	@$(BIN)/policy-engine release $(DEMO)/policy.yaml
 	@echo; echo "$$ policy-engine verify $(CERTIFICATE) --release $(RELEASE)"
 	@$(BIN)/policy-engine verify $(CERTIFICATE) --release $(RELEASE)
 	@echo; echo "$$ policy-engine ledger show"
@@ -43,7 +38,7 @@ demo: $(READY) ## Release policies/adult on DuckDB and show what it did
 	@echo; echo "The first rows of $(RELEASE):"
 	@$(BIN)/python scripts/first_rows.py $(RELEASE)
 
-clean-demo: ## Remove the demo's release; the ledger keeps what it cost
+clean-demo: ## Remove the demo's release; 'make demo' makes the same again for nothing
 	rm -rf $(DEMO)/out
 
 test: lint types imports docs suite ## Everything that CI runs
@@ -81,6 +76,9 @@ mutants: $(READY) ## Small changes of a room's code that no test notices
 
 fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
+
+kills: $(READY) ## Releases killed at every line and at 500 random moments
+	nice $(BIN)/python scripts/kill_test.py --kills 500 --seed $(SEED)
 
 bench: $(READY) ## The time of a release over the same query written by hand
 	$(BIN)/python benchmarks/overhead.py

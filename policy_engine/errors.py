@@ -139,6 +139,10 @@ class LedgerError(EnvironmentFailed):
     """The ledger cannot be opened, is locked for too long, or its chain is broken."""
 
 
+class NoLedger(LedgerError):
+    """There is no ledger at the place that was named, and none was to be made."""
+
+
 class InternalError(PolicyEngineError):
     """A bug of ours: an invariant does not hold."""
 

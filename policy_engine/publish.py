@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -31,6 +32,7 @@ METADATA_KEY = "policy_engine.certificate"
 _ROW_GROUP = 1 << 20
 # A column of one piece never needs 64-bit offsets: 2¹⁶ texts of 32 KB are its 2 GB.
 _PIECE = 1 << 16
+_PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
 
 
 def certificate_path(release: Path) -> Path:
@@ -58,9 +60,10 @@ def check_target(release: Path, *, replace: bool) -> None:
         raise not_a_release(str(release))
     folder = next(above for above in release.absolute().parents if above.exists())
     with _explained(release):
-        probe = folder / f".{release.name}.{secrets.token_hex(4)}"
+        # A file of the longest name that will be written. One that a crash has left is taken again.
+        probe = folder / _aside(certificate_path(release), _PROBE).name
         try:
-            probe.touch(exist_ok=False)
+            probe.touch()
         finally:
             probe.unlink(missing_ok=True)
 
@@ -75,6 +78,15 @@ def _is_release(path: Path) -> bool:
         return METADATA_KEY.encode() in (pq.read_schema(path).metadata or {})
     except (OSError, pa.ArrowException):
         return False
+
+
+def other_bytes(name: str) -> FileError:
+    """The error of a release that was paid for, and does not come out again as it was."""
+    return FileError(
+        f"{name}: the run gave other bytes than the release that was paid for, though source and"
+        " policy are the same: a library has changed since. Nothing was published;"
+        " 'release --fresh' draws a new sample at a new price"
+    )
 
 
 def is_of_a_release(comment: str) -> bool:
@@ -99,25 +111,34 @@ def publish_file(
     attest: Callable[[str], str],
     *,
     replace: bool,
+    mark: str = "",
+    wanted: str | None = None,
 ) -> str:
     """Write ``rows`` and the envelope that ``attest`` makes of their digest; return that digest.
+
+    ``mark`` names what is written aside, so that ``recover`` finds it after a crash. ``wanted`` is
+    the digest that the file must have, where it was published before.
 
     Raises:
         FileError: the disk is full, the target read-only or, meanwhile, taken.
     """
-    mark = secrets.token_hex(4)
-    aside = release.with_name(f".{release.name}.{mark}")
+    mark = mark or secrets.token_hex(8)
     certificate = certificate_path(release)
-    certificate_aside = certificate.with_name(f".{certificate.name}.{mark}")
+    # The same release may be run twice at once: neither writes to a file of the other's.
+    own = f"{mark}.{secrets.token_hex(4)}"
+    aside, certificate_aside = _aside(release, own), _aside(certificate, own)
     with _explained(release):
         release.parent.mkdir(parents=True, exist_ok=True)
         try:
             _write_parquet(rows, aside, metadata)
             digest = file_digest(aside)
+            if wanted not in (None, digest):
+                raise other_bytes(str(release))
             certificate_aside.write_text(attest(digest), encoding="utf-8")
             _sync(aside, certificate_aside)
             _date(metadata, aside, certificate_aside)
-            _put_in_place(((certificate_aside, certificate), (aside, release)), replace=replace)
+            moves = ((certificate_aside, certificate), (aside, release))
+            _put_in_place(moves, replace=replace, mark=mark)
         finally:
             aside.unlink(missing_ok=True)
             certificate_aside.unlink(missing_ok=True)
@@ -130,40 +151,112 @@ def write_certificate(text: str, path: Path, *, replace: bool) -> None:
     Raises:
         FileError: it exists and ``replace`` is off, or it cannot be written.
     """
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    mark = secrets.token_hex(8)
+    aside = _aside(path, mark)
     with _explained(path):
         try:
             aside.write_text(text, encoding="utf-8")
             _sync(aside)
-            _put_in_place(((aside, path),), replace=replace)
+            _put_in_place(((aside, path),), replace=replace, mark=mark)
         finally:
             aside.unlink(missing_ok=True)
 
 
 @contextmanager
-def certificate_for(path: Path) -> Iterator[Callable[[str], None]]:
-    """Put a certificate at ``path`` for what the body publishes, just before it does.
+def certificate_of_table(path: Path, mark: str) -> Iterator[Callable[[str], None]]:
+    """Put a certificate at ``path`` for the table that the body publishes.
 
-    The body gets the function that puts it there. If the body fails, what stood at ``path``
-    before stands there again.
+    The body gets the function that takes its text, to be called before the table stands. Where
+    nothing stood at ``path`` the certificate is put there at once, so that no table stands without
+    one; else it takes the place of the other when the body has ended well.
     """
-    with _explained(path):
-        before = path.read_text(encoding="utf-8") if path.exists() else None
-    written = False
+    aside = _aside(path, mark)
+    first = not path.exists()
 
     def put(text: str) -> None:
-        nonlocal written
-        written = True
-        write_certificate(text, path, replace=True)
+        aside.write_text(text, encoding="utf-8")
+        _sync(aside)
+        if first:
+            _put_in_place(((aside, path),), replace=False, mark=mark)
 
+    with _explained(path):
+        try:
+            yield put
+        except BaseException:
+            _forget(path, aside)
+            raise
     try:
-        yield put
-    except BaseException:
-        if written and before is not None:
-            write_certificate(before, path, replace=True)
-        elif written:
+        _take_place(aside, path)
+    except OSError as error:
+        raise FileError(
+            f"{path} could not be written: {error.strerror}; the table stands all the same: mend"
+            " that, and run 'policy-engine ledger reconcile', which puts its certificate there"
+        ) from None
+
+
+def recover(release: Path, mark: str) -> None:
+    """Finish or undo what a run that is no more left in the place of a release file.
+
+    Whatever stood there before stands there again, unless the new pair does; nothing that was
+    written aside is left.
+    """
+    certificate = certificate_path(release)
+    if not release.parent.is_dir():
+        return
+    with _explained(release), _alone(release.parent):
+        old, old_certificate = (_aside(path, f"old-{mark}") for path in (release, certificate))
+        if not release.exists():
+            for aside in _asides(certificate, mark):
+                _forget(certificate, aside)
+            for path, kept in ((certificate, old_certificate), (release, old)):
+                if kept.exists():
+                    kept.replace(path)
+        asides = (*_asides(release, mark), *_asides(certificate, mark))
+        for path in (old, old_certificate, *asides, _aside(certificate, _PROBE)):
             path.unlink(missing_ok=True)
-        raise
+
+
+def recover_table(certificate: Path, mark: str, *, stands: bool) -> None:
+    """The same for a release that is a table, which ``stands`` or does not."""
+    aside = _aside(certificate, mark)
+    with _explained(certificate):
+        if not aside.exists():
+            return
+        if stands:
+            _take_place(aside, certificate)
+        else:
+            _forget(certificate, aside)
+
+
+def aside_text(certificate: Path, mark: str) -> str:
+    """The certificate that a run wrote aside or put in place; empty where there is none."""
+    for path in (_aside(certificate, mark), certificate):
+        with suppress(OSError, UnicodeError):
+            return path.read_text(encoding="utf-8")
+    return ""
+
+
+def _take_place(aside: Path, target: Path) -> None:
+    if aside.exists():
+        aside.replace(target)
+    aside.unlink(missing_ok=True)  # two links to one file are left as they are by a rename
+
+
+def _forget(target: Path, aside: Path) -> None:
+    """Remove what was written aside, and its link in the target's place if it was put there."""
+    with suppress(OSError):
+        if target.samefile(aside):
+            target.unlink()
+    aside.unlink(missing_ok=True)
+
+
+def _aside(path: Path, mark: str) -> Path:
+    return path.with_name(f".{path.name}.{mark}")
+
+
+def _asides(path: Path, mark: str) -> list[Path]:
+    """What runs of one mark have written aside for a file."""
+    return list(path.parent.glob(glob.escape(f".{path.name}.{mark}") + "*"))
 
 
 def _write_parquet(rows: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
@@ -202,13 +295,13 @@ def _sync(*paths: Path) -> None:
             os.fsync(file.fileno())
 
 
-def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool) -> None:
+def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool, mark: str) -> None:
     done: list[Path] = []
     kept: dict[Path, Path] = {}
     with _alone(moves[0][1].parent):
         try:
             if replace:
-                _set_aside([target for _, target in moves], kept)
+                _set_aside([target for _, target in moves], kept, mark)
             for aside, target in moves:
                 # A link, unlike a rename, fails if the target has come to be meanwhile.
                 os.link(aside, target)
@@ -224,11 +317,11 @@ def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool) -> Non
             old.unlink(missing_ok=True)
 
 
-def _set_aside(targets: list[Path], kept: dict[Path, Path]) -> None:
+def _set_aside(targets: list[Path], kept: dict[Path, Path], mark: str) -> None:
     """Move what stands at the targets away; the release first, so none stands uncertified."""
     for target in reversed(targets):
         if target.exists():
-            kept[target] = target.with_name(f".{target.name}.old-{secrets.token_hex(4)}")
+            kept[target] = _aside(target, f"old-{mark}")
             target.rename(kept[target])
 
 
@@ -249,6 +342,7 @@ def _alone(directory: Path) -> Iterator[None]:
 
 _REASONS = {
     errno.ENOSPC: "the disk is full",
+    errno.EFBIG: "no file may be so large here",
     errno.EDQUOT: "the disk quota is used up",
     errno.EROFS: "the file system is read-only",
     errno.EACCES: "permission is denied",

@@ -8,22 +8,39 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+from policy_engine.accounting.domain import claimed, decimal
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.keys import (
-    SIGNING_KEY_VARIABLE,
-    generate_key,
-    load_private_key,
+from policy_engine.attest.sealing import (
+    load_reviewer_key,
+    seal,
+    state_mac,
+    state_salt,
+    unseal,
+)
+from policy_engine.attest.signers import Signer, signer_of
+from policy_engine.attest.validity import moment
+from policy_engine.books import (
+    account_now,
+    has_ledger,
+    limit_of,
+    open_ledger,
+    sealing_key,
+    trusted_keys,
 )
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled_plan
@@ -37,10 +54,17 @@ from policy_engine.errors import (
     PolicyError,
     UsageError,
 )
-from policy_engine.ledger.account import Balance, Limit, admit
-from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.store import Ledger, Reservation
-from policy_engine.policy.accounts import account_of, check_account
+from policy_engine.ledger.account import (
+    Account,
+    Balance,
+    admit,
+    balance_of,
+    check_not_raised,
+    plain,
+)
+from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.store import Ledger
+from policy_engine.policy.accounts import account_of
 from policy_engine.policy.fields import Method
 from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import (
@@ -52,13 +76,24 @@ from policy_engine.policy.project import (
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.publish import (
     METADATA_KEY,
-    certificate_for,
-    certificate_path,
+    certificate_of_table,
     check_target,
+    file_digest,
     is_of_a_release,
     not_a_release,
+    other_bytes,
     publish_file,
 )
+from policy_engine.relations.rates import population_rate
+from policy_engine.requests import (
+    Ends,
+    Request,
+    Run,
+    change_since,
+    predicate_digest,
+    request_of,
+)
+from policy_engine.settlement import is_anothers, stands
 from policy_engine.syntax.names import dotted
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import Certificate, certify
@@ -68,17 +103,34 @@ from policy_engine.warehouse.drawing import new_secret
 
 @dataclass(frozen=True)
 class Preview:
-    """What a release would be: its certificate, and the account that would pay."""
+    """What a release would be: its certificate, the account that would pay, and what.
+
+    ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already.
+    """
 
     certificate: Certificate
-    account: str
-    balance: Balance
-    affordable: bool
+    account: Account
+    charge: Charge
+    refusal: str = ""
+    repeats: int | None = None
+
+    @property
+    def balance(self) -> Balance:
+        """Where the account stands before the release."""
+        return balance_of(self.account)
+
+    @property
+    def affordable(self) -> bool:
+        """Whether the account can pay, or need not."""
+        return not self.refusal or self.repeats is not None
 
 
 @dataclass(frozen=True)
 class Released:
-    """What a release was. ``release`` and ``certificate`` say where the two are."""
+    """What a release was. ``release`` and ``certificate`` say where the two are.
+
+    ``repeated``: it was paid for before, and cost nothing now.
+    """
 
     release: str
     certificate: Path
@@ -90,8 +142,23 @@ class Released:
     rows: int
     account: str
     entry: int
-    epsilon_left: Decimal | None
-    delta_left: Decimal | None
+    state: Account
+    repeated: bool = False
+
+    @cached_property
+    def balance(self) -> Balance:
+        """Where the account stands now; computed when it is asked for, for tight takes time."""
+        return balance_of(self.state)
+
+    @property
+    def epsilon_left(self) -> Decimal | None:
+        """What is left of the account's ε; None without a limit."""
+        return self.balance.left_epsilon
+
+    @property
+    def delta_left(self) -> Decimal | None:
+        """What is left of the account's δ; None without a limit."""
+        return self.balance.left_delta
 
 
 def project_of(policy: Policy, start: Path | None = None) -> Project:
@@ -173,34 +240,34 @@ def _compiled(
         raise PolicyError(located(error.problems, policy.file)) from None
 
 
-def limit_of(policy: Policy, project: Project, account: str | None = None) -> Limit | None:
-    """The limit of the account that pays, None where it only adds up.
-
-    Raises:
-        PolicyError: the account's name is a mistyped one.
-    """
-    check_account(policy, project)
-    limit = project.accounts.get(account or account_of(policy, project))
-    return None if limit is None else Limit(limit.epsilon, limit.delta)
-
-
 def paying_account(policy: Policy, project: Project, certificate: Certificate) -> str:
     """The account that pays: a view's release pays from the account of the table it reads."""
     shape = certificate.shape
     return account_of(policy, project, shape.table if shape.views else None)
 
 
-def charge_of(account: str, certificate: Certificate) -> Charge:
-    """What the ledger is asked to book to ``account`` for a certificate."""
-    predicate = json.dumps(certificate.predicate(), sort_keys=True)
+def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
+    """What the ledger is asked to book to ``account`` for a certificate.
+
+    Releases of one source share the sample that it is of its population, if it is one. They compose
+    without it only, so event and δ are those of the release's own sample.
+    """
+    rate = decimal(
+        "rate", "a number", population_rate(Fraction(policy.rate), policy.method, Decimal(1))
+    )
+    delta = certificate.delta
+    if certificate.sampled_at != 1:
+        epsilon, notion = certificate.epsilon, certificate.neighbours
+        delta = claimed(delta_exact(certificate.k, rate, epsilon, notion).delta)
     return Charge(
         account=account,
         epsilon=certificate.epsilon,
-        delta=certificate.delta,
+        delta=delta,
         neighbours=certificate.neighbours,
         policy_name=certificate.policy_name,
         policy_digest=certificate.policy_digest,
-        certificate_digest="sha256:" + hashlib.sha256(predicate.encode()).hexdigest(),
+        certificate_digest=predicate_digest(certificate.predicate()),
+        event=SampledSuppression(certificate.k, rate),
     )
 
 
@@ -209,14 +276,58 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     policy = loaded(policy)
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-        certificate, _ = prepare(policy, project, warehouse)
-    account = paying_account(policy, project, certificate)
-    balance = balance_of_account(project, account, limit_of(policy, project, account))
+        certificate, table = prepare(policy, project, warehouse)
+        repeats = _paid(policy, project, warehouse, certificate, table)
+    name = paying_account(policy, project, certificate)
+    limit = limit_of(policy, project, name)
+    account = account_now(project, name, limit)
+    charge = charge_of(name, certificate, policy)
     try:
-        admit(balance, charge_of(account, certificate))
-    except BudgetExceeded:
-        return Preview(certificate, account, balance, affordable=False)
-    return Preview(certificate, account, balance, affordable=True)
+        check_not_raised(account, limit)
+        admit(account, charge)
+    except BudgetExceeded as error:
+        return Preview(certificate, account, charge, str(error), repeats)
+    return Preview(certificate, account, charge, repeats=repeats)
+
+
+def _paid(
+    policy: Policy, project: Project, warehouse: Warehouse, certificate: Certificate, table: Table
+) -> int | None:
+    """The entry that has paid for just this release; nothing is made to find out."""
+    if not has_ledger(project) or not project.sealing_key.exists():
+        return None
+    request = _request(policy, project, warehouse, certificate=certificate, table=table)
+    with open_ledger(project) as ledger:
+        found = ledger.paid(request.place, request.of)
+    if found is None or not _is_free(found, request.ends, warehouse):
+        return None
+    return found.id
+
+
+def _is_free(entry: Entry, ends: Ends, warehouse: Warehouse) -> bool:
+    """Whether the release of an entry stands, or can be made again."""
+    run = Run.of_entry(entry)
+    if run.sealed:
+        return True
+    if not ends.certificate_path.is_file():
+        return False
+    if ends.path is None:
+        return digest_of_table(warehouse, run.target, run.digest) == entry.release_digest
+    return ends.path.is_file() and file_digest(ends.path) == entry.release_digest
+
+
+def _request(
+    policy: Policy,
+    project: Project,
+    warehouse: Warehouse,
+    *,
+    certificate: Certificate,
+    table: Table,
+) -> Request:
+    """What is asked for: of the source as it is now."""
+    sealing = sealing_key(project)
+    state = state_mac(warehouse.fingerprint(policy, table, state_salt(sealing)), sealing)
+    return request_of(policy, certificate, ends_of(policy, project, warehouse), state)
 
 
 def compile_policy(policy: Policy, dialect: str = "duckdb", method: str | None = None) -> str:
@@ -237,21 +348,22 @@ def compile_policy(policy: Policy, dialect: str = "duckdb", method: str | None =
         return render(_compiled(policy, table, wanted, target, replaces=False))
 
 
-def balance_of_account(project: Project, account: str, limit: Limit | None) -> Balance:
-    """The balance of an account; an absent ledger has spent nothing, and stays absent."""
-    from policy_engine.ledger.account import balance_of
-
-    if not project.ledger.exists():
-        return balance_of(account, (), limit)
-    with Ledger.open(project.ledger, create=False) as ledger:
-        return ledger.balance(account, limit)
-
-
-def release(policy: Policy, project: Project | None = None, *, replace: bool = False) -> Released:
+def release(
+    policy: Policy,
+    project: Project | None = None,
+    *,
+    replace: bool = False,
+    fresh: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> Released:
     """Publish what ``policy`` says, with its certificate, and charge its account.
 
-    Guarantee: what is published is what the certificate's text computes from a fresh sample
-    under a fresh secret; the account is charged before the sample is drawn.
+    Guarantee: what is published is what the certificate's text computes from a sample under a
+    secret of its own; the account is charged before the sample is drawn. The same policy on the
+    same state of its source has one secret: run again, it gives the same bytes and costs nothing.
+
+    ``fresh`` draws a new sample at a new price all the same. ``say`` is told, before anything is
+    charged, that a release is a new one though one was made in its place before.
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
@@ -264,93 +376,245 @@ def release(policy: Policy, project: Project | None = None, *, replace: bool = F
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=True)) as warehouse:
         certificate, table = prepare(policy, project, warehouse, replace=replace)
-        target = _checked_target(policy, warehouse, replace=replace)
-        key = signing_key(project)
-        account = paying_account(policy, project, certificate)
-        limit = limit_of(policy, project, account)
-        charge = charge_of(account, certificate)
-        with Ledger.open(project.ledger) as ledger:
-            with ledger.reserve(charge, limit) as reservation:
-                job = _Job(policy, certificate, table, warehouse, key, replace)
-                done = job.to_file() if target is None else job.to_table(target)
-                _commit(reservation, done)
-            balance = ledger.balance(charge.account, limit)
-    return _released(certificate, done, reservation, balance)
+        request = _request(policy, project, warehouse, certificate=certificate, table=table)
+        signer = signer_of(project, moment(certificate.time))
+        job = _Job(policy, project, certificate, table, warehouse, request, signer, replace)
+        if not has_ledger(project):
+            job.check_target()  # nothing was released before, and the ledger is not made in vain
+        with open_ledger(project, signer) as ledger:
+            return job.run(ledger, fresh=fresh, say=say)
+
+
+def ends_of(policy: Policy, project: Project, warehouse: Warehouse) -> Ends:
+    """Where the release of a policy goes."""
+    if policy.release_path is not None:
+        return Ends.of_file(policy.release_path, project.directory)
+    name = ".".join(warehouse.target(policy.release.relation or ""))
+    return Ends.of_table(name, table_certificate_path(policy), project.directory)
 
 
 @dataclass(frozen=True)
 class _Done:
-    """What was published: its name, SHA-256, certificate, groups and rows."""
+    """What was published: its name, SHA-256, groups and rows."""
 
     name: str
     digest: str
-    certificate: Path
     groups: int
     rows: int
 
 
 @dataclass(frozen=True)
 class _Job:
-    """A certified and charged release, ready to run once."""
+    """A certified release: new, or one that was charged before."""
 
     policy: Policy
+    project: Project
     certificate: Certificate
     table: Table
     warehouse: Warehouse
-    key: Ed25519PrivateKey
+    request: Request
+    signer: Signer
     replace: bool
 
-    def to_file(self) -> _Done:
+    def run(self, ledger: Ledger, *, fresh: bool, say: Callable[[str], None]) -> Released:
+        """Publish, unless the same release stands already."""
+        entry = None if fresh else ledger.paid(self.request.place, self.request.of)
+        if entry is not None and (found := self._stands(ledger, entry)) is not None:
+            return found
+        can_repeat = entry is not None and bool(Run.of_entry(entry).sealed)
+        if not can_repeat:
+            last = ledger.last_at(self.request.place)
+            if last is not None:
+                say(self._news(last, entry, fresh=fresh))
+        self.check_target()
+        if can_repeat:
+            ledger.verify()  # what was given back, and hidden, would run for nothing
+        if entry is None or not can_repeat:
+            limit = limit_of(self.policy, self.project, self._account)
+            anew = fresh or entry is not None
+            entry = ledger.reserve(self._charge(new_secret()), limit, anew=anew).entry
+        try:
+            return self._publish(ledger, entry, repeated=can_repeat)
+        except FileError:
+            # Somebody else has run the same meanwhile, and it stands.
+            found = self._stands(ledger, ledger.entry(entry.id))
+            if found is None:
+                raise
+            return found
+
+    def _news(self, last: Entry, entry: Entry | None, *, fresh: bool) -> str:
+        """That this is a new release, and why, before it costs anything."""
+        change = change_since(Run.of_entry(last), self.certificate)
+        if fresh:
+            change = "a new sample is asked for"
+        elif entry is not None:
+            change = "its release is gone, and a sample that the engine drew cannot be drawn again"
+        return (
+            f"{self.policy.name} was released before (entry {last.id}), and {change}: this is a new"
+            f" release, at the price of ε {plain(self.certificate.epsilon)},"
+            f" δ {plain(self.certificate.delta)}"
+        )
+
+    def _stands(self, ledger: Ledger, entry: Entry) -> Released | None:
+        """The release of an entry where it stands already; its entry is committed then."""
+        run = Run.of_entry(entry)
+        trusted = trusted_keys(self.project, self.signer)
+        digest = stands(run, self.request.ends, self._digest_of_table, trusted)
+        if digest is None or digest != (entry.release_digest or digest):
+            return None
+        if is_anothers(ledger, entry, digest):
+            return None
+        if entry.state == "reserved":
+            ledger.start(entry.id)
+        if entry.state != "committed":
+            ledger.commit(entry.id, release_name=self._name, release_digest=digest)
+        groups, rows = self._size()
+        done = _Done(self._name, digest, groups, rows)
+        return self._released(ledger, entry, done, repeated=True)
+
+    def check_target(self) -> None:
+        """Refuse, before anything is charged, what cannot be written."""
+        _checked_target(self.policy, self.warehouse, replace=self.replace)
+
+    def _charge(self, secret: bytes) -> Charge:
+        keys = [
+            sealing_key(self.project).public_key(),
+            *map(load_reviewer_key, self.project.reviewers),
+        ]
+        sealed = seal(secret, self.request.of, keys) if self.policy.method == "keyed" else {}
+        run = Run.new(self.request, self.certificate, sealed)
+        charge = charge_of(self._account, self.certificate, self.policy)
+        return replace_field(charge, request=self.request.place, run=run.to_json())
+
+    @property
+    def _account(self) -> str:
+        return paying_account(self.policy, self.project, self.certificate)
+
+    @property
+    def _name(self) -> str:
         path = self.policy.release_path
-        assert path is not None
-        with self.warehouse.sampled(self.policy, self.table, new_secret()) as unchanged:
-            rows = self.warehouse.rows(self.certificate.sql)
+        return self.request.ends.name if path is None else str(path)
+
+    def _publish(self, ledger: Ledger, entry: Entry, *, repeated: bool) -> Released:
+        if entry.state == "reserved":
+            ledger.start(entry.id)
+        run = Run.of_entry(entry)
+        self._check_signer(run)
+        # An engine that draws the sample by itself needs none of ours.
+        sealing = sealing_key(self.project)
+        secret = unseal(run.sealed, run.of, sealing) if run.sealed else new_secret()
+        if self.request.ends.path is not None:
+            done = self._to_file(run, secret, self.request.ends.path, entry.release_digest)
+        else:
+            done = self._to_table(run, secret, entry.release_digest)
+        _commit(ledger, entry, done)
+        return self._released(ledger, entry, done, repeated=repeated)
+
+    def _check_signer(self, run: Run) -> None:
+        """Refuse to sign what nobody could verify: the release keeps the time of its first run."""
+        at = moment(run.predicate["time"])
+        refusal = trusted_keys(self.project, self.signer).refusal(self.signer.key_id, at)
+        if refusal is not None:
+            raise FileError(
+                f"{self._name}: the release keeps the time of its certificate, and {refusal.text};"
+                " 'release --fresh' makes a new one, at a new price"
+            )
+
+    def _to_file(self, run: Run, secret: bytes, path: Path, wanted: str | None) -> _Done:
+        with self.warehouse.sampled(self.policy, self.table, secret) as unchanged:
+            rows = self.warehouse.rows(run.sql)
             unchanged()
-        metadata = {METADATA_KEY: self._facts()}
         digest = publish_file(
             rows,
             path,
-            metadata,
-            lambda digest: self._envelope(path.name, digest),
+            {METADATA_KEY: run.facts},
+            lambda digest: self._envelope(run, path.name, digest),
             replace=self.replace,
+            mark=run.mark,
+            wanted=wanted,
         )
-        groups = rows.num_rows
-        if self.policy.release.form == "rows":
-            groups = rows.group_by(list(rows.column_names)).aggregate([]).num_rows
-        return _Done(str(path), digest, certificate_path(path), groups, rows.num_rows)
+        return _Done(self._name, digest, _groups(rows, self.policy.release.form), rows.num_rows)
 
-    def to_table(self, target: tuple[str, ...]) -> _Done:
-        name = ".".join(target)
-        path = table_certificate_path(self.policy)
+    def _to_table(self, run: Run, secret: bytes, wanted: str | None) -> _Done:
+        target, name = self.warehouse.target(self._name), self._name
         done: list[_Done] = []
         with (
-            certificate_for(path) as put,
-            self.warehouse.sampled(self.policy, self.table, new_secret()) as unchanged,
+            certificate_of_table(self.request.ends.certificate_path, run.mark) as put,
+            self.warehouse.sampled(self.policy, self.table, secret) as unchanged,
         ):
 
             def attest() -> None:
                 unchanged()
                 digest, groups, rows = _digest_of_lines(self.warehouse.release_lines(target))
-                put(self._envelope(name, digest))
-                done.append(_Done(name, digest, path, groups, rows))
+                if wanted not in (None, digest):
+                    raise other_bytes(name)
+                put(self._envelope(run, name, digest))
+                done.append(_Done(name, digest, groups, rows))
 
-            self.warehouse.publish(self.certificate.sql, target, self._facts(), attest)
+            self.warehouse.publish(run.sql, target, run.facts, attest)
         return done[0]
 
-    def _facts(self) -> str:
-        return json.dumps(self.certificate.predicate(), sort_keys=True, ensure_ascii=False)
+    def _digest_of_table(self, name: str, facts: str) -> str | None:
+        return digest_of_table(self.warehouse, name, facts)
 
-    def _envelope(self, name: str, digest: str) -> str:
-        return sign(statement(name, digest, self.certificate.predicate()), self.key).to_json()
+    def _size(self) -> tuple[int, int]:
+        """Groups and rows of the release that stands."""
+        path = self.request.ends.path
+        if path is None:
+            lines = self.warehouse.release_lines(self.warehouse.target(self._name))
+            return _digest_of_lines(lines)[1:]
+        rows = pq.read_table(path)
+        return _groups(rows, self.policy.release.form), rows.num_rows
+
+    def _envelope(self, run: Run, name: str, digest: str) -> str:
+        return sign(statement(name, digest, run.predicate), self.signer).to_json()
+
+    def _released(self, ledger: Ledger, entry: Entry, done: _Done, *, repeated: bool) -> Released:
+        state = ledger.account(entry.account)
+        return Released(
+            release=done.name,
+            certificate=self.request.ends.certificate_path,
+            epsilon=self.certificate.epsilon,
+            delta=self.certificate.delta,
+            k=self.certificate.k,
+            rate=self.certificate.rate,
+            groups=done.groups,
+            rows=done.rows,
+            account=state.name,
+            entry=entry.id,
+            state=state,
+            repeated=repeated,
+        )
 
 
-def _commit(reservation: Reservation, done: _Done) -> None:
+def _groups(rows: pa.Table, form: str) -> int:
+    """How many groups a release has: its rows, or those that differ."""
+    if form == "counts":
+        return int(rows.num_rows)
+    return int(rows.group_by(list(rows.column_names)).aggregate([]).num_rows)
+
+
+def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
+    """The digest of a table's rows, if it stands and its comment has facts of that digest."""
+    target = warehouse.target(name)
+    if not warehouse.exists(target):
+        return None
     try:
-        reservation.commit(release_name=done.name, release_digest=done.digest)
+        found = json.loads(warehouse.comment(target))
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or predicate_digest(found) != facts:
+        return None
+    return _digest_of_lines(warehouse.release_lines(target))[0]
+
+
+def _commit(ledger: Ledger, entry: Entry, done: _Done) -> None:
+    try:
+        ledger.commit(entry.id, release_name=done.name, release_digest=done.digest)
     except LedgerError as error:
         raise LedgerError(
             f"{error}; {done.name} is published with its certificate and is paid for, but its"
-            " ledger entry stays 'reserved'"
+            " ledger entry stays open: run 'policy-engine ledger reconcile'"
         ) from error
 
 
@@ -388,36 +652,3 @@ def _checked_target(
     if not is_of_a_release(warehouse.comment(target)):
         raise not_a_release(name)
     return target
-
-
-def signing_key(project: Project) -> Ed25519PrivateKey:
-    """The project's key: from the environment, else its file, which is made when missing."""
-    if os.environ.get(SIGNING_KEY_VARIABLE):
-        return load_private_key()
-    if not project.signing_key.exists():
-        project.signing_key.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            generate_key(project.signing_key)
-        except FileError:
-            if not project.signing_key.exists():  # else another release was faster
-                raise
-    return load_private_key(project.signing_key)
-
-
-def _released(
-    certificate: Certificate, done: _Done, reservation: Reservation, balance: Balance
-) -> Released:
-    return Released(
-        release=done.name,
-        certificate=done.certificate,
-        epsilon=certificate.epsilon,
-        delta=certificate.delta,
-        k=certificate.k,
-        rate=certificate.rate,
-        groups=done.groups,
-        rows=done.rows,
-        account=balance.account,
-        entry=reservation.entry.id,
-        epsilon_left=balance.left_epsilon,
-        delta_left=balance.left_delta,
-    )

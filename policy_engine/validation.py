@@ -21,7 +21,7 @@ from policy_engine.errors import (
     PolicyError,
     Problem,
 )
-from policy_engine.ledger.account import Balance, admit, exact_sum
+from policy_engine.ledger.account import Account, admit
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.places import located
@@ -30,7 +30,6 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.publish import certificate_path, check_target
 from policy_engine.release import (
     Preview,
-    charge_of,
     open_warehouse,
     prepare,
     preview,
@@ -221,7 +220,7 @@ def _places(policy: Policy) -> tuple[str, ...]:
     return ("relation:" + ".".join(relation), str(certificate.resolve()).casefold())
 
 
-def make_ready(paths: Sequence[Path], *, replace: bool) -> tuple[Policy, ...]:
+def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:
     """The policies of ``paths``, once all of them together could be released.
 
     Everything that can fail without touching the data is tried for every file: loading,
@@ -237,7 +236,7 @@ def make_ready(paths: Sequence[Path], *, replace: bool) -> tuple[Policy, ...]:
     if clashes:
         raise PolicyError(tuple(problem for found in clashes.values() for problem in found))
     if len(policies) > 1:
-        _try_all(policies, replace=replace)
+        _try_all(policies, replace=replace, fresh=fresh)
     return policies
 
 
@@ -257,7 +256,7 @@ def _loaded(paths: Sequence[Path]) -> tuple[Policy, ...]:
     return tuple(policies)
 
 
-def _try_all(policies: Sequence[Policy], *, replace: bool) -> None:
+def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
     previews: list[tuple[Project, Preview]] = []
     problems: list[Problem] = []
     for policy in policies:
@@ -269,8 +268,10 @@ def _try_all(policies: Sequence[Policy], *, replace: bool) -> None:
             problems.extend(error.problems)
     if problems:
         raise PolicyError(tuple(dict.fromkeys(problems)))
-    _check_accounts(previews)
-    for policy, (project, _) in zip(policies, previews, strict=True):
+    pairs = zip(policies, previews, strict=True)
+    new = [each for each in pairs if fresh or each[1][1].repeats is None]
+    _check_accounts([each for _, each in new])
+    for policy, (project, _) in new:
         _check_target(policy, project, replace=replace)
 
 
@@ -287,22 +288,18 @@ def _check_target(policy: Policy, project: Project, *, replace: bool) -> None:
 
 def _check_accounts(previews: Sequence[tuple[Project, Preview]]) -> None:
     """BudgetExceeded where an account could not pay for all that is asked of it."""
-    balances: dict[tuple[Path, str], Balance] = {}
+    accounts: dict[tuple[str, str], Account] = {}
     for project, found in previews:
-        key = (project.ledger.resolve(), found.account)
-        balance = balances.get(key, found.balance)
-        charge = charge_of(found.account, found.certificate)
+        key = (str(project.ledger), found.account.name)
+        account = accounts.get(key, found.account)
         try:
-            admit(balance, charge)
+            if found.refusal:
+                raise BudgetExceeded(found.refusal)
+            admit(account, found.charge)
         except BudgetExceeded as error:
             together = "nothing was released, for an account must pay for all that is asked at once"
             raise BudgetExceeded(f"{error}; {together}") from None
-        balances[key] = replace_field(
-            balance,
-            neighbours=charge.neighbours,
-            spent_epsilon=exact_sum((balance.spent_epsilon, charge.epsilon)),
-            spent_delta=exact_sum((balance.spent_delta, charge.delta)),
-        )
+        accounts[key] = account.plus(found.charge)
 
 
 @contextmanager

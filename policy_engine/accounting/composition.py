@@ -1,6 +1,8 @@
 """[COMP] The accountant: what events cost together, each with randomness of its own.
 
-Three rules, each an upper bound whatever the order and however adaptive the choice of events:
+Three rules, each an upper bound for a list of events that was fixed beforehand, in any order. Each
+release may depend on the outcomes before it as long as its event does not; where people choose the
+next event by what they saw, ``adaptive`` is the rule:
 
 * basic: (Σε, Σδ), with ε or δ shared out evenly over the events that have a curve;
 * optimal: N times one (ε₀, δ₀)-DP mechanism (Kairouz, Oh, Viswanath 2015, Theorem 3.3), exact

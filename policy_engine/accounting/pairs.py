@@ -1,10 +1,11 @@
 """The dominating pair of each event: two laws between which no neighbours are further apart.
 
 Whatever the tables, an event's outcome is a function of one draw, from the first law where the
-unit is present (or has its old value) and from the second where it is not. So a composition of
-events, chosen adaptively, is dominated by the composition of their pairs (Zhu, Dong, Wang 2022),
-[COMP]. A pair is kept as its privacy loss: atoms ln(P/Q) with the logarithm of their mass under
-P, and the mass where one of the laws is 0.
+unit is present (or has its old value) and from the second where it is not. So a composition of a
+list of events, each run as the outcomes before suggest, is dominated by the composition of their
+pairs (Zhu, Dong, Wang 2022), [COMP]; which events are on the list must not depend on outcomes: see
+``adaptive``. A pair is kept as its privacy loss: atoms ln(P/Q) with the logarithm of their mass
+under P, and the mass where one of the laws is 0.
 
 numpy floats: a mass is wrong by less than a ``GUARD`` share, which the composition adds.
 """

@@ -20,13 +20,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.validity import Kind, moment
 from policy_engine.errors import DomainError, VerificationFailed
+
+if TYPE_CHECKING:
+    from policy_engine.attest.signers import Signer
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"
@@ -35,6 +38,16 @@ LARGEST_ENVELOPE = 10_000_000  # bytes
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE_BYTES = 64
+_REMEDIES: Mapping[Kind, str] = MappingProxyType(
+    {
+        "unknown": "if you know whose key it is, name it with --key or a keyring with --keyring",
+        "revoked": "ask for a new release under another key",
+        "undated": "ask for a certificate that states its time",
+        "early": "if the key was in use before that, correct its 'added' in the keyring",
+        "expired": "ask for a release under a key that had not expired",
+        "retired": "ask for a release under the key that took its place",
+    }
+)
 
 Json = None | bool | int | str | tuple["Json", ...] | Mapping[str, "Json"]
 """Frozen JSON without fractions: a decimal is text, so that no reader rounds it."""
@@ -135,22 +148,25 @@ def statement(
     )
 
 
-def sign(statement_bytes: bytes, key: Ed25519PrivateKey) -> Envelope:
+def sign(statement_bytes: bytes, signer: Signer) -> Envelope:
     """The statement in a DSSE envelope, signed with Ed25519; the same bytes every time.
 
-    Raises DomainError when the envelope would be larger than ``open_envelope`` reads.
+    Raises DomainError when the envelope would be larger than ``open_envelope`` reads, and
+    whatever the signer raises.
 
-    >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32))
-    >>> envelope = sign(statement("a.parquet", "0" * 64, {"k": 20}), key)
-    >>> opened = open_envelope(envelope.to_json(), TrustedKeys.of(key.public_key()))
+    >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    >>> from policy_engine.attest.signers import KeySigner
+    >>> signer = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
+    >>> envelope = sign(statement("a.parquet", "0" * 64, {"k": 20}), signer)
+    >>> opened = open_envelope(envelope.to_json(), TrustedKeys.of(signer.public_key))
     >>> opened.subject_name, opened.predicate["k"]
     ('a.parquet', 20)
     """
     envelope = Envelope(
         payload=statement_bytes,
         payload_type=PAYLOAD_TYPE,
-        key_id=key_id(key.public_key()),
-        signature=key.sign(_pae(PAYLOAD_TYPE, statement_bytes)),
+        key_id=signer.key_id,
+        signature=signer.sign(_pae(PAYLOAD_TYPE, statement_bytes)),
     )
     size = len(envelope.to_json())
     if size > LARGEST_ENVELOPE:
@@ -165,9 +181,9 @@ def open_envelope(
 
     The signature is verified over the exact payload bytes before they are parsed. Raises
     VerificationFailed with the reason: what ``Envelope.from_json`` refuses; a key that is not
-    trusted, by its id; a signature that does not match; a payload that is not a v1 in-toto
-    Statement about one release with a v1 certificate, or of the ``predicate_type`` that was
-    asked for, or is of a newer version.
+    trusted, by its id, or was revoked; a signature that does not match; a payload that is not a
+    v1 in-toto Statement about one release with a v1 certificate, or of the ``predicate_type`` that
+    was asked for, or is of a newer version; a ``time`` in it outside the dates of its key.
 
     >>> open_envelope("{}", TrustedKeys.of())
     Traceback (most recent call last):
@@ -175,7 +191,10 @@ def open_envelope(
     """
     envelope = Envelope.from_json(text)
     _verify_signature(envelope, trusted)
-    return _read_statement(envelope.payload, envelope.key_id, predicate_type)
+    opened = _read_statement(envelope.payload, envelope.key_id, predicate_type)
+    if refusal := trusted.refusal(opened.key_id, moment(opened.predicate.get("time"))):
+        _fail(f"{refusal.text}; {_REMEDIES[refusal.kind]}")
+    return opened
 
 
 def stated_type(text: str | bytes) -> str:
@@ -205,8 +224,11 @@ def _verify_signature(envelope: Envelope, trusted: TrustedKeys) -> None:
         known = ", ".join(sorted(trusted.by_id)) or "none"
         _fail(
             f"no signature by a trusted key: signed by key {_shown(envelope.key_id)}, "
-            f"trusted: {known}"
+            f"trusted: {known}; {_REMEDIES['unknown']}"
         )
+    refusal = trusted.refusal(envelope.key_id, None)
+    if refusal is not None and refusal.kind == "revoked":
+        _fail(f"{refusal.text}; {_REMEDIES['revoked']}")
     if len(envelope.signature) != _SIGNATURE_BYTES:
         _fail(f"sig must be {_SIGNATURE_BYTES} bytes long, found {len(envelope.signature)}")
     try:

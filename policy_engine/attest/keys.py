@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 
@@ -27,14 +27,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from policy_engine.attest.key_files import GROUP_AND_OTHERS, create_key_pair, read_key_file
+from policy_engine.attest.validity import Refusal, Validity
 from policy_engine.errors import FileError, UsageError
 
 SIGNING_KEY_VARIABLE = "POLICY_ENGINE_SIGNING_KEY"
-
-_OWNER_ONLY = 0o600
-_EVERYONE_READS = 0o644
-_GROUP_AND_OTHERS = 0o077
-_LARGEST_KEY_FILE = 64 * 1024
 
 
 def key_id(key: Ed25519PublicKey) -> str:
@@ -50,6 +47,8 @@ def key_id(key: Ed25519PublicKey) -> str:
 class TrustedKeys:
     """The public keys whose signature counts, by key id; every other key is a stranger.
 
+    A key in ``dates`` counts within them only; any other key of ``by_id`` counts always.
+
     >>> key = Ed25519PublicKey.from_public_bytes(bytes(32))
     >>> trusted = TrustedKeys.of(key)
     >>> trusted.get(key_id(key)) is key, trusted.get("0" * 64)
@@ -57,6 +56,7 @@ class TrustedKeys:
     """
 
     by_id: Mapping[str, Ed25519PublicKey]
+    dates: Mapping[str, Validity] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of(cls, *keys: Ed25519PublicKey) -> TrustedKeys:
@@ -74,12 +74,34 @@ class TrustedKeys:
         return cls.of(*(_trusted_key(Path(path)) for path in named))
 
     def get(self, name: str) -> Ed25519PublicKey | None:
-        """The trusted key of that id, or None."""
+        """The key of that id, or None; whether its signature counts says ``refusal``."""
         return self.by_id.get(name)
 
+    def refusal(self, name: str, at: datetime | None) -> Refusal | None:
+        """Why a signature by that key under the time ``at`` does not count, None where it does.
 
-def generate_key(path: Path) -> str:
+        ``at`` is the time that the signed statement states itself, None where it states none.
+
+        >>> TrustedKeys.of().refusal("ab12", None).text
+        'key ab12 is not among the trusted keys'
+        """
+        if name not in self.by_id:
+            return Refusal("unknown", f"key {name} is not among the trusted keys")
+        dates = self.dates.get(name)
+        return None if dates is None else dates.refusal(name, at)
+
+    def within(self, ring: TrustedKeys) -> TrustedKeys:
+        """These keys and those of ``ring``, whose dates hold for a key that is in both."""
+        return TrustedKeys(
+            MappingProxyType({**self.by_id, **ring.by_id}),
+            MappingProxyType({**self.dates, **ring.dates}),
+        )
+
+
+def generate_key(path: Path, key: Ed25519PrivateKey | None = None) -> str:
     """Write a new private key to ``path`` and its public key beside it; return the key id.
+
+    ``key`` is written in the place of a new one, for a caller that must know it before.
 
     Both files are new or nothing is written: an existing file is never overwritten. The
     private key is PKCS#8 PEM and has mode 0600 from its first byte on; the public key is PEM
@@ -100,16 +122,17 @@ def generate_key(path: Path) -> str:
             f"{path}: a private key must not end in .pub, which is where its public key goes; "
             "choose a name such as signing.pem"
         )
-    key = Ed25519PrivateKey.generate()
+    key = key or Ed25519PrivateKey.generate()
+    private_pem, public_pem = pem_of(key)
+    create_key_pair(path, private_pem, public_pem)
+    return key_id(key.public_key())
+
+
+def pem_of(key: Ed25519PrivateKey) -> tuple[bytes, bytes]:
+    """The PEM text of a private key and of its public half."""
     private_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     public_pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    _create(public_path, public_pem, _EVERYONE_READS)
-    try:
-        _create(path, private_pem, _OWNER_ONLY)
-    except BaseException:
-        public_path.unlink()
-        raise
-    return key_id(key.public_key())
+    return private_pem, public_pem
 
 
 def load_private_key(
@@ -130,7 +153,7 @@ def load_private_key(
 POLICY_ENGINE_SIGNING_KEY
     """
     if path is not None:
-        return _private_key(_read(path, refuse=_GROUP_AND_OTHERS), str(path), FileError)
+        return _private_key(read_key_file(path, refuse=GROUP_AND_OTHERS), str(path), FileError)
     text = environ.get(SIGNING_KEY_VARIABLE, "")
     if not text.strip():
         raise UsageError(
@@ -146,7 +169,7 @@ def load_public_key(path: Path) -> Ed25519PublicKey:
     Raises FileError when the file cannot be read or holds no Ed25519 key, and, for a private
     key, whatever ``load_private_key`` refuses.
     """
-    pem = _read(path)
+    pem = read_key_file(path)
     if b"PRIVATE KEY-----" in pem:
         return load_private_key(path).public_key()
     return _public_key(pem, path)
@@ -154,7 +177,7 @@ def load_public_key(path: Path) -> Ed25519PublicKey:
 
 def _trusted_key(path: Path) -> Ed25519PublicKey:
     """The public key in a file, which must not be the private one."""
-    pem = _read(path)
+    pem = read_key_file(path)
     if b"PRIVATE KEY-----" in pem:
         beside = path.with_suffix(".pub")
         raise UsageError(
@@ -188,40 +211,3 @@ def _private_key(
     if not isinstance(key, Ed25519PrivateKey):
         raise error(f"{where}: must hold an Ed25519 key, found another kind of key")
     return key
-
-
-def _read(path: Path, refuse: int = 0) -> bytes:
-    """The file's bytes, unless its mode has one of the bits in ``refuse``."""
-    # The mode is asked of the open file, so that it is that of the bytes that are read.
-    try:
-        with path.open("rb") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            if mode & refuse:
-                raise FileError(
-                    f"{path}: a private key must be closed to group and others, found mode "
-                    f"{mode:04o}; run 'chmod 600 {path}', and make a new key if others had access"
-                )
-            return file.read(_LARGEST_KEY_FILE)
-    except OSError as error:
-        raise FileError(f"{path}: cannot read the key: {error.strerror}") from None
-
-
-def _create(path: Path, content: bytes, mode: int) -> None:
-    """Write a file that must not exist yet, whole and on disk, or not at all."""
-    try:
-        # O_EXCL: no overwriting and no following of a symlink that someone left there.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        except BaseException:
-            path.unlink()
-            raise
-    except FileExistsError:
-        raise FileError(
-            f"{path}: exists, and a key is never overwritten; choose another name"
-        ) from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the key: {error.strerror}") from None

@@ -10,6 +10,7 @@ from policy_engine.cli import (
     audit,
     calibrating,
     counts,
+    keys,
     numbers,
     policies,
     proofs,
@@ -65,3 +66,4 @@ app.command(short_help="Check a certificate and its release.")(proofs.verify)
 app.command(short_help="Attack the mechanism: a lower bound on ε.")(audit.audit)
 app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)
 app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")
+app.add_typer(keys.keys, name="keys", short_help="The signing key, and the keys that count.")

@@ -109,11 +109,12 @@ def _check_place(path: Path, *, replace: bool) -> None:
 def _write(made: Any, path: Path, *, replace: bool) -> None:
     """Sign with the project's key, which is made when missing, and put the file in place whole."""
     from policy_engine.attest.attestation import sign
+    from policy_engine.attest.signers import signer_of
+    from policy_engine.attest.validity import moment
     from policy_engine.policy.project import default_project, find_project, load_project
     from policy_engine.publish import write_certificate
-    from policy_engine.release import signing_key
 
     found = find_project(Path.cwd())
     project = default_project(Path.cwd()) if found is None else load_project(found)
-    envelope = sign(made.statement(), signing_key(project))
+    envelope = sign(made.statement(), signer_of(project, moment(made.time)))
     write_certificate(envelope.to_json(), path, replace=replace)

@@ -160,15 +160,18 @@ def verify(
     key: Annotated[
         list[Path] | None, typer.Option(help="A public key to trust; default: the project's.")
     ] = None,
+    keyring: Annotated[
+        Path | None, typer.Option(help="Trust the keys of this keyring, within their dates.")
+    ] = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Check a certificate and its release from the files alone.
 
     Signature; δ by brute force; the SQL proved again, and what is stated of it; and with --release
     its digest, columns, order, that every group has at least k people and that it holds nothing
-    else. A table's release is checked as an export, Parquet or CSV. The key to trust is the one
-    named by --key, else the project's. Of certify-count's certificate: signature, assumptions,
-    numbers.
+    else. A table's release is checked as an export, Parquet or CSV. The keys to trust are those
+    named by --key and --keyring, else the project's own and those of its keyring. Of
+    certify-count's certificate: signature, assumptions, numbers.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
@@ -178,10 +181,11 @@ def verify(
     from policy_engine.cli.reading import read_certificate, trusted_keys
 
     text = read_certificate(certificate)
+    trusted = trusted_keys(key or [], keyring)
     if stated_type(text) == COUNT_PREDICATE_TYPE:
-        _verify_count(text, trusted_keys(key or []), release, format)
+        _verify_count(text, trusted, release, format)
         return
-    found = verify_release(text, trusted_keys(key or []), release)
+    found = verify_release(text, trusted, release)
     document = {
         "verified": True,
         "release": found.subject,

@@ -13,6 +13,7 @@ from policy_engine.policy.nearby import meant
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
+    from policy_engine.policy.project import Project
 
 _LARGEST = 10_000_000
 _PARQUET = b"PAR1"
@@ -82,41 +83,54 @@ def _text(name: str, content: bytes) -> str:
         raise FileError(f"{name}:{line}: must be UTF-8 text, found other bytes") from None
 
 
-def trusted_keys(paths: list[Path]) -> TrustedKeys:
-    """The keys that were named, else the project's own.
+def trusted_keys(paths: list[Path], keyring: Path | None = None) -> TrustedKeys:
+    """The keys that were named, else the project's own and those of its keyring.
+
+    Where a keyring has a key, its word on it counts, however else the key was named.
 
     Raises:
         UsageError: no key was named and no project is near.
+        FileError: a key or a keyring cannot be read.
     """
+    from policy_engine.attest.keyring import Keyring
+    from policy_engine.attest.keys import TrustedKeys
+
+    if not paths and keyring is None:
+        return _projects_own()
+    named = TrustedKeys.load(paths)
+    return named if keyring is None else named.within(Keyring.read(keyring).trusted())
+
+
+def _projects_own() -> TrustedKeys:
+    """The key of the environment or the project, and the project's keyring."""
+    from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 
-    if paths:
-        return TrustedKeys.load(paths)
+    project = _project_with_keys()
+    trusted = TrustedKeys.of()
     if os.environ.get(SIGNING_KEY_VARIABLE):
-        return TrustedKeys.of(load_private_key().public_key())
-    key = _project_key()
-    if key is None:
+        trusted = TrustedKeys.of(load_private_key().public_key())
+    elif project is not None and project.public_key.exists():
+        trusted = TrustedKeys.load(project.public_key)
+    if project is not None:
+        trusted = trusted.within(Keyring.at(project.keyring).trusted())
+    if not trusted.by_id:
         raise UsageError(
             "no key to trust: name the public key of whoever signed the certificate,"
-            " --key signing.pub (the project of a release keeps it in .policy-engine/)"
+            " --key signing.pub, or their keyring, --keyring keys.json (the project of a release"
+            " keeps both in .policy-engine/)"
         )
-    return TrustedKeys.load([key])
+    return trusted
 
 
-def _project_key() -> Path | None:
-    """The public key of the project of the working directory.
+def _project_with_keys() -> Project | None:
+    """The project of the working directory, or the nearest folder above it with keys.
 
     Never one beside the certificate: whoever sends a certificate can send a key with it.
     """
     from policy_engine.policy.project import default_project, find_project, load_project
 
     found = find_project(Path.cwd())
-    if found is not None:
-        key = load_project(found).signing_key.with_suffix(".pub")
-        if key.exists():
-            return key
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        key = default_project(folder).signing_key.with_suffix(".pub")
-        if key.exists():
-            return key
-    return None
+    projects = [] if found is None else [load_project(found)]
+    projects += [default_project(folder) for folder in (Path.cwd(), *Path.cwd().parents)]
+    return next((p for p in projects if p.public_key.exists() or p.keyring.exists()), None)

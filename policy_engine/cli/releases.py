@@ -13,6 +13,7 @@ from policy_engine.cli.output import (
     FormatOption,
     emit,
     emit_error,
+    note,
     number,
     progress,
     shown,
@@ -33,7 +34,6 @@ def plan(
 
     Example: policy-engine plan policies/adult/policy.yaml
     """
-    from policy_engine.cli.remedies import fitting
     from policy_engine.policy.loading import load_policy
     from policy_engine.release import preview
     from policy_engine.validation import about, check_guarantee
@@ -42,13 +42,12 @@ def plan(
     check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)
-    remedy = "" if found.affordable else fitting(loaded, found.balance)
-    emit(_planned(loaded, found, remedy), _plan_text(loaded, found, remedy), format)
+    emit(_planned(loaded, found), _plan_text(loaded, found), format)
     if not found.affordable:
         raise typer.Exit(1)
 
 
-def _planned(policy: Policy, found: Preview, remedy: str) -> dict[str, Any]:
+def _planned(policy: Policy, found: Preview) -> dict[str, Any]:
     certificate, balance = found.certificate, found.balance
     document = {
         "policy": policy.name,
@@ -62,16 +61,17 @@ def _planned(policy: Policy, found: Preview, remedy: str) -> dict[str, Any]:
         "assumptions": list(certificate.assumptions),
         "release": policy.release.text,
         "ledger": {
-            "account": found.account,
+            "account": found.account.name,
             "affordable": found.affordable,
+            "paid_by_entry": found.repeats,
             "epsilon_left": number(balance.left_epsilon, down=True),
             "delta_left": number(balance.left_delta, down=True),
         },
     }
-    return {**document, "remedy": remedy} if remedy else document
+    return document if found.affordable else {**document, "refusal": found.refusal}
 
 
-def _plan_text(policy: Policy, found: Preview, remedy: str) -> str:
+def _plan_text(policy: Policy, found: Preview) -> str:
     certificate, balance = found.certificate, found.balance
     left = "the account has no limit: it only adds up"
     if balance.left_epsilon is not None and balance.left_delta is not None:
@@ -84,13 +84,14 @@ def _plan_text(policy: Policy, found: Preview, remedy: str) -> str:
         f"mechanism  rate {shown(certificate.rate)}, k = {certificate.k}",
         *[f"           {text}" for text in _about_rate(policy)],
         f"price      ε {shown(certificate.epsilon)}, δ {shown(certificate.delta)}"
-        f" from account {found.account}; {left}",
+        f" from account {found.account.name}; {left}",
         "assuming:",
         *[f"  - {text}" for text in certificate.assumptions],
     ]
-    if not found.affordable:
-        lines.append(f"the account {found.account} cannot pay for this release")
-        lines += [remedy] if remedy else []
+    if found.repeats is not None:
+        lines.append(f"entry {found.repeats} has paid for just this: it costs nothing again")
+    elif not found.affordable:
+        lines.append(found.refusal)
     return "\n".join(lines)
 
 
@@ -114,9 +115,17 @@ def release(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace what stands there, at a new price.")
     ] = False,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Draw a new sample, at a new price, of what was released."),
+    ] = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
-    """Release: certify, charge the account, draw a fresh sample, publish with the certificate.
+    """Release: certify, charge the account, draw the sample, publish with the certificate.
+
+    The same policy on the same state of its source gives the same bytes again, and costs nothing.
+    A changed policy or source is a new release, with a sample and a price of its own, and is said
+    to be one before anything is charged.
 
     Of several policies all are certified, and their accounts asked, before the first one runs.
     If one fails nevertheless, those before it stand and are reported.
@@ -127,8 +136,8 @@ def release(
 
     done: list[dict[str, Any]] = []
     try:
-        for policy in make_ready(policies, replace=replace):
-            done.append(_release(policy, format, replace=replace))
+        for policy in make_ready(policies, replace=replace, fresh=fresh):
+            done.append(_release(policy, format, replace=replace, fresh=fresh))
     except BaseException as error:
         if not done:
             raise
@@ -137,13 +146,12 @@ def release(
         emit(done[0] if len(done) == 1 else {"releases": done}, "", format)
 
 
-def _release(policy: Policy, form: Format, *, replace: bool) -> dict[str, Any]:
-    from policy_engine.cli.remedies import with_remedy
+def _release(policy: Policy, form: Format, *, replace: bool, fresh: bool) -> dict[str, Any]:
     from policy_engine.release import release as run
     from policy_engine.validation import about
 
-    with progress(f"releasing {policy.name}"), about(policy.file), with_remedy(policy):
-        found = run(policy, replace=replace)
+    with progress(f"releasing {policy.name}"), about(policy.file):
+        found = run(policy, replace=replace, fresh=fresh, say=note)
     if form is Format.text:
         emit({}, _text(policy, found), form)
     return _document(found)
@@ -172,6 +180,7 @@ def _document(done: Released) -> dict[str, Any]:
         "rate": number(done.rate),
         "groups": done.groups,
         "rows": done.rows,
+        "repeated": done.repeated,
         "ledger": {
             "account": done.account,
             "entry": done.entry,
@@ -185,8 +194,9 @@ def _text(policy: Policy, done: Released) -> str:
     left = "the account has no limit: it only adds up"
     if done.epsilon_left is not None and done.delta_left is not None:
         left = f"left: ε {shown(done.epsilon_left)}, δ {shown(done.delta_left)}"
+    paid = "; paid for before, nothing was charged" if done.repeated else ""
     lines = [
-        f"released {policy.name}",
+        f"released {policy.name}{paid}",
         f"  release      {done.release}  ({done.groups} groups, {done.rows} rows)",
         f"  certificate  {done.certificate}",
         f"  guarantee    ε = {shown(done.epsilon)}, δ = {shown(done.delta)}"

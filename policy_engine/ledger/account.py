@@ -1,29 +1,29 @@
 """What an account has spent, what it may spend, and whether it can pay.
 
-The price is basic composition [COMP]: Σε and Σδ over every entry, reserved or committed. All
-arithmetic is exact on decimals as they were written: 0.1 + 0.2 fits a limit of 0.3, and
-nothing fits by rounding.
+An account's running state stands in the last of its records, so that a charge is priced without
+reading the history. Whether one more release fits is decided by ``pricing``; the basic sum is
+shown beside it. All arithmetic is exact on decimals as they were written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, InvalidOperation, Overflow
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from typing import Any
 
-from policy_engine.errors import BudgetExceeded, LedgerError
-from policy_engine.ledger.entry import Charge, Entry, Neighbours, check_amount
+from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
+from policy_engine.ledger.chain import Record
+from policy_engine.ledger.entry import Charge, check_amount
+from policy_engine.ledger.pricing import Asked, Price, Spent, fits, fitting, price
 
-# An amount has at most 9 + 1000 digits (see entry.py), so a sum of 10⁹⁰ of them fits in 1100;
-# were one ever not to fit, the traps raise rather than round.
-_EXACT = Context(
-    prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact, InvalidOperation, Overflow]
-)
+_EXACT = Context(prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @dataclass(frozen=True)
 class Limit:
-    """The most an account may ever spend, (ε, δ) in sum.
+    """The most an account may ever spend: what is true of all its releases together.
 
     Raises DomainError unless both are Decimals, ε from 0 to 10⁹ and δ from 0 to 1.
 
@@ -39,102 +39,193 @@ class Limit:
         check_amount("epsilon", self.epsilon, Decimal(10) ** 9)
         check_amount("delta", self.delta, Decimal(1))
 
+    def is_above(self, other: Limit) -> bool:
+        """Whether it allows anything that ``other`` does not."""
+        return self.epsilon > other.epsilon or self.delta > other.delta
+
+
+@dataclass(frozen=True)
+class Account:
+    """The running state of one account: its notion, what was spent, its limit.
+
+    ``charges`` is how many releases are charged to it.
+    """
+
+    name: str
+    neighbours: str | None = None
+    charges: int = 0
+    spent: Spent | None = None
+    limit: Limit | None = None
+
+    def plus(self, charge: Charge) -> Account:
+        """The account after a charge."""
+        spent = self.spent or Spent.none(charge.neighbours)
+        return replace(
+            self,
+            neighbours=charge.neighbours,
+            charges=self.charges + 1,
+            spent=spent.plus(charge.asked, self.limit),
+        )
+
+    def minus(self, asked: Asked) -> Account:
+        """The account without a charge of which it is proven that nothing ran."""
+        assert self.spent is not None
+        return replace(self, charges=self.charges - 1, spent=self.spent.minus(asked))
+
+    def to_json(self) -> dict[str, Any]:
+        """The account as texts and whole numbers."""
+        return {
+            "neighbours": self.neighbours,
+            "charges": self.charges,
+            "spent": None if self.spent is None else self.spent.to_json(),
+            "limit": None if self.limit is None else limit_to_json(self.limit),
+        }
+
+
+def limit_to_json(limit: Limit) -> dict[str, str]:
+    """A limit as texts."""
+    return {"epsilon": str(limit.epsilon), "delta": str(limit.delta)}
+
+
+def account_of(name: str, last: Record | None, where: str) -> Account:
+    """The account as its last record left it; one without records has spent nothing.
+
+    Raises LedgerError for a record this version cannot read.
+
+    >>> account_of("census", None, "ledger.db").charges
+    0
+    """
+    if last is None:
+        return Account(name)
+    try:
+        return _read(name, json.loads(last.payload)["state"])
+    except (ArithmeticError, DomainError, KeyError, TypeError, ValueError):
+        raise LedgerError(
+            f"{where}: the state of account {name!r} in record {last.seq} cannot be read by this "
+            "version of policy-engine; use the version that wrote it, or a newer one"
+        ) from None
+
+
+def _read(name: str, state: Mapping[str, Any]) -> Account:
+    spent, limit = state["spent"], state["limit"]
+    return Account(
+        name=name,
+        neighbours=state["neighbours"],
+        charges=int(state["charges"]),
+        spent=None if spent is None else Spent.from_json(spent),
+        limit=None if limit is None else Limit(Decimal(limit["epsilon"]), Decimal(limit["delta"])),
+    )
+
 
 @dataclass(frozen=True)
 class Balance:
-    """Where an account stands: what its entries sum to, and its limit if it has one.
+    """Where an account stands.
 
-    ``neighbours`` is the one notion its entries are counted in, None while it has none.
-    ``reserved`` is how many of its ``entries`` have no published release (yet).
+    ``neighbours`` is the one notion its charges are counted in, None while it has none.
+    ``price`` has the basic sum of the certificates, and the tight ε at the limit's δ and the tight
+    δ at its ε, both None without a limit.
     """
 
     account: str
-    neighbours: Neighbours | None
-    entries: int
-    reserved: int
-    spent_epsilon: Decimal
-    spent_delta: Decimal
+    neighbours: str | None
+    charges: int
+    price: Price
     limit: Limit | None
+
+    @property
+    def spent_epsilon(self) -> Decimal:
+        """ε that was spent, at the limit's δ; without a limit the basic sum."""
+        tight = self.price.tight_epsilon
+        return self.price.basic_epsilon if tight is None else tight
+
+    @property
+    def spent_delta(self) -> Decimal:
+        """δ that was spent, at the limit's ε; without a limit the basic sum."""
+        tight = self.price.tight_delta
+        return self.price.basic_delta if tight is None else tight
 
     @property
     def left_epsilon(self) -> Decimal | None:
         """What is left of the limit's ε, never below 0; None without a limit."""
-        return None if self.limit is None else _left(self.limit.epsilon, self.spent_epsilon)
+        return (
+            None if self.limit is None else max(Decimal(0), self.limit.epsilon - self.spent_epsilon)
+        )
 
     @property
     def left_delta(self) -> Decimal | None:
         """What is left of the limit's δ, never below 0; None without a limit."""
-        return None if self.limit is None else _left(self.limit.delta, self.spent_delta)
+        return None if self.limit is None else max(Decimal(0), self.limit.delta - self.spent_delta)
 
 
-def balance_of(account: str, entries: Iterable[Entry], limit: Limit | None) -> Balance:
-    """The balance of one account; entries of other accounts are passed over.
+_NO_PRICE = Price(Decimal(0), Decimal(0), None, None)
 
-    Raises LedgerError when its entries count in more than one notion of neighbours: their sum
-    would mean nothing.
 
-    >>> balance_of("census", [], Limit(Decimal(1), Decimal("1e-6"))).left_epsilon
+def balance_of(account: Account) -> Balance:
+    """The balance of an account.
+
+    >>> balance_of(Account("census", limit=Limit(Decimal(1), Decimal("1e-6")))).left_epsilon
     Decimal('1')
     """
-    own = [entry for entry in entries if entry.account == account]
-    notions = sorted({entry.neighbours for entry in own})
-    if len(notions) > 1:
-        raise LedgerError(
-            f"account {account!r} mixes the neighbouring notions {' and '.join(notions)}, which "
-            "do not add up; the ledger was not written by this engine alone"
-        )
-    return Balance(
-        account=account,
-        neighbours=notions[0] if notions else None,
-        entries=len(own),
-        reserved=sum(entry.state == "reserved" for entry in own),
-        spent_epsilon=exact_sum(entry.epsilon for entry in own),
-        spent_delta=exact_sum(entry.delta for entry in own),
-        limit=limit,
+    spent = _NO_PRICE if account.spent is None else price(account.spent, account.limit)
+    return Balance(account.name, account.neighbours, account.charges, spent, account.limit)
+
+
+def check_not_raised(account: Account, limit: Limit | None) -> None:
+    """Return unless the project file's ``limit`` is above the one that the ledger has.
+
+    Raises BudgetExceeded: a file says neither who raised a limit nor why.
+    """
+    if account.limit is None or limit is None or not limit.is_above(account.limit):
+        return
+    raise BudgetExceeded(
+        f"the project file allows account {account.name!r} {_shown(limit)}, and the ledger"
+        f" {_shown(account.limit)}: only an entry that says who and why raises a limit;"
+        f" run 'policy-engine ledger limit {account.name} --epsilon {plain(limit.epsilon)}"
+        f" --delta {plain(limit.delta)} --by NAME --why TEXT', or lower it in the project"
+        " file"
     )
 
 
-def admit(balance: Balance, charge: Charge) -> None:
-    """Return if the account can pay; both ε and δ must fit, and exactly the limit fits.
+def _shown(limit: Limit) -> str:
+    return f"ε {plain(limit.epsilon)}, δ {plain(limit.delta)}"
 
-    Raises BudgetExceeded, saying what was asked, what is left and what to do, when a limit
+
+def admit(account: Account, charge: Charge) -> None:
+    """Return if the account can pay, all its releases together within its limit.
+
+    Raises BudgetExceeded, saying what was asked, what is left and what would fit, when the limit
     would be passed or when the charge counts in another notion of neighbours.
     """
-    if balance.neighbours not in (None, charge.neighbours):
+    if account.neighbours not in (None, charge.neighbours):
         raise BudgetExceeded(
-            f"account {charge.account!r} counts {balance.neighbours} neighbours and policy "
+            f"account {charge.account!r} counts {account.neighbours} neighbours and policy "
             f"{charge.policy_name!r} guarantees {charge.neighbours}: the two do not add up; "
             "change 'neighbours' in the policy, or name another account under 'budget'"
         )
-    limit = balance.limit
-    if limit is None:
+    spent, limit = account.spent or Spent.none(charge.neighbours), account.limit
+    if limit is None or fits(spent, charge.asked, limit):
         return
-    short = [
-        f"{symbol} {plain(asked)} where {plain(_left(most, spent))} of {plain(most)} is left"
-        for symbol, asked, spent, most in (
-            ("ε", charge.epsilon, balance.spent_epsilon, limit.epsilon),
-            ("δ", charge.delta, balance.spent_delta, limit.delta),
-        )
-        if exact_sum((spent, asked)) > most
-    ]
-    if short:
-        raise BudgetExceeded(
-            f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks "
-            f"for {' and '.join(short)}; ask for less in the policy's guarantee, or decide to "
-            f"raise the limit of accounts.{charge.account} in policy-engine.yaml"
-        )
+    balance = balance_of(account)
+    raise BudgetExceeded(
+        f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
+        f"ε {plain(charge.epsilon)}, δ {plain(charge.delta)}, and of ε {plain(limit.epsilon)}, "
+        f"δ {plain(limit.delta)} there is left ε {plain(balance.left_epsilon or Decimal(0))}, "
+        f"δ {plain(balance.left_delta or Decimal(0))}; {_remedy(spent, charge, limit)}"
+    )
 
 
-def exact_sum(amounts: Iterable[Decimal]) -> Decimal:
-    """The sum, without rounding whatever the caller's decimal context.
-
-    >>> exact_sum([Decimal("0.1")] * 3) == Decimal("0.3")
-    True
-    """
-    total = Decimal(0)
-    for amount in amounts:
-        total = _EXACT.add(total, amount)
-    return total
+def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
+    """What would fit, else who may raise the limit."""
+    found = fitting(spent, charge.asked, limit)
+    ways = []
+    if found.least_k is not None:
+        ways.append(f"k: {found.least_k} at the same rate")
+    if found.greatest_rate is not None:
+        ways.append(f"rate: {plain(found.greatest_rate)} at the same k")
+    raising = f"raise the limit with 'policy-engine ledger limit {charge.account}'"
+    if ways:
+        return f"it would fit with {' or '.join(ways)}; or {raising}"
+    return f"no k and no rate would fit; {raising}"
 
 
 def plain(amount: Decimal) -> str:
@@ -143,9 +234,5 @@ def plain(amount: Decimal) -> str:
     >>> [plain(Decimal(text)) for text in ("0.50", "1E+2", "0E-9", "1.0e-9", "0.000010")]
     ['0.5', '100', '0', '1e-9', '0.00001']
     """
-    amount = _EXACT.normalize(amount)
-    return f"{amount:f}" if amount.adjusted() > -7 else f"{amount:e}"
-
-
-def _left(most: Decimal, spent: Decimal) -> Decimal:
-    return max(Decimal(0), _EXACT.subtract(most, spent))
+    digits = _EXACT.normalize(amount)
+    return f"{digits:f}" if digits.adjusted() > -7 else f"{digits:e}"

@@ -1,23 +1,30 @@
 """What an account was charged for: a ``Charge`` before, an ``Entry`` once it is recorded.
 
-Entries are not stored: they are derived from the chain's records. A ``reserve`` record makes
-an entry, a ``commit`` record says that its release was published. Either way it is charged.
+Entries are not stored: they are derived from the chain's records. A ``reserve`` record makes an
+entry; later records say what became of it:
+
+* ``start``: its sample may have been drawn. Without one nothing ran, and nothing ever will.
+* ``commit``: its release was published.
+* ``cancel``: nothing ran, so it costs nothing.
+* ``keep``: nobody knows what was seen, so it stays charged.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+from policy_engine.accounting.events import ApproximateDP, Event, PureDP
 from policy_engine.errors import DomainError, LedgerError
 from policy_engine.ledger.chain import Record
+from policy_engine.ledger.pricing import Asked
 
 Neighbours = Literal["add_remove", "replace_one"]
-State = Literal["reserved", "committed"]
+State = Literal["reserved", "started", "committed", "cancelled", "kept"]
 
 _MOST_PLACES = 1000
 _MOST_EPSILON = Decimal(10) ** 9
@@ -26,6 +33,11 @@ _MOST_EPSILON = Decimal(10) ** 9
 @dataclass(frozen=True)
 class Charge:
     """What one release costs one account, under one notion of neighbouring tables.
+
+    ``epsilon`` and ``delta`` are the certificate's, ``event`` is the mechanism with its curve;
+    where it is None, nothing but (ε, δ) is known. ``part`` names a partition by a secretly keyed
+    hash of the unit, and the part of it that is read [PART]. ``request`` says what the
+    release is of, ``run`` how to run it again.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -43,6 +55,10 @@ class Charge:
     policy_name: str
     policy_digest: str
     certificate_digest: str
+    event: Event | None = None
+    part: tuple[str, str] | None = None
+    request: str = ""
+    run: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -53,14 +69,22 @@ class Charge:
         check_amount("epsilon", self.epsilon, _MOST_EPSILON)
         check_amount("delta", self.delta, Decimal(1))
 
+    @property
+    def asked(self) -> Asked:
+        """The charge as it is priced."""
+        return Asked(self.event or self._opaque, self.epsilon, self.delta, self.part)
+
+    @property
+    def _opaque(self) -> Event:
+        return ApproximateDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
+
 
 @dataclass(frozen=True)
 class Entry:
     """One charge as recorded; ``id`` is the number of the record that reserved it.
 
-    ``state`` is ``reserved`` until the release is published: a release that is running, that
-    failed or that crashed. ``hash`` and ``previous_hash`` are those of the reserving record.
-    Times are in UTC.
+    ``state`` is ``reserved`` or ``started`` while its release is running, or after it failed or
+    crashed. ``hash`` and ``previous_hash`` are those of the reserving record. Times are in UTC.
     """
 
     id: int
@@ -71,6 +95,8 @@ class Entry:
     epsilon: Decimal
     delta: Decimal
     neighbours: Neighbours
+    request: str
+    run: Mapping[str, Any] = field(hash=False)
     state: State
     reserved_at: datetime
     committed_at: datetime | None
@@ -78,6 +104,11 @@ class Entry:
     release_digest: str | None
     previous_hash: str
     hash: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has said yet what became of it."""
+        return self.state in {"reserved", "started"}
 
 
 def check_amount(name: str, value: Decimal, most: Decimal) -> None:
@@ -93,26 +124,44 @@ def check_amount(name: str, value: Decimal, most: Decimal) -> None:
         raise DomainError(name, f"written with at most {_MOST_PLACES} decimal places", "more")
 
 
+_NAMES = ("account", "neighbours", "policy_name", "policy_digest", "certificate_digest", "request")
+
+
 def reserve_payload(charge: Charge, at: datetime) -> dict[str, object]:
-    """What a ``reserve`` record holds: the charge, its decimals as text, and the time."""
-    amounts = {"epsilon": str(charge.epsilon), "delta": str(charge.delta)}
-    return {**asdict(charge), **amounts, "at": at.isoformat()}
-
-
-def commit_payload(
-    entry_id: int, release_name: str, release_digest: str, at: datetime
-) -> dict[str, object]:
-    """What a ``commit`` record holds: which entry, what was released, and the time."""
+    """What a ``reserve`` record says of its charge: numbers as text, the run, the time."""
     return {
-        "entry": entry_id,
-        "release_name": release_name,
-        "release_digest": release_digest,
+        **{name: getattr(charge, name) for name in _NAMES},
+        "asked": charge.asked.to_json(),
+        "run": dict(charge.run),
         "at": at.isoformat(),
     }
 
 
+def asked_of(record: Record) -> Asked:
+    """What a ``reserve`` record asked of its account."""
+    return Asked.from_json(json.loads(record.payload)["asked"])
+
+
+#: From which states a record of a kind may follow, and to which it leads.
+_STEPS: Mapping[str, tuple[frozenset[State], State]] = {
+    "start": (frozenset({"reserved", "started", "committed", "kept"}), "started"),
+    "commit": (frozenset({"started", "kept"}), "committed"),
+    "cancel": (frozenset({"reserved"}), "cancelled"),
+    "keep": (frozenset({"started"}), "kept"),
+}
+
+
+def follows(kind: str, state: State) -> bool:
+    """Whether a record of ``kind`` may settle an entry that is in ``state``.
+
+    >>> follows("cancel", "reserved"), follows("cancel", "started")
+    (True, False)
+    """
+    return state in _STEPS[kind][0]
+
+
 def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
-    """The entries that verified records amount to, in the order they were reserved.
+    """The entries that records amount to, in the order they were reserved.
 
     Raises LedgerError for a record this version cannot read: to skip it could under-charge.
     """
@@ -122,26 +171,35 @@ def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
             payload = json.loads(record.payload)
             if record.kind == "reserve":
                 entries[record.seq] = _reserved(record, payload)
-            elif record.kind == "commit":
-                entry = entries[payload["entry"]]
-                entries[entry.id] = _committed(entry, payload)
-            else:
+            elif record.kind in _STEPS:
+                entries[record.entry] = _settled(entries[record.entry], record.kind, payload)
+            elif record.kind != "limit":
                 raise ValueError(record.kind)
         except (ArithmeticError, KeyError, TypeError, ValueError):
-            raise LedgerError(
-                f"{where}: record {record.seq}, of kind {record.kind!r}, cannot be read by this "
-                "version of policy-engine; use the version that wrote it, or a newer one"
-            ) from None
+            raise unreadable(record, where) from None
     return tuple(entries.values())
 
 
-def _reserved(record: Record, payload: Mapping[str, str]) -> Entry:
-    values: dict[str, object] = {field.name: payload[field.name] for field in fields(Charge)}
-    amounts = {name: Decimal(payload[name]) for name in ("epsilon", "delta")}
-    charge = Charge(**{**values, **amounts})  # type: ignore[arg-type]  # checked as it is made
+def unreadable(record: Record, where: str) -> LedgerError:
+    """The error of a record that this version does not know."""
+    return LedgerError(
+        f"{where}: record {record.seq}, of kind {record.kind!r}, cannot be read by this "
+        "version of policy-engine; use the version that wrote it, or a newer one"
+    )
+
+
+def _reserved(record: Record, payload: Mapping[str, Any]) -> Entry:
+    names: dict[str, Any] = {name: payload[name] for name in _NAMES}
+    asked = Asked.from_json(payload["asked"])
+    Charge(**names, epsilon=asked.epsilon, delta=asked.delta)  # raises what is out of its domain
+    if (names["account"], names["request"]) != (record.account, record.request):
+        raise ValueError("account")
     return Entry(
-        **vars(charge),
+        **names,
+        epsilon=asked.epsilon,
+        delta=asked.delta,
         id=record.seq,
+        run=payload["run"],
         state="reserved",
         reserved_at=datetime.fromisoformat(payload["at"]),
         committed_at=None,
@@ -152,13 +210,18 @@ def _reserved(record: Record, payload: Mapping[str, str]) -> Entry:
     )
 
 
-def _committed(entry: Entry, payload: Mapping[str, str]) -> Entry:
-    if entry.state == "committed":
-        raise ValueError("committed twice")
+def _settled(entry: Entry, kind: str, payload: Mapping[str, Any]) -> Entry:
+    if not follows(kind, entry.state):
+        raise ValueError(f"{kind} of an entry that is {entry.state}")
+    at = datetime.fromisoformat(payload["at"])
+    if kind == "start" and entry.state != "reserved":
+        return entry  # run again: what was published or kept stays so
+    if kind != "commit":
+        return replace(entry, state=_STEPS[kind][1])
     return replace(
         entry,
         state="committed",
-        committed_at=datetime.fromisoformat(payload["at"]),
+        committed_at=at,
         release_name=payload["release_name"],
         release_digest=payload["release_digest"],
     )

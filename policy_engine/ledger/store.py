@@ -1,49 +1,56 @@
 """The ledger: an account is charged before a release runs, and stays charged.
 
     with ledger.reserve(charge, limit) as reservation:     # durable before the body runs
+        reservation.start()                                # from here on it may have been seen
         digest = ...                                       # the release
         reservation.commit(release_name=..., release_digest=digest)
 
-Nothing is ever deleted: a body that raises, is interrupted or killed leaves its entry
-``reserved``, which costs the same as ``committed``. Every call reads the whole chain and
-verifies it first, so no balance is computed from a broken one.
+Nothing is ever deleted: a body that raises, is interrupted or killed leaves its entry open, which
+costs the same as ``committed``. Only an entry that was never started can be cancelled: whoever
+writes first, ``start`` or ``cancel``, wins, so a cancelled release can never run.
+
+A charge reads two records, the chain's last and the account's last, and checks the signature of
+both; ``verify`` reads them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+import json
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Self
 
-from policy_engine.errors import UsageError
-from policy_engine.ledger.account import Balance, Limit, admit, balance_of
-from policy_engine.ledger.chain import Head, Record, extend, head, verified
-from policy_engine.ledger.entry import Charge, Entry, commit_payload, entries_of, reserve_payload
-from policy_engine.ledger.sqlite import SqliteRecords
+from policy_engine.errors import LedgerError, UsageError
+from policy_engine.ledger.account import (
+    Account,
+    Balance,
+    Limit,
+    account_of,
+    admit,
+    balance_of,
+    check_not_raised,
+    limit_to_json,
+)
+from policy_engine.ledger.chain import Draft, Head, Record, broken, extend, head, verified
+from policy_engine.ledger.entry import (
+    Charge,
+    Entry,
+    asked_of,
+    entries_of,
+    follows,
+    reserve_payload,
+    unreadable,
+)
+from policy_engine.ledger.records import Records, open_records
+from policy_engine.ledger.trust import Trust, check_signature
+from policy_engine.ledger.witness import Witness
 
-NO_LIMITS: Mapping[str, Limit] = {}
-
-
-class Records(Protocol):
-    """Where a ledger keeps its records; raises LedgerError for whatever fails there."""
-
-    where: str
-    """The place, as error texts name it."""
-
-    def read(self) -> tuple[Record, ...]:
-        """Every record in order, as of one moment."""
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Exclude every other writer; on leaving, all appended is durable, or nothing is."""
-
-    def append(self, record: Record) -> None:
-        """Add one record; within ``writing`` only."""
-
-    def close(self) -> None:
-        """Let go of the place."""
+NO_LIMITS: Mapping[str, Limit | None] = {}
+PROJECT_FILE = "the project file"
 
 
 def _utc_now() -> datetime:
@@ -55,90 +62,238 @@ class Ledger:
 
     >>> import tempfile
     >>> from decimal import Decimal
+    >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    >>> from policy_engine.attest.signers import KeySigner
+    >>> signer = KeySigner(Ed25519PrivateKey.generate())
     >>> charge = Charge("census", Decimal("0.5"), Decimal("1e-9"), "add_remove", "adult", "a", "b")
     >>> limit = Limit(Decimal("1.0"), Decimal("1e-6"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Ledger.open(Path(folder) / "ledger.db") as ledger:
+    ...     with Ledger.open(Path(folder) / "ledger.db", Trust.of(signer)) as ledger:
     ...         with ledger.reserve(charge, limit) as reservation:
+    ...             reservation.start()
     ...             reservation.commit(release_name="adult.parquet", release_digest="c").state
-    ...         ledger.balance("census", limit).left_epsilon
+    ...         ledger.balance("census").charges
     'committed'
-    Decimal('0.5')
+    1
     """
 
-    def __init__(self, records: Records, now: Callable[[], datetime] = _utc_now) -> None:
-        """Keep accounts in ``records``, with times told by ``now``, which must be in UTC."""
+    def __init__(
+        self,
+        records: Records,
+        trust: Trust,
+        now: Callable[[], datetime] = _utc_now,
+        witness: Witness | None = None,
+    ) -> None:
+        """Keep accounts in ``records``, signed as ``trust`` says, with times told in UTC."""
         self._records = records
+        self._trust = trust
         self._now = now
+        self._witness = witness
+        self._head = Head(0, "")
+        self._places: Mapping[str, int] = {}
 
     @classmethod
-    def open(cls, path: Path, *, create: bool = True, timeout: float = 30.0) -> Self:
-        """The ledger in a SQLite file; LedgerError and parameters as ``SqliteRecords``."""
-        return cls(SqliteRecords(path, create=create, timeout=timeout))
+    def open(
+        cls,
+        place: Path | str,
+        trust: Trust,
+        *,
+        create: bool = True,
+        wait: float = 30.0,
+        witness: Witness | None = None,
+    ) -> Self:
+        """The ledger in a SQLite file or at a database's URL.
 
-    def reserve(self, charge: Charge, limit: Limit | None = None) -> Reservation:
-        """Charge the account now, whether or not the reservation is ever committed.
+        Raises LedgerError as ``open_records``, and where the witness saw more than there is.
+        """
+        # What was seen here is not made anew: an empty ledger would have forgotten it.
+        known = witness is not None and witness.seen() is not None
+        records = open_records(place, create=create and not known, wait=wait)
+        ledger = cls(records, trust, witness=witness)
+        try:
+            if witness is not None:
+                witness.check(records)
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    # What is charged
+
+    def reserve(
+        self, charge: Charge, limit: Limit | None = None, *, anew: bool = False
+    ) -> Reservation:
+        """Charge the account now, whether or not the release is ever published.
 
         Price, comparison and record are one transaction: of two processes after the last of
-        a budget one gets it. When this returns the charge is durable. Without a limit the
-        account only adds up.
+        a budget one gets it. When this returns the charge is durable. ``limit`` is what the project
+        says; a limit that the ledger holds already is never raised by it. A charge whose ``run``
+        was charged before, in the same place, is not charged again: the entry is that one.
 
-        Raises BudgetExceeded when the account cannot pay (nothing is then recorded) and
-        LedgerError when the ledger fails or its chain is broken.
+        Raises BudgetExceeded when the account cannot pay, or ``limit`` is above the recorded one
+        (nothing is then charged), and LedgerError when the ledger fails or is not to be trusted.
         """
-        with self._records.writing():
-            chain = self._chain()
-            entries = entries_of(chain, self._records.where)
-            admit(balance_of(charge.account, entries, limit), charge)
-            record = extend(head(chain), "reserve", reserve_payload(charge, self._now()))
-            self._records.append(record)
+        with self._writing():
+            of = charge.run.get("of")
+            paid = None if anew or of is None else self.paid(charge.request, of)
+            if paid is not None:
+                return Reservation(self, paid)
+            account = self._limited(self._account(charge.account), limit)
+            admit(account, charge)
+            record = self._append(
+                "reserve",
+                reserve_payload(charge, self._now()),
+                account=account.plus(charge),
+                request=charge.request,
+            )
         [entry] = entries_of((record,), self._records.where)
         return Reservation(self, entry)
+
+    def start(self, entry_id: int) -> Entry:
+        """Record that the sample of an entry is about to be drawn.
+
+        Raises LedgerError where the entry was cancelled meanwhile: nothing may run.
+        """
+        return self._settle("start", entry_id, {})
 
     def commit(self, entry_id: int, *, release_name: str, release_digest: str) -> Entry:
         """Record that the release an entry was reserved for has been published.
 
-        Raises UsageError when there is no such entry or it is committed already, and
-        LedgerError when the ledger fails; the entry is then still reserved, and charged.
+        Raises LedgerError where the entry is not one that can have run, and when the ledger fails;
+        the entry is then still charged.
         """
-        with self._records.writing():
-            chain = self._chain()
-            states = {entry.id: entry.state for entry in entries_of(chain, self._records.where)}
-            if states.get(entry_id) != "reserved":
-                found = f"is {states[entry_id]}" if entry_id in states else "does not exist"
-                raise UsageError(
-                    f"entry {entry_id} must be reserved to be committed, but it {found}"
-                )
-            payload = commit_payload(entry_id, release_name, release_digest, self._now())
-            record = extend(head(chain), "commit", payload)
-            self._records.append(record)
-        entries = entries_of((*chain, record), self._records.where)
-        return next(entry for entry in entries if entry.id == entry_id)
+        found = {"release_name": release_name, "release_digest": release_digest}
+        with self._writing():
+            entry = self.entry(entry_id)
+            if entry.state == "committed" and entry.release_digest == release_digest:
+                return entry  # by a run of the same release beside this one
+            self._to_settle("commit", entry_id)
+            self._append("commit", self._at(**found), entry=entry_id)
+            return self.entry(entry_id)
+
+    def keep(self, entry_id: int, why: str) -> Entry:
+        """Settle a started entry as spent: nobody knows what was seen of it."""
+        return self._settle("keep", entry_id, {"why": why})
+
+    def cancel(self, entry_id: int, why: str) -> Entry:
+        """Give back what an entry was charged that was never started, and never will be.
+
+        Raises LedgerError where it was started.
+        """
+        with self._writing():
+            entry = self._to_settle("cancel", entry_id)
+            reserved = self._known(entry_id)
+            account = self._account(entry.account).minus(asked_of(reserved))
+            self._append("cancel", self._at(why=why), entry=entry_id, account=account)
+        return replace(entry, state="cancelled")
+
+    def _settle(self, kind: str, entry_id: int, found: Mapping[str, str]) -> Entry:
+        with self._writing():
+            self._to_settle(kind, entry_id)
+            self._append(kind, self._at(**found), entry=entry_id)
+            return self.entry(entry_id)
+
+    def _to_settle(self, kind: str, entry_id: int) -> Entry:
+        entry = self.entry(entry_id)
+        if not follows(kind, entry.state):
+            raise LedgerError(
+                f"{self._records.where}: entry {entry_id} is {entry.state}, so no {kind!r} can"
+                " follow: another process or 'ledger reconcile' settled it; release again"
+            )
+        return entry
+
+    # Limits
+
+    def set_limit(self, account: str, limit: Limit, *, who: str, why: str) -> None:
+        """Record the limit of an account, higher or lower, with who decided and why.
+
+        Raises UsageError where either is not said.
+        """
+        if not who.strip() or not why.strip():
+            raise UsageError("a limit is changed by somebody, for a reason: say --by and --why")
+        with self._writing():
+            self._record_limit(self._account(account), limit, who, why)
+
+    def _limited(self, account: Account, limit: Limit | None) -> Account:
+        """The account under what the project says, or under the recorded limit if that is lower."""
+        if account.limit == limit or limit is None:
+            return account
+        check_not_raised(account, limit)
+        why = "its first limit" if account.limit is None else "lowered there"
+        return self._record_limit(account, limit, PROJECT_FILE, why)
+
+    def _record_limit(self, account: Account, limit: Limit, who: str, why: str) -> Account:
+        limited = replace(account, limit=limit)
+        payload = {**limit_to_json(limit), **self._at(who=who, why=why)}
+        self._append("limit", payload, account=limited)
+        return limited
+
+    # What is known
+
+    def entry(self, entry_id: int) -> Entry:
+        """One entry; UsageError where there is none of that number."""
+        reserved = self._trusted(self._records.get(entry_id))
+        if reserved is None or reserved.kind != "reserve":
+            raise UsageError(f"there is no entry {entry_id} in {self._records.where}")
+        settled = self._records.of_entry(entry_id)
+        for record in settled:
+            self._trusted(record)
+        [entry] = entries_of((reserved, *settled), self._records.where)
+        return entry
+
+    def of_request(self, request: str) -> tuple[Entry, ...]:
+        """The entries of the releases of one request, in order."""
+        return tuple(self.entry(record.seq) for record in self._records.of_request(request))
+
+    def paid(self, place: str, of: str) -> Entry | None:
+        """The last entry at a place that was charged for just this, and not given back."""
+        return self._last_at(place, lambda record: _run_of(record).get("of") == of)
+
+    def last_at(self, place: str) -> Entry | None:
+        """The last entry at a place that was not given back."""
+        return self._last_at(place, lambda record: True)
+
+    def _last_at(self, place: str, wanted: Callable[[Record], bool]) -> Entry | None:
+        # Of most records what became of them need not be asked.
+        for record in reversed(self._records.of_request(place)):
+            if wanted(record) and (entry := self.entry(record.seq)).state != "cancelled":
+                return entry
+        return None
 
     def entries(self, account: str | None = None) -> tuple[Entry, ...]:
         """Every entry, or those of one account, in the order they were reserved."""
         entries = entries_of(self._chain(), self._records.where)
         return tuple(entry for entry in entries if account in (None, entry.account))
 
-    def balance(self, account: str, limit: Limit | None = None) -> Balance:
-        """Where one account stands; one without entries has spent nothing."""
-        return balance_of(account, self.entries(), limit)
+    def account(self, name: str) -> Account:
+        """The running state of an account; one without records has spent nothing."""
+        return self._account(name)
 
-    def balances(self, limits: Mapping[str, Limit] = NO_LIMITS) -> tuple[Balance, ...]:
-        """Where every account stands that has entries or a limit, by name."""
-        entries = self.entries()
-        names = sorted({entry.account for entry in entries} | limits.keys())
-        return tuple(balance_of(name, entries, limits.get(name)) for name in names)
+    def balance(self, name: str) -> Balance:
+        """Where one account stands."""
+        return balance_of(self._account(name))
 
-    def verify_chain(self) -> Head:
-        """Where the chain ends, once every record of it is verified and read.
+    def names(self) -> tuple[str, ...]:
+        """The names of all accounts that have records, sorted."""
+        return tuple(sorted({record.account for record in self._chain()} - {""}))
+
+    def verify(self) -> Head:
+        """Where the chain ends, once every record, signature and running state is checked.
 
         Raises LedgerError naming the first bad record. A tail that was cut off leaves an
-        unbroken chain: compare the head with one kept elsewhere.
+        unbroken chain, and is found by the witness, or by comparing the head with one kept
+        elsewhere.
         """
         chain = self._chain()
+        for record in chain:
+            check_signature(record, self._trust, self._records.where)
         entries_of(chain, self._records.where)
-        return head(chain)
+        check_states(chain, self._records.where)
+        return head(chain[-1] if chain else None)
+
+    def records(self) -> tuple[Record, ...]:
+        """Every record, its chain verified."""
+        return self._chain()
 
     def close(self) -> None:
         """Let go of the store."""
@@ -152,8 +307,126 @@ class Ledger:
         """Close."""
         self.close()
 
+    # Records
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Exclude other writers; on leaving, what was appended is durable, and remembered."""
+        with self._records.writing():
+            if self._witness is not None:
+                self._witness.check(self._records)
+            last = self._trusted(self._records.last())
+            self._head, self._places = head(last), _places_of(last, self._records.where)
+            yield
+        if self._witness is not None:
+            self._witness.remember(self._head)
+
+    def _append(
+        self,
+        kind: str,
+        payload: Mapping[str, object],
+        *,
+        account: Account | None = None,
+        entry: int = 0,
+        request: str = "",
+    ) -> Record:
+        state = {} if account is None else {"state": account.to_json()}
+        name = "" if account is None else account.name
+        if name:
+            self._places = {**self._places, name: self._head.records + 1}
+        # Nobody who sees a head can try what was recorded, and when, until it fits.
+        salt = secrets.token_hex(16)
+        told = {**payload, **state, "accounts": self._places, "salt": salt}
+        draft = Draft(kind, told, name, entry, request)
+        record = extend(self._head, draft, self._trust.signer)
+        self._records.append(record)
+        self._head = head(record)
+        return record
+
+    def _account(self, name: str) -> Account:
+        # The chain's last record says where each account's last one is: whoever gets past the
+        # store's triggers can hide a record, but not what is signed of it.
+        last = self._trusted(self._records.last())
+        seq = _places_of(last, self._records.where).get(name)
+        return account_of(name, None if seq is None else self._known(seq), self._records.where)
+
+    def _known(self, seq: int) -> Record:
+        record = self._trusted(self._records.get(seq))
+        if record is None or record.seq != seq:
+            raise broken(self._records.where, seq, "the record is missing")
+        return record
+
+    def _trusted(self, record: Record | None) -> Record | None:
+        """The same record, once its hash and signature are checked."""
+        if record is not None:
+            check_signature(record, self._trust, self._records.where)
+        return record
+
+    def _at(self, **found: str) -> dict[str, object]:
+        return {**found, "at": self._now().isoformat()}
+
     def _chain(self) -> tuple[Record, ...]:
         return verified(self._records.read(), self._records.where)
+
+
+def check_states(chain: tuple[Record, ...], where: str) -> None:
+    """Recompute every account's running state, and compare.
+
+    Raises LedgerError naming the first record whose state is not what its history amounts to.
+    """
+    states: dict[str, Account] = {}
+    reserved: dict[int, Record] = {}
+    places: dict[str, int] = {}
+    for record in chain:
+        if record.account:
+            places[record.account] = record.seq
+        if _places_of(record, where) != places:
+            raise broken(where, record.seq, "it does not name the last record of each account")
+        if not record.account:
+            continue
+        found = account_of(record.account, record, where)
+        before = states.get(record.account, Account(record.account))
+        if record.kind == "limit":
+            expected = replace(before, limit=found.limit)
+        elif record.kind == "reserve":
+            reserved[record.seq] = record
+            expected = _plus(before, record)
+        elif record.kind == "cancel" and reserved[record.entry].account == record.account:
+            expected = before.minus(asked_of(reserved[record.entry]))
+        else:
+            expected = before  # nothing else moves an account
+        if found != expected:
+            raise LedgerError(
+                f"{where}: the running state of account {record.account!r} in record {record.seq}"
+                " is not what the records before it amount to; compare the ledger with a backup"
+            )
+        states[record.account] = found
+
+
+def _plus(before: Account, record: Record) -> Account:
+    """The account after the charge of a ``reserve`` record."""
+    asked, neighbours = asked_of(record), json.loads(record.payload)["neighbours"]
+    charge = Charge(
+        record.account, asked.epsilon, asked.delta, neighbours, "", "", "",
+        event=asked.event, part=asked.part,
+    )  # fmt: skip
+    return before.plus(charge)
+
+
+def _places_of(last: Record | None, where: str) -> Mapping[str, int]:
+    """Where each account's last record is, as the chain's last record says."""
+    if last is None:
+        return {}
+    try:
+        return dict(json.loads(last.payload)["accounts"])
+    except (KeyError, TypeError, ValueError):
+        raise unreadable(last, where) from None
+
+
+def _run_of(record: Record) -> Mapping[str, Any]:
+    """What a ``reserve`` record says of how to run its release again."""
+    run: Mapping[str, Any] = json.loads(record.payload).get("run", {})
+    return run
 
 
 @dataclass(frozen=True)
@@ -162,6 +435,10 @@ class Reservation:
 
     ledger: Ledger
     entry: Entry
+
+    def start(self) -> None:
+        """Record that the sample is about to be drawn; errors as ``Ledger.start``."""
+        self.ledger.start(self.entry.id)
 
     def commit(self, *, release_name: str, release_digest: str) -> Entry:
         """Record that the release is published; errors as ``Ledger.commit``."""

@@ -28,6 +28,9 @@ from policy_engine.policy.tree import Path as At
 PROJECT_FILE = "policy-engine.yaml"
 LEDGER = ".policy-engine/ledger.sqlite"
 SIGNING_KEY = ".policy-engine/signing.pem"
+SEALING_KEY = ".policy-engine/sealing.pem"
+WITNESS = ".policy-engine/ledger.head"
+KEYRING_FILE = "keys.json"
 _BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _ENV_VAR = re.compile(
     r"""\s*env_var\(\s*(?P<q>['"])(?P<name>[^'"]+)(?P=q)"""
@@ -44,10 +47,41 @@ class WarehouseSpec(Document):
 
 
 class SigningSpec(Document):
-    """What certificates are signed with."""
+    """What certificates are signed with: a key in a file, or a command that has the key."""
 
-    key: fields.LineField = SIGNING_KEY
-    """The file of the Ed25519 key."""
+    key: fields.OptionalLineField = None
+    """The file of the Ed25519 key; the default is `.policy-engine/signing.pem`."""
+    command: Annotated[
+        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("words", "as in [sign-with-kms]"))
+    ] = ()
+    """A command and its arguments: what to sign on its stdin, the signature's base64 on stdout."""
+    public_key: fields.OptionalLineField = None
+    """The file of the command's public key."""
+    keyring: fields.OptionalLineField = None
+    """The file of the public keys that count; the default is `keys.json` beside the key."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """A command has its public key, and no private one."""
+        if "command" in data and "key" in data:
+            yield refusal("is given, and command too", "keep one of the two", at=("key",))
+        if "command" in data and "public_key" not in data:
+            remedy = "name the PEM file of the key that the command signs with"
+            yield refusal("is missing, command is given", remedy, at=("public_key",))
+        if "public_key" in data and "command" not in data:
+            remedy = "the public key of a key file stands beside it"
+            yield refusal("is given without command", remedy, at=("public_key",))
+
+
+class SealingSpec(Document):
+    """Who may open the secret of a sample: the engine, to run a release again, and reviewers."""
+
+    key: fields.OptionalLineField = None
+    """The file of the X25519 key; the default is `sealing.pem` beside the ledger's other keys."""
+    reviewers: Annotated[
+        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("files", "as in [alice.pub]"))
+    ] = ()
+    """Files of public X25519 keys: whoever has a private one can draw a sample again."""
 
 
 class AccountSpec(Document):
@@ -79,7 +113,9 @@ class ProjectDocument(Document):
     default: fields.OptionalNameField = None
     """The warehouse of commands that name none."""
     ledger: fields.LineField = LEDGER
+    """A file of SQLite, or a `postgresql://` URL."""
     signing: SigningSpec = SigningSpec()
+    sealing: SealingSpec = SealingSpec()
     accounts: Annotated[
         dict[str, AccountSpec], BeforeValidator(laws.a_mapping("account: limit"))
     ] = Field(default_factory=dict)
@@ -130,16 +166,35 @@ class Project:
     """A project with every default filled in and every path relative to its directory.
 
     ``accounts`` has None for an account without a limit. ``file`` is None where there is no
-    project file.
+    project file. ``ledger`` is a file, or the URL of a database. With a ``signing_command``,
+    ``public_key`` is its key and ``signing_key`` stays unused; without one, ``public_key`` stands
+    beside ``signing_key``.
     """
 
     directory: Path
-    ledger: Path
+    ledger: Path | str
     signing_key: Path
+    public_key: Path
+    keyring: Path
     warehouses: Mapping[str, Warehouse]
     default: str
+    signing_command: tuple[str, ...] = ()
+    sealing_key: Path = Path("sealing.pem")
+    reviewers: tuple[Path, ...] = ()
     accounts: Mapping[str, Limit | None] = field(default_factory=dict)
     file: Path | None = None
+
+    @property
+    def ledger_name(self) -> str:
+        """The ledger as a message may name it: without what a URL has before its host."""
+        return re.sub(r"//.*@", "//", str(self.ledger))
+
+    @property
+    def witness(self) -> Path:
+        """Where this machine remembers the head of the ledger."""
+        if isinstance(self.ledger, Path):
+            return self.ledger.with_name(f"{self.ledger.name}.head")
+        return self.directory / WITNESS
 
     @property
     def warehouse(self) -> Warehouse:
@@ -236,10 +291,19 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         name: Warehouse(name, spec.type, _database(directory, spec.database))
         for name, spec in document.warehouses.items()
     } or {"duckdb": Warehouse("duckdb")}
+    signing = document.signing
+    key = directory / (signing.key or SIGNING_KEY)
+    public = directory / signing.public_key if signing.public_key else key.with_suffix(".pub")
+    ring = directory / signing.keyring if signing.keyring else public.with_name(KEYRING_FILE)
     return Project(
         directory=directory,
-        ledger=directory / document.ledger,
-        signing_key=directory / document.signing.key,
+        ledger=document.ledger if "://" in document.ledger else directory / document.ledger,
+        signing_key=key,
+        public_key=public,
+        keyring=ring,
+        signing_command=signing.command,
+        sealing_key=directory / (document.sealing.key or SEALING_KEY),
+        reviewers=tuple(directory / name for name in document.sealing.reviewers),
         warehouses=warehouses,
         default=document.default or next(iter(warehouses)),
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},

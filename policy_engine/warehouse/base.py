@@ -36,6 +36,10 @@ class Warehouse(Protocol):
         """The comment of a table; empty where it has none, or where the name is no table's."""
         ...
 
+    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
+        """What a release reads of the source, as bytes; ``salt`` are 32 secret bytes."""
+        ...
+
     def sampled(
         self, policy: Policy, table: Table, secret: bytes
     ) -> AbstractContextManager[Callable[[], None]]:

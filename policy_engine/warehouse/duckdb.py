@@ -7,6 +7,7 @@ cannot change what a certified text means.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -43,6 +44,7 @@ class DuckDBWarehouse:
         self._spill = Spill()
         self._name = name if database is not None else ""
         self._written = database if writable else None
+        self._before: tuple[int, ...] | None = None
         try:
             self._connection = connect(self._spill.path)
             self._sample = DrawnSample(self._connection)
@@ -231,6 +233,33 @@ class DuckDBWarehouse:
         )
         return str(found[0] or "") if found else ""
 
+    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
+        """What a release reads of the source, as bytes: the same data has the same, other others.
+
+        It is a digest of data, and must not leave without a key (theory.md); ``salt`` is secret,
+        so that nobody can make two states of a table that have one digest.
+
+        Raises:
+            FileError, WarehouseError: the source cannot be read.
+        """
+        self._before = self._state(policy, table)
+        if table.path is not None:
+            path = policy.directory / table.path
+            with withheld(FileError(f"{path} cannot be read")), path.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").digest()
+        read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
+        read.add((policy.source.key or "").lower())
+        columns = [quoted(c.name) for c in table.columns if c.name.lower() in read]
+        if table.view is None:
+            columns.append("rowid")
+        halves = [f"hash({', '.join((place, *columns))})" for place in ("$1", "$2")]
+        sums = ", ".join(f"sum({half}::HUGEINT)" for half in halves)
+        found = self._one(
+            f"SELECT count(*), {sums} FROM {quoted(*table.parts)}",
+            [salt[:16].hex(), salt[16:].hex()],
+        )
+        return repr(found).encode()
+
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
         """Draw the sample and hold it, as a relation of units, while the body runs.
@@ -242,7 +271,7 @@ class DuckDBWarehouse:
             WarehouseError: the known-answer test failed, or the draw did.
         """
         name = sample_relation(policy.rate)
-        before = self._state(policy, table)
+        before = self._state(policy, table) if self._before is None else self._before
         if policy.method == "keyed":
             with withheld():
                 if policy.source.key is None:

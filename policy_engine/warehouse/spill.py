@@ -27,8 +27,14 @@ class Spill:
     """A folder of mode 0700 in the temporary directory, until ``remove``."""
 
     def __init__(self) -> None:
-        _remove_leftovers(Path(tempfile.gettempdir()))
-        self.path, self._handle = _locked_folder()
+        try:
+            _remove_leftovers(Path(tempfile.gettempdir()))
+            self.path, self._handle = _locked_folder()
+        except OSError as error:
+            raise WarehouseError(
+                f"a folder for temporary files cannot be made: {error.strerror}; free some space,"
+                " or name another place in TMPDIR"
+            ) from None
 
     def remove(self) -> None:
         """Remove the folder and all in it; a second call does nothing."""

@@ -190,8 +190,9 @@ def test_a_folder_that_cannot_be_written(project, as_anyone):
 #: Where a process sends itself a real SIGINT: before the charge, and at each step after it.
 MOMENTS = {
     "policy_engine.release:compiled_plan": 0,
-    "policy_engine.release:signing_key": 0,
-    "policy_engine.release:new_secret": 1,
+    "policy_engine.release:signer_of": 0,
+    "policy_engine.release:new_secret": 0,
+    "policy_engine.release:unseal": 1,
     "policy_engine.release:publish_file": 1,
     "policy_engine.release:sign": 1,
     "policy_engine.publish:_sync": 1,
@@ -228,19 +229,69 @@ def check_interrupted(project, moment, charged, number):
     assert project.released() == []
     assert project.leftovers() == []
     account = project.account()
-    assert (account["entries"], account["reserved"]) == (charged, charged)
+    assert (account["entries"], account["open"]) == (charged, charged)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge(project, number):
-    check_interrupted(project, "policy_engine.release:new_secret", 1, number)
-    assert project.run("release", "a.yaml").code == 0
+    check_interrupted(project, "policy_engine.release:unseal", 1, number)
+    # What was charged is drawn now, and charged no more.
+    again = project.run("release", "a.yaml", "--format", "json")
+    assert (again.code, again.err, again.document["repeated"]) == (0, "", True)
+    account = project.account()
+    assert (account["entries"], account["open"]) == (1, 0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("moment", "charged"), MOMENTS.items())
 def test_an_interrupt_at_any_step(project, moment, charged):
     check_interrupted(project, moment, charged, signal.SIGINT)
+
+
+#: Where a process is killed, and what `ledger reconcile` then makes of its entry.
+KILLS = {
+    "policy_engine.release:unseal": ("kept", "its release is not there"),
+    "policy_engine.publish:_put_in_place": ("kept", "its release is not there"),
+    "policy_engine.release:_commit": ("committed", "its release stands with its certificate"),
+}
+
+
+@pytest.mark.parametrize(("moment", "found"), KILLS.items())
+def test_what_a_kill_left_is_settled_by_what_exists(project, moment, found):
+    outcome, why = found
+    assert interrupted_at(project, moment, signal.SIGKILL).returncode == -signal.SIGKILL
+    account = project.account()
+    assert (account["entries"], account["open"]) == (1, 1)
+    settled = project.run("ledger", "reconcile", "--format", "json")
+    assert settled.code == 0
+    [entry] = settled.document["settled"]
+    assert (entry["entry"], entry["outcome"]) == (2, outcome)
+    assert entry["why"].startswith(why)
+    stands = ["a.certificate.json", "a.parquet"] if outcome == "committed" else []
+    assert project.released() == stands
+    assert project.leftovers() == []
+    assert project.run("ledger", "reconcile").out == "0 settled\n"
+    account = project.account()
+    assert (account["entries"], account["open"]) == (1, 0)
+    # What was paid for comes out at last, whatever became of its entry.
+    again = project.run("release", "a.yaml", "--format", "json")
+    assert (again.code, again.err, again.document["repeated"]) == (0, "", True)
+    assert project.account()["entries"] == 1
+    verified = project.run("verify", "out/a.certificate.json", "--release", "out/a.parquet")
+    assert verified.code == 0
+    assert project.run("ledger", "verify").code == 0
+
+
+def test_what_was_charged_and_never_started_is_given_back(project):
+    moment = "policy_engine.ledger.store:follows"
+    assert interrupted_at(project, moment, signal.SIGKILL).returncode == -signal.SIGKILL
+    assert project.account()["open"] == 1
+    text = project.run("ledger", "reconcile")
+    assert text.out == "1 settled\n     2  cancelled  it was never started, so nothing ran\n"
+    account = project.account()
+    assert (account["entries"], account["open"], account["epsilon_spent"]) == (0, 0, 0)
+    done = project.run("release", "a.yaml", "--format", "json")
+    assert (done.err, done.document["repeated"]) == ("", False)
 
 
 @pytest.mark.slow
@@ -259,7 +310,7 @@ def test_ctrl_c_at_any_time(project, delay):
         assert account["entries"] == 1
     else:
         assert process.returncode == 130
-        assert account["entries"] == account["reserved"]
+        assert account["entries"] == account["open"]
 
 
 def test_two_releases_of_one_policy_at_once(project):
@@ -269,10 +320,14 @@ def test_two_releases_of_one_policy_at_once(project):
     policy = project.policy()
     both = [project.start("release", policy, "--format", "json") for _ in range(2)]
     outs = [process.communicate(timeout=60) for process in both]
-    codes = sorted(process.returncode for process in both)
-    assert codes == [0, 3]
-    [failed] = [json.loads(out) for (out, _), p in zip(outs, both, strict=True) if p.returncode]
-    assert "exists; use --replace" in failed["error"]
+    assert [process.returncode for process in both] == [0, 0]
+    documents = [json.loads(out) for out, _ in outs]
+    # One release, one charge; which of the two drew it nobody can tell.
+    assert len({each["ledger"]["entry"] for each in documents}) == 1
+    shown = project.run("ledger", "show", "--format", "json").document["entries"]
+    assert [(each["policy"], each["state"]) for each in shown] == [
+        ("before", "committed"), ("a", "committed")
+    ]  # fmt: skip
     assert project.released() == ["a.certificate.json", "a.parquet"]
     assert project.leftovers() == []
     verified = project.run("verify", "out/a.certificate.json", "--release", "out/a.parquet")
@@ -283,7 +338,7 @@ def test_two_releases_that_together_cost_too_much(project):
     assert project.run("release", project.policy("before")).code == 0  # it makes the key
     shutil.rmtree(project.root / "out")
     (project.root / "policy-engine.yaml").write_text(
-        "accounts: {people: {epsilon: 1.2, delta: 1.0e-6}}\n"
+        "accounts: {people: {epsilon: 0.5, delta: 1.5e-10}}\n"
     )
     both = [project.start("release", project.policy(name)) for name in ("a", "b")]
     outs = [process.communicate(timeout=60) for process in both]
@@ -291,7 +346,7 @@ def test_two_releases_that_together_cost_too_much(project):
     [told] = [err for (_, err), p in zip(outs, both, strict=True) if p.returncode]
     assert "cannot pay for policy" in told
     assert len(project.released()) == 2
-    assert project.account()["epsilon_spent"] == 1
+    assert project.account()["entries"] == 2
 
 
 def test_a_ledger_that_another_holds_is_waited_for(project):

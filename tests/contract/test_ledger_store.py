@@ -1,268 +1,793 @@
-"""What every ledger store guarantees, and the stores that are held to it.
+"""What every ledger store guarantees, and the two stores that are held to it.
 
-A new store subclasses ``LedgerStoreContract`` and provides ``open_ledger`` (a picklable
-callable, so that other processes can open the same ledger) and ``tamper``.
+A new store subclasses ``RecordsContract`` and provides the fixtures ``place`` (what
+``open_records`` opens) and ``sql`` (statements to the database behind the store's back).
 """
 
+import contextlib
+import json
 import multiprocessing
 import os
 import signal
+import socket
 import sqlite3
-from collections.abc import Callable
-from decimal import Decimal
-from functools import partial
+import time
+from contextlib import closing
 
+import psycopg
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from postgres import running
 
-from policy_engine.errors import BudgetExceeded, LedgerError, UsageError
-from policy_engine.ledger.account import Limit
-from policy_engine.ledger.chain import extend, head
-from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.store import Ledger
+from policy_engine.attest.signers import KeySigner
+from policy_engine.errors import InternalError, LedgerError
+from policy_engine.ledger import postgres as postgres_store
+from policy_engine.ledger.chain import GENESIS, Draft, extend, head, verified
+from policy_engine.ledger.records import open_records
 
-PROCESSES = multiprocessing.get_context("spawn")
-LIMIT = Limit(Decimal("1.0"), Decimal("1.0e-6"))
-
-
-def charge(epsilon="0.1", delta="1e-9", account="census", neighbours="add_remove"):
-    return Charge(
-        account, Decimal(epsilon), Decimal(delta), neighbours, "adult", "policy", "certificate"
-    )
-
-
-# What other processes run; at the top of the module, so that they can import it.
+PROCESSES = multiprocessing.get_context("fork")
+SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
+NASTY = "'; drop table records; -- \x00 \\u0000 \udcff é e\u0301 😀 \" \\ "
+LOCKED = (
+    "another process has held the lock for too long; wait for its release to end, or stop it if "
+    "it hangs, and try again"
+)
 
 
-def race(open_ledger, barrier, results, tries, epsilon, limit):
-    with open_ledger() as ledger:
-        barrier.wait(60)
-        won = 0
-        for _ in range(tries):
-            try:
-                ledger.reserve(charge(epsilon), limit)
-                won += 1
-            except BudgetExceeded:
-                pass
-    results.put(won)
+@contextlib.contextmanager
+def opened(place, **options):
+    with closing(open_records(place, **options)) as records:
+        yield records
 
 
-def die_in_the_body(open_ledger):
-    with open_ledger() as ledger, ledger.reserve(charge(), LIMIT):
-        os.kill(os.getpid(), signal.SIGKILL)
+def note(records, **draft):
+    """Append one record, in a write of its own."""
+    with records.writing():
+        record = extend(
+            head(records.last()), Draft(**{"kind": "note", "payload": {}, **draft}), SIGNER
+        )
+        records.append(record)
+    return record
 
 
-def die_before_the_end_of_a_commit(open_ledger):
-    ledger = open_ledger()
-    reservation = ledger.reserve(charge(), LIMIT)
-    ledger._now = lambda: os.kill(os.getpid(), signal.SIGKILL)
-    reservation.commit(release_name="a.parquet", release_digest="digest")
+def spend(records, cost, budget):
+    """The toy of a ledger: read the last, compare, append; whether it was paid."""
+    with records.writing():
+        last = records.last()
+        spent = json.loads(last.payload)["spent"] if last else 0
+        if spent + cost > budget:
+            return False
+        draft = Draft("reserve", {"spent": spent + cost}, "census")
+        records.append(extend(head(records.last()), draft, SIGNER))
+    return True
 
 
-def run(target, *arguments):
-    process = PROCESSES.Process(target=target, args=arguments)
+def failure(act):
+    with pytest.raises(LedgerError) as caught:
+        act()
+    return str(caught.value)
+
+
+def start(act, *arguments):
+    process = PROCESSES.Process(target=act, args=arguments)
     process.start()
     return process
 
 
-class LedgerStoreContract:
+def ended(process, code=0):
+    process.join(120)
+    assert process.exitcode == code
+
+
+def race(place, racers, tries, cost, budget):
+    """How many of many processes at one barrier were paid."""
+    barrier, won = PROCESSES.Barrier(racers), PROCESSES.Value("i", 0)
+
+    def run():
+        with opened(place) as records:
+            barrier.wait(120)
+            for _ in range(tries):
+                if spend(records, cost, budget):
+                    with won.get_lock():
+                        won.value += 1
+
+    for process in [start(run) for _ in range(racers)]:
+        ended(process)
+    return won.value
+
+
+@contextlib.contextmanager
+def held(place):
+    """Another process that holds the write lock, has appended, and never ends by itself."""
+    ready = PROCESSES.Event()
+
+    def hold():
+        with opened(place) as records, records.writing():
+            records.append(extend(head(records.last()), Draft("note", {}), SIGNER))
+            ready.set()
+            time.sleep(600)
+
+    process = start(hold)
+    assert ready.wait(60)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.join()
+
+
+class RecordsContract:
     @pytest.fixture
-    def open_ledger(self, tmp_path) -> Callable[[], Ledger]:
+    def place(self):
         raise NotImplementedError
 
-    def tamper(self, tmp_path, old: str, new: str) -> None:
-        """Replace a text in the stored payloads, past whatever protects them."""
+    @pytest.fixture
+    def sql(self, place):
+        """Run statements behind the store's back, and give the last one's rows."""
         raise NotImplementedError
 
+    table = "records"
+    unprotect = ()
+    """What a vandal runs to be rid of the triggers."""
+    untie = ()
+    """What a vandal runs to be rid of the primary key."""
+
     @pytest.fixture
-    def ledger(self, open_ledger):
-        with open_ledger() as ledger:
-            yield ledger
+    def records(self, place):
+        with opened(place) as records:
+            yield records
 
-    def test_a_new_ledger_is_empty(self, ledger):
-        assert ledger.entries() == ()
-        assert ledger.balances() == ()
-        assert ledger.verify_chain().records == 0
-        assert ledger.balance("census", LIMIT).left_epsilon == Decimal("1.0")
+    def test_a_new_ledger_is_empty(self, records):
+        assert records.read() == ()
+        assert records.last() is records.get(1) is None
+        assert records.of_entry(1) == records.of_request("ff") == ()
 
-    def test_the_account_is_charged_before_the_body_runs(self, ledger, open_ledger):
-        with ledger.reserve(charge(), LIMIT) as reservation, open_ledger() as other:
-            [entry] = other.entries()
-            assert entry == reservation.entry
-            assert entry.state == "reserved"
-            assert other.balance("census").spent_epsilon == Decimal("0.1")
+    def test_what_was_appended_is_read_by_whoever_opens_it(self, records, place):
+        first = note(records, account="census", request="aa", payload={"a": 1})
+        second = note(records, account="visits", request="bb")
+        third = note(records, account="census", entry=1, request="aa")
+        with opened(place, create=False) as other:
+            assert other.where == records.where
+            assert other.read() == records.read() == (first, second, third)
+            assert other.last() == third
+            assert other.get(2) == second
+            assert other.get(4) is other.get(0) is None
+            assert other.of_entry(1) == (third,)
+            assert other.of_request("aa") == (first, third)
+        assert verified(records.read(), "here") == (first, second, third)
 
-    def test_the_account_is_charged_even_where_with_is_forgotten(self, ledger):
-        ledger.reserve(charge(), LIMIT)
-        assert ledger.balance("census").spent_epsilon == Decimal("0.1")
+    def test_no_entry_and_no_request_are_nobodys(self, records):
+        note(records)
+        assert records.of_entry(0) == records.of_request("") == ()
 
-    def test_a_commit_is_recorded_and_costs_nothing_more(self, ledger, open_ledger):
-        with ledger.reserve(charge(), LIMIT) as reservation:
-            entry = reservation.commit(release_name="a.parquet", release_digest="digest")
-        with open_ledger() as other:
-            assert other.entries() == (entry,)
-            balance = other.balance("census", LIMIT)
-        assert entry.state == "committed"
-        assert (entry.release_name, entry.release_digest) == ("a.parquet", "digest")
-        assert entry.committed_at >= entry.reserved_at
-        assert (entry.account, entry.policy_name) == ("census", "adult")
-        assert (entry.policy_digest, entry.certificate_digest) == ("policy", "certificate")
-        assert (balance.spent_epsilon, balance.spent_delta) == (Decimal("0.1"), Decimal("1e-9"))
-        assert (balance.entries, balance.reserved) == (1, 0)
+    def test_a_text_is_stored_as_it_is(self, records, place):
+        written = note(records, account=NASTY, payload={NASTY: NASTY})
+        with opened(place) as other:
+            assert other.read() == (written,)
+            assert other.last().account == NASTY
 
-    @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
-    def test_a_body_that_fails_stays_charged(self, ledger, failure):
-        with pytest.raises(failure), ledger.reserve(charge(), LIMIT):
-            raise failure
-        [entry] = ledger.entries()
-        assert entry.state == "reserved"
-        assert (entry.committed_at, entry.release_name, entry.release_digest) == (None,) * 3
-        balance = ledger.balance("census", LIMIT)
-        assert (balance.spent_epsilon, balance.reserved) == (Decimal("0.1"), 1)
+    def test_accounts_of_almost_one_name_are_apart(self, records):
+        names = ["a", "A", "a ", " a", "á", "a\u0301", "a\x00", "a\\u0000", 'a"', 'a\\"', "a\\"]
+        written = {name: note(records, account=name) for name in names}
+        assert {each.account: each for each in records.read()} == written
 
-    def test_what_cannot_be_paid_is_refused_and_not_recorded(self, ledger):
-        ledger.reserve(charge("0.9"), LIMIT)
-        with pytest.raises(BudgetExceeded) as caught:
-            ledger.reserve(charge("0.2"), LIMIT)
-        assert str(caught.value) == (
-            "account 'census' cannot pay for policy 'adult': it asks for ε 0.2 where 0.1 of 1 is "
-            "left; ask for less in the policy's guarantee, or decide to raise the limit of "
-            "accounts.census in policy-engine.yaml"
-        )
-        assert len(ledger.entries()) == 1
-        ledger.reserve(charge("0.1"), LIMIT)  # exactly the rest
-        assert ledger.balance("census", LIMIT).left_epsilon == 0
+    def test_a_long_payload_is_kept(self, records, place):
+        written = note(records, payload={"text": "é" * 500_000})
+        with opened(place) as other:
+            assert other.last() == written
 
-    def test_amounts_are_exact_decimals(self, ledger):
-        limit = Limit(Decimal("0.3"), Decimal("3e-400"))
-        for epsilon in ("0.1", "0.2"):
-            ledger.reserve(charge(epsilon, "1.5e-400"), limit)
-        with pytest.raises(BudgetExceeded, match="it asks for δ 1e-900 where 0 of 3e-400 is left"):
-            ledger.reserve(charge("0", "1e-900"), limit)
-        assert ledger.balance("census").spent_delta == Decimal("3e-400")
+    def test_many_records_of_one_write_are_all_there(self, records, place):
+        with records.writing():
+            for number in range(1, 6):
+                records.append(extend(head(records.last()), Draft("note", {}), SIGNER))
+                assert records.last().seq == number  # a write reads what it has written
+        with opened(place) as other:
+            assert [record.seq for record in other.read()] == [1, 2, 3, 4, 5]
 
-    def test_without_a_limit_an_account_adds_up(self, ledger):
-        for _ in range(3):
-            ledger.reserve(charge("100", "0.9"))
-        balance = ledger.balance("census")
-        assert (balance.spent_epsilon, balance.spent_delta) == (300, Decimal("2.7"))
-        assert (balance.left_epsilon, balance.left_delta) == (None, None)
+    @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
+    def test_a_write_that_fails_leaves_nothing_and_lets_others_in(self, records, place, error):
+        with pytest.raises(error), records.writing():
+            records.append(extend(head(None), Draft("note", {}), SIGNER))
+            raise error
+        with opened(place, wait=0.5) as other:
+            assert records.read() == other.read() == ()
+            note(other)
+        note(records)
+        assert len(records.read()) == 2
 
-    def test_accounts_are_apart(self, ledger):
-        ledger.reserve(charge("1.0", account="census"), LIMIT)
-        ledger.reserve(charge("1.0", account="visits"), LIMIT)
-        assert [entry.account for entry in ledger.entries("visits")] == ["visits"]
-        assert [entry.id for entry in ledger.entries()] == [1, 2]
-        balances = ledger.balances({"visits": LIMIT, "a": LIMIT})
-        assert [(b.account, b.entries, b.limit) for b in balances] == [
-            ("a", 0, LIMIT),
-            ("census", 1, None),
-            ("visits", 1, LIMIT),
-        ]
+    def test_what_is_being_written_is_not_read_and_reading_does_not_wait(self, records, place):
+        first = note(records)
+        with opened(place) as other, other.writing():
+            other.append(extend(head(first), Draft("note", {}), SIGNER))
+            assert records.read() == (first,)
+        assert len(records.read()) == 2
 
-    def test_one_account_counts_in_one_notion_of_neighbours(self, ledger):
-        ledger.reserve(charge(neighbours="replace_one"))
-        with pytest.raises(BudgetExceeded) as caught:
-            ledger.reserve(charge(neighbours="add_remove"))
-        assert str(caught.value) == (
-            "account 'census' counts replace_one neighbours and policy 'adult' guarantees "
-            "add_remove: the two do not add up; change 'neighbours' in the policy, or name another "
-            "account under 'budget'"
-        )
-        assert len(ledger.entries()) == 1
+    def test_a_write_is_not_inside_another_and_nothing_is_appended_outside(self, records):
+        first = extend(head(None), Draft("note", {}), SIGNER)
+        with pytest.raises(InternalError, match="a record is appended outside a write"):
+            records.append(first)
+        with records.writing():
+            with (
+                pytest.raises(InternalError, match="written to inside a write"),
+                records.writing(),
+            ):
+                raise AssertionError
+            records.append(first)
+        assert records.read() == (first,)
 
-    def test_an_entry_is_committed_once_and_must_exist(self, ledger):
-        reservation = ledger.reserve(charge())
-        reservation.commit(release_name="a", release_digest="d")
-        with pytest.raises(UsageError, match=r"entry 1 must be reserved .*, but it is committed"):
-            reservation.commit(release_name="b", release_digest="d")
-        for missing in (0, 2, 7):
-            with pytest.raises(UsageError, match=f"entry {missing} .* it does not exist"):
-                ledger.commit(missing, release_name="b", release_digest="d")
-        assert ledger.verify_chain().records == 2
-
-    def test_a_text_is_stored_as_it_is(self, ledger, open_ledger):
-        text = "'; drop table records; -- \x00 \udcff é 😀 \\"
-        ledger.reserve(charge(account=text)).commit(release_name=text, release_digest="d")
-        with open_ledger() as other:
-            [entry] = other.entries()
-        assert entry.account == entry.release_name == text
-
-    def test_a_changed_record_is_named_and_nothing_more_is_charged(self, ledger, tmp_path):
-        reservation = ledger.reserve(charge("0.9"), LIMIT)
-        ledger.reserve(charge("0.1"), LIMIT)
-        self.tamper(tmp_path, '"0.9"', '"0.1"')
-        with pytest.raises(LedgerError, match="broken at record 1: its content was changed"):
-            ledger.verify_chain()
-        for act in (
-            lambda: ledger.reserve(charge(), LIMIT),
-            lambda: reservation.commit(release_name="a", release_digest="d"),
-            ledger.balances,
-        ):
-            with pytest.raises(LedgerError, match="chain is broken at record 1"):
-                act()
-
-    def test_a_failure_inside_a_write_leaves_nothing_and_lets_others_in(self, ledger, open_ledger):
-        def interrupt():
-            raise KeyboardInterrupt
-
-        now, ledger._now = ledger._now, interrupt
-        with pytest.raises(KeyboardInterrupt):
-            ledger.reserve(charge(), LIMIT)
-        ledger._now = now
-        assert ledger.entries() == ()
-        with open_ledger() as other:
-            other.reserve(charge(), LIMIT)
-        ledger.reserve(charge(), LIMIT)
-        assert ledger.verify_chain().records == 2
-
-    def test_what_was_appended_in_an_interrupted_write_is_gone(self, ledger, open_ledger):
-        records = ledger._records
-        with pytest.raises(KeyboardInterrupt), records.writing():
-            records.append(extend(head(()), "reserve", {}))
-            raise KeyboardInterrupt
-        with open_ledger() as other:
-            assert records.read() == other._records.read() == ()
-            other.reserve(charge(), LIMIT)
+    # append-only
 
     @pytest.mark.parametrize(
-        ("processes", "tries", "epsilon", "wins"),
-        [(4, 1, "0.6", 1), (3, 10, "0.05", 20)],
+        "statement",
+        [
+            "update {} set payload = '{{}}'",
+            "update {} set seq = 9 where seq = 2",
+            "update {} set signature = ''",
+            "delete from {} where seq = 2",
+            "delete from {}",
+            "insert into {} select * from {} where seq = 2",
+            "insert into {} select seq, kind, account, entry, request, 'x', previous_hash, hash, "
+            "key_id, signature from {} where seq = 2 "
+            "on conflict (seq) do update set payload = excluded.payload",
+            "insert into {} values (9, '', '', 0, '', '', (select max(hash) from {}), '', '', '')",
+            "insert into {} values (3, '', '', 0, '', '', '" + GENESIS + "', '', '', '')",
+            "insert into {} values (3, '', '', 0, '', '', null, '', '', '')",
+        ],
     )
-    def test_of_processes_in_a_race_only_those_the_budget_pays_win(
-        self, open_ledger, processes, tries, epsilon, wins
-    ):
-        barrier, results = PROCESSES.Barrier(processes), PROCESSES.Queue()
-        arguments = (open_ledger, barrier, results, tries, epsilon, LIMIT)
-        racers = [run(race, *arguments) for _ in range(processes)]
-        assert sum(results.get(timeout=60) for _ in racers) == wins
-        for racer in racers:
-            racer.join(60)
-            assert racer.exitcode == 0
-        with open_ledger() as ledger:
-            assert ledger.verify_chain().records == wins
-            assert ledger.balance("census").spent_epsilon == wins * Decimal(epsilon)
+    def test_the_database_itself_refuses_all_but_extending_the_chain(self, records, sql, statement):
+        before = (note(records), note(records))
+        with pytest.raises((sqlite3.IntegrityError, psycopg.IntegrityError)) as caught:
+            sql(statement.format(self.table, self.table))
+        assert "the ledger is append-only" in str(caught.value)
+        assert records.read() == before
 
-    @pytest.mark.parametrize("crash", [die_in_the_body, die_before_the_end_of_a_commit])
-    def test_a_killed_process_leaves_its_release_charged(self, open_ledger, crash):
-        process = run(crash, open_ledger)
-        process.join(60)
-        assert process.exitcode == -signal.SIGKILL
-        with open_ledger() as ledger:
-            [entry] = ledger.entries()
-            assert entry.state == "reserved"
-            assert ledger.balance("census", LIMIT).left_epsilon == Decimal("0.9")
-            ledger.reserve(charge(), LIMIT)  # and holds no lock
-            assert ledger.verify_chain().records == 2
+    def test_a_record_that_does_not_extend_the_chain_is_refused(self, records):
+        first = note(records)
+
+        def append():
+            with records.writing():
+                records.append(extend(head(first), Draft("note", {}), SIGNER))
+                records.append(extend(head(None), Draft("note", {}), SIGNER))
+
+        said = f"{records.where}: the ledger failed: the ledger is append-only"
+        assert failure(append) == said
+        assert records.read() == (first,)
+        note(records)
+
+    def test_past_the_triggers_everything_is_read_as_it_lies(self, records, sql):
+        note(records, payload={"a": 1})
+        second = note(records, payload={"a": 1})
+        sql(*self.unprotect, f"update {self.table} set payload = 'x' where seq = 1")
+        assert [record.payload for record in records.read()] == ["x", '{"a":1}']
+        assert "broken at record 1: its content was changed" in failure(
+            lambda: verified(records.read(), "here")
+        )
+        sql(f"delete from {self.table} where seq = 1")
+        assert records.read() == (second,)
+        assert "record 1 is missing" in failure(lambda: verified(records.read(), "here"))
+
+    def test_two_records_of_one_number_are_both_read(self, records, sql):
+        note(records)
+        note(records)
+        sql(*self.unprotect, *self.untie, f"insert into {self.table} select * from {self.table}")
+        assert [record.seq for record in records.read()] == [1, 1, 2, 2]
+        assert records.get(2).seq == records.last().seq == 2
+        assert "the chain forks" in failure(lambda: verified(records.read(), "here"))
+
+    @pytest.mark.parametrize("stored", ["\\x", 'a"', "\\u0063ensus", "census\n"])
+    def test_an_account_that_nobody_here_has_written_breaks_the_chain(self, records, sql, stored):
+        note(records, account="census")
+        sql(*self.unprotect, f"update {self.table} set account = '{stored}'")
+        assert records.last().account != "census"
+        assert "its content was changed" in failure(lambda: verified(records.read(), "here"))
+
+    # whoever waits, and whoever dies
+
+    def test_a_wait_has_an_end(self, place):
+        with opened(place, wait=0.2) as records, held(place):
+            assert failure(lambda: note(records)) == f"{records.where}: {LOCKED}"
+            assert records.read() == ()  # reading needs no lock
+
+    def test_a_writer_waits_for_another_and_sees_what_it_left(self, records, place):
+        note(records)
+        go = PROCESSES.Event()
+
+        def note_one():
+            with opened(place) as mine:
+                go.wait(60)
+                note(mine)
+
+        waiting = start(note_one)  # SQLite is not forked inside a write
+        with records.writing():
+            go.set()
+            time.sleep(0.3)
+            assert waiting.is_alive()
+            records.append(extend(head(records.last()), Draft("note", {}), SIGNER))
+        ended(waiting)
+        assert [record.seq for record in verified(records.read(), "here")] == [1, 2, 3]
+
+    def test_a_killed_holder_leaves_nothing_and_no_lock(self, records, place):
+        note(records)
+        with held(place) as holder:
+            os.kill(holder.pid, signal.SIGKILL)
+            ended(holder, -signal.SIGKILL)
+            note(records)
+        assert len(verified(records.read(), "here")) == 2
+
+    def test_who_waits_can_be_interrupted(self, records, place):
+        waits = PROCESSES.Event()
+
+        def wait():
+            with opened(place) as mine:
+                waits.set()
+                try:
+                    note(mine)
+                except KeyboardInterrupt:
+                    os._exit(0 if mine.read() == () else 2)  # and it is of use still
+                os._exit(1)
+
+        with held(place):
+            waiting = start(wait)
+            assert waits.wait(60)
+            time.sleep(0.3)
+            os.kill(waiting.pid, signal.SIGINT)
+            ended(waiting)
+        note(records)
+        assert len(records.read()) == 1
+
+    def test_a_fork_has_a_connection_of_its_own(self, records):
+        note(records)
+
+        def child():
+            note(records)
+            records.close()
+
+        ended(start(child))
+        note(records)
+        assert len(verified(records.read(), "here")) == 3
+
+    def test_processes_that_make_it_at_once_have_one_ledger(self, place):
+        assert race(place, 8, 1, 1, 100) == 8
+        with opened(place) as records:
+            assert len(verified(records.read(), "here")) == 8
+
+    def test_of_fifty_processes_the_budget_pays_five(self, place):
+        assert race(place, 50, 1, 1, 5) == 5
+        with opened(place) as records:
+            assert len(verified(records.read(), "here")) == 5
+
+    @pytest.mark.slow
+    def test_of_fifty_processes_the_budget_pays_five_twenty_times(self, place):
+        for time_ in range(1, 21):
+            assert race(place, 50, 1, 1, 5 * time_) == 5
+        with opened(place) as records:
+            assert len(verified(records.read(), "here")) == 100
+
+    def test_processes_that_write_often_lose_nothing(self, place):
+        assert race(place, 4, 25, 1, 90) == 90
+        with opened(place) as records:
+            assert [json.loads(record.payload)["spent"] for record in records.read()] == [
+                *range(1, 91)
+            ]
+
+    # what is there, and what is not
+
+    def test_a_ledger_to_read_is_not_made(self, place, sql):
+        said = failure(lambda: open_records(place, create=False))
+        assert ": there is no ledger here; check the " in said
+        assert "there is no ledger" in failure(lambda: open_records(place, create=False))
+
+    @pytest.mark.parametrize(
+        ("version", "remedy"),
+        [
+            (1, "keep it, begin another, and lower its limits by what this one has spent"),
+            (3, "use a newer policy-engine"),
+        ],
+    )
+    def test_another_schema_is_refused(self, records, place, sql, version, remedy):
+        sql(self.version_of(version))
+        assert failure(lambda: open_records(place)) == (
+            f"{records.where}: the ledger has schema version {version} and this policy-engine "
+            f"reads version 2; {remedy}"
+        )
+
+    def test_a_ledger_whose_table_is_gone_is_told(self, records, sql):
+        sql(f"drop table {self.table}")
+        assert failure(records.read).startswith(f"{records.where}: the ledger failed: ")
 
 
-class TestSqliteLedger(LedgerStoreContract):
+class TestSqliteRecords(RecordsContract):
+    unprotect = tuple(
+        f"drop trigger records_{end}"
+        for end in ("are_never_changed", "are_never_deleted", "extend_the_chain")
+    )
+    untie = (
+        "create table others as select * from records",
+        "drop table records",
+        "alter table others rename to records",
+    )
+
+    @staticmethod
+    def version_of(version):
+        return f"pragma user_version = {version}"
+
     @pytest.fixture
-    def open_ledger(self, tmp_path):
-        return partial(Ledger.open, tmp_path / "ledger.db")
+    def place(self, tmp_path):
+        return tmp_path / "ledger.db"
 
-    def tamper(self, tmp_path, old, new):
-        connection = sqlite3.connect(tmp_path / "ledger.db")
-        connection.execute("drop trigger records_are_never_changed")
-        connection.execute("update records set payload = replace(payload, ?, ?)", (old, new))
-        connection.commit()
-        connection.close()
+    @pytest.fixture
+    def sql(self, place):
+        def run(*statements):
+            with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+                return [connection.execute(statement).fetchall() for statement in statements][-1]
+
+        return run
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "insert or replace into records select * from records where seq = 2",
+            "replace into records select * from records where seq = 1",
+            "insert into records values (null, '', '', 0, '', '', '', '', '', '')",
+        ],
+    )
+    def test_sqlites_own_ways_of_replacing_are_refused(self, records, sql, statement):
+        before = (note(records), note(records))
+        with pytest.raises(sqlite3.IntegrityError, match="the ledger is append-only"):
+            sql(statement)
+        assert records.read() == before
+
+    @pytest.mark.parametrize(
+        ("where", "index"),
+        [
+            ("entry = 1 and entry != 0 order by seq", "records_by_entry"),
+            ("request = 'ff' and request != '' order by seq", "records_by_request"),
+        ],
+    )
+    def test_what_is_looked_up_has_an_index(self, records, sql, where, index):
+        [plan] = sql(f"explain query plan select * from records where {where}")
+        assert f"USING INDEX {index} " in plan[-1]
+
+
+class TestPostgresRecords(RecordsContract):
+    table = "policy_engine.records"
+    unprotect = ("alter table policy_engine.records disable trigger all",)
+    untie = ("alter table policy_engine.records drop constraint records_pkey",)
+
+    @staticmethod
+    def version_of(version):
+        return (
+            "comment on table policy_engine.records is "
+            f"'policy-engine ledger, schema version {version}'"
+        )
+
+    @pytest.fixture
+    def place(self, postgres):
+        return postgres.empty()
+
+    @pytest.fixture
+    def sql(self, postgres):
+        return postgres.sql
+
+    def test_truncate_is_refused(self, records, sql):
+        note(records)
+        with pytest.raises(psycopg.errors.RestrictViolation, match="the ledger is append-only"):
+            sql("truncate policy_engine.records")
+        assert len(records.read()) == 1
+
+    @pytest.mark.parametrize(
+        ("where", "index"),
+        [
+            ("entry = 1 and entry != 0 order by seq", "records_by_entry"),
+            ("request = 'ff' and request != '' order by seq", "records_by_request"),
+        ],
+    )
+    def test_what_is_looked_up_has_an_index(self, records, postgres, where, index):
+        with psycopg.connect(postgres.url) as connection:
+            connection.execute("set enable_seqscan = off")
+            connection.execute("set enable_sort = off")
+            plan = connection.execute(
+                f"explain select * from policy_engine.records where {where}"
+            ).fetchall()
+        assert any(index in line for [line] in plan)
+
+    def test_who_was_slower_to_make_it_finds_it(self, place, monkeypatch):
+        look, found = postgres_store.PostgresStore._look, []
+
+        def lose(store, connection):
+            found.append(look(store, connection))
+            if len(found) == 1:
+                with opened(place) as other:
+                    note(other)
+            return found[-1]
+
+        monkeypatch.setattr(postgres_store.PostgresStore, "_look", lose)
+        with opened(place) as records:
+            assert len(records.read()) == 1
+        assert found == [False, False, False, True]
+
+    # rights
+
+    @pytest.fixture
+    def writer(self, records, postgres, sql):
+        """The URL of a user with the rights that docs/howto/ledger-postgresql.md grants."""
+        sql(
+            "drop role if exists releaser",
+            "create role releaser login",
+            "grant usage on schema policy_engine to releaser",
+            "grant select, insert on policy_engine.records to releaser",
+        )
+        yield postgres.url_of("releaser")
+        sql("drop owned by releaser", "drop role releaser")
+
+    def test_a_writer_needs_no_more_than_select_and_insert(self, writer):
+        with opened(writer) as records:
+            assert spend(records, 1, 1)
+            assert not spend(records, 1, 1)
+            assert len(records.read()) == 1
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "update policy_engine.records set payload = ''",
+            "delete from policy_engine.records",
+            "truncate policy_engine.records",
+            "drop table policy_engine.records",
+            "alter table policy_engine.records disable trigger all",
+            "set session_replication_role = replica",
+            "create or replace function policy_engine.extend() returns trigger language plpgsql "
+            "as $$ begin return new; end $$",
+            "comment on table policy_engine.records is ''",
+            "create table policy_engine.mine (a int)",
+        ],
+    )
+    def test_a_writer_cannot_undo_the_triggers(self, writer, sql, statement):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            sql(statement, user="releaser")
+
+    def test_a_writer_cannot_lend_the_triggers_an_operator_of_its_own(self, records, writer, sql):
+        sql("create schema hers authorization releaser")
+        own = "create function hers.same(a text, b text) returns bool language sql as 'select true'"
+        with pytest.raises(psycopg.errors.RestrictViolation):
+            sql(
+                own,
+                "create operator hers.= (leftarg = text, rightarg = text, function = hers.same)",
+                "set search_path = hers, pg_catalog",
+                "insert into policy_engine.records values (1, '', '', 0, '', '', '', '', '', '')",
+                user="releaser",
+            )
+        assert records.read() == ()
+
+    def test_who_lacks_a_right_is_told_which(self, records, writer, sql, postgres):
+        rights = (
+            "the user lacks a right to the ledger; its owner grants usage on schema policy_engine "
+            "and select, insert on policy_engine.records"
+        )
+        sql("revoke insert on policy_engine.records from releaser")
+        with opened(writer) as reader:
+            assert reader.read() == ()
+            assert failure(lambda: note(reader)) == f"{reader.where}: {rights}"
+        sql("revoke select on policy_engine.records from releaser")
+        with opened(writer) as nobody:
+            assert failure(nobody.last) == f"{nobody.where}: {rights}"
+        sql("revoke usage on schema policy_engine from releaser")
+        with opened(writer) as nobody:
+            assert failure(nobody.last) == f"{nobody.where}: {rights}"
+        sql("drop schema policy_engine cascade")
+        assert failure(lambda: open_records(writer)) == f"{nobody.where}: {rights}"
+
+    def test_a_table_that_is_no_ledger_is_left_as_it_is(self, place, sql):
+        sql("create schema policy_engine", "create table policy_engine.records (a int)")
+        assert failure(lambda: open_records(place)).endswith(
+            ": policy_engine.records is not a ledger table; name another database, "
+            "it was left as it is"
+        )
+        assert sql("select * from policy_engine.records") == []
+
+    # servers that fail
+
+    def test_a_connection_that_was_lost_in_between_is_made_again(self, records, sql):
+        note(records)
+        self.cut_off(sql)
+        note(records)
+        assert len(records.read()) == 2
+
+    @staticmethod
+    def cut_off(sql):
+        sql(
+            "select pg_terminate_backend(pid, 10000) from pg_stat_activity "
+            "where application_name = 'policy-engine'"
+        )
+
+    def test_a_connection_that_is_lost_in_a_write_leaves_nothing(self, records, sql):
+        def write():
+            with records.writing():
+                records.append(extend(head(records.last()), Draft("note", {}), SIGNER))
+                self.cut_off(sql)
+
+        assert failure(write) == (
+            f"{records.where}: the connection to the server failed: terminating connection due to "
+            "administrator command; see that the server runs and is reached, and try again; "
+            "nothing was recorded"
+        )
+        assert records.read() == ()
+        note(records)
+
+    def test_a_write_that_stands_still_is_ended(self, records, place, monkeypatch):
+        monkeypatch.setattr(postgres_store, "_IDLE", 0.2)
+        with opened(place) as slow:
+
+            def write():
+                with slow.writing():
+                    time.sleep(1)
+                    slow.last()
+
+            assert failure(write) == (
+                f"{records.where}: the server ended a write that stood still for too long; "
+                "try again"
+            )
+        note(records)
+
+    @staticmethod
+    def lose_the_answer(records, sent):
+        """Commit, or not, and cut the line before the answer."""
+        connection = records._writer.connection.dbapi_connection
+        if sent:
+            connection.pgconn.send_query(b"commit")
+            connection.pgconn.flush()
+            time.sleep(0.2)
+        with socket.socket(fileno=os.dup(connection.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+    def test_a_commit_whose_answer_is_lost_is_a_commit(self, records):
+        with records.writing():
+            record = extend(head(None), Draft("note", {}), SIGNER)
+            records.append(record)
+            self.lose_the_answer(records, sent=True)
+        assert records.read() == (record,)
+        note(records)
+
+    def test_a_commit_that_never_arrived_is_none(self, records):
+        def write():
+            with records.writing():
+                records.append(extend(head(None), Draft("note", {}), SIGNER))
+                self.lose_the_answer(records, sent=False)
+
+        assert failure(write).endswith("; nothing was recorded")
+        assert records.read() == ()
+        note(records)
+
+    def test_a_server_that_hangs_is_not_waited_for(self, place, sql, monkeypatch):
+        with opened(place) as records:
+            note(records)
+        monkeypatch.setattr(postgres_store, "_GRACE", 0.5)
+        with opened(place, wait=0.5) as records:
+            hung = []
+
+            def write():
+                with records.writing():
+                    [[pid]] = sql(
+                        "select pid from pg_stat_activity where application_name = 'policy-engine'"
+                        " and state = 'idle in transaction'"
+                    )
+                    hung.append(pid)
+                    os.kill(pid, signal.SIGSTOP)
+                    records.last()
+
+            try:
+                said = failure(write)
+            finally:
+                os.kill(hung[0], signal.SIGCONT)
+        assert said.startswith(f"{records.where}: the connection to the server failed: ")
+        with opened(place) as records:
+            note(records)
+
+    def test_a_commit_to_a_server_that_hangs_is_not_known(self, place, sql, monkeypatch):
+        with opened(place):
+            pass
+        monkeypatch.setattr(postgres_store, "_GRACE", 0.5)
+        with opened(place, wait=0.5) as records:
+            hung = []
+
+            def write():
+                with records.writing():
+                    records.append(extend(head(None), Draft("note", {}), SIGNER))
+                    [[pid]] = sql(
+                        "select pid from pg_stat_activity where application_name = 'policy-engine'"
+                        " and state = 'idle in transaction'"
+                    )
+                    hung.append(pid)
+                    os.kill(pid, signal.SIGSTOP)
+
+            try:
+                said = failure(write)
+            finally:
+                os.kill(hung[0], signal.SIGCONT)
+        assert said == (
+            f"{records.where}: the server was lost while it recorded, so that it is not known "
+            "whether the ledger holds it: it may be charged, so do not release; "
+            "see 'policy-engine ledger show' when the server is back"
+        )
+        with opened(place) as records:
+            note(records)
+            verified(records.read(), "here")
+
+    def test_a_write_to_a_read_only_server_is_refused(self, records, place):
+        note(records)
+        with opened(place + "&options=-cdefault_transaction_read_only%3Don") as other:
+            assert len(other.read()) == 1
+            assert failure(lambda: note(other)) == (
+                f"{records.where}: the server is read-only, perhaps a standby; name the one that "
+                "is written to"
+            )
+
+
+class TestPostgresOfItsOwn:
+    """What needs a server that other tests do not use."""
+
+    def test_a_server_that_stops_in_a_write_leaves_nothing(self):
+        with running() as server, opened(server.url) as records:
+            first = note(records)
+
+            def write():
+                with records.writing():
+                    records.append(extend(head(first), Draft("note", {}), SIGNER))
+                    server.stop("immediate")
+
+            assert failure(write).startswith(f"{records.where}: the server was lost while it ")
+            said = failure(lambda: note(records))
+            assert said.startswith(f"{records.where}: the connection to the server failed: ")
+            assert said.endswith("; see that the server runs and is reached, and try again")
+            server.start()
+            assert records.read() == (first,)
+            note(records)
+            assert len(verified(records.read(), "here")) == 2
+
+    def test_a_server_without_space_is_told_and_nothing_is_half_written(self):
+        with running(most_bytes=4_000_000) as server, opened(server.url) as records:
+
+            def write():
+                for _ in range(100):
+                    with records.writing():
+                        for _ in range(3):
+                            draft = Draft("note", {"x": os.urandom(50_000).hex()})
+                            records.append(extend(head(records.last()), draft, SIGNER))
+
+            said = failure(write)
+            assert said.startswith(f"{records.where}: the ")
+            assert said.endswith(
+                (
+                    ": File too large; see the server's log",  # PostgreSQL 18
+                    ": the server's disk is full; free some space and try again",  # 15
+                )
+            )
+            kept = verified(records.read(), "here")
+            assert kept and len(kept) % 3 == 0
+            note(records)
+
+    def test_a_server_that_forgets_is_refused(self):
+        with running("fsync=off") as server:
+            said = failure(lambda: open_records(server.url))
+            assert said.endswith(
+                ": the server runs with fsync = off, so a power cut can forget what was charged; "
+                "set it to on"
+            )
+            assert server.sql("select 1 from pg_namespace where nspname = 'policy_engine'") == []
+
+    def test_a_wrong_password_is_told_and_not_shown(self):
+        with running() as server:
+            server.sql("create role secretive login password 'right'")
+            rules = server.folder / "data" / "pg_hba.conf"
+            rules.write_text("local all postgres trust\nlocal all all scram-sha-256\n")
+            server.sql("select pg_reload_conf()")
+            good = f"postgresql://secretive:right@/postgres?host={server.folder}"
+            bad = good.replace("right", "s3cret%20word")
+            deadline = time.monotonic() + 60
+            while True:  # until the server has read its rules
+                said = failure(lambda: open_records(bad))
+                if "password" in said or time.monotonic() > deadline:
+                    break
+            assert "password authentication failed for user" in said
+            assert "s3cret" not in said
+            assert said.startswith("postgresql://secretive@/postgres?host=")
+            assert "the user lacks a right" in failure(lambda: open_records(good))

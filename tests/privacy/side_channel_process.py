@@ -1,7 +1,8 @@
 """The process that side-channel tests watch: ``policy-engine release``, and leaky variants.
 
-Fixed here is what is random or a time by design: the secret, and the clocks of certificate
-and ledger. A *leak* reopens one closed channel; the tests must notice each.
+Fixed here is what is random or a time by design: the secret, the mark of what is written aside,
+and the clocks of certificate and ledger. A *leak* reopens one closed channel; the tests must
+notice each.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import nullcontext
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pyarrow as pa
@@ -226,6 +228,9 @@ def _signalled(number: int) -> None:
 
 def _fixed(given: dict[str, Any]) -> None:
     releasing.new_secret = lambda: bytes.fromhex(given["secret"])
+    import_module("policy_engine.requests").secrets = SimpleNamespace(
+        token_hex=lambda size: "00" * size
+    )
     import_module("policy_engine.verify.certificate").datetime = Clock
     import_module("policy_engine.ledger.store").datetime = Clock
     limits = {"threads": str(given["threads"]), **given.get("settings", {})}

@@ -24,8 +24,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from policy_engine.attest.keys import generate_key
+from policy_engine.attest.sealing import generate_sealing_key
+from policy_engine.books import open_ledger
 from policy_engine.dialects.base import threshold
-from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.chain import Record
+from policy_engine.policy.project import load_project
 from policy_engine.warehouse.drawing import draw_keys, draw_rows
 
 HERE = Path(__file__).parent
@@ -143,7 +147,7 @@ class Processes:
         sent.write(json.dumps({**given, "root": str(root)}) + "\n")
         sent.flush()
         seen: Observed = {"code": json.loads(answered.readline())}
-        return seen | _files(root) | _ledger(root / "project/.policy-engine/ledger.sqlite")
+        return seen | _files(root) | _ledger(root / "project")
 
     def close(self) -> None:
         self._process.communicate()
@@ -164,10 +168,9 @@ class Lab:
         if not base.exists():
             base.mkdir()
             duckdb.connect(str(base / "db.duckdb")).close()
-            from policy_engine.attest.keys import generate_key
-
             (base / ".policy-engine").mkdir()
             generate_key(base / ".policy-engine/signing.pem")
+            generate_sealing_key(base / ".policy-engine/sealing.pem")
         shutil.rmtree(root, ignore_errors=True)
         shutil.copytree(base, root / "project")
         for name in ("home", "tmp", "cwd"):
@@ -230,11 +233,22 @@ def _files(root: Path) -> Observed:
     return seen
 
 
-def _ledger(path: Path) -> Observed:
-    if not path.exists():
+def _ledger(folder: Path) -> Observed:
+    if not (folder / ".policy-engine/ledger.sqlite").exists():
         return {"ledger": ()}
-    with Ledger.open(path, create=False) as ledger:
-        return {"ledger": tuple(map(repr, ledger.entries("people")))}
+    with open_ledger(load_project(folder / "policy-engine.yaml")) as ledger:
+        return {"ledger": tuple(map(_told, ledger.records()))}
+
+
+def _told(record: Record) -> str:
+    """What a record tells but two things of one length: the keyed name of the source's state, and
+    the secret, sealed. The hashes of the chain are those of what is told here, and of these."""
+    payload = json.loads(record.payload)
+    if run := payload.get("run"):
+        run["of"], sealed = len(run["of"]), run["sealed"]
+        run["sealed"] = {key: len(box) for key, box in sealed.items()}
+    told = (record.seq, record.kind, record.account, record.entry, record.request, payload)
+    return json.dumps(told, sort_keys=True)
 
 
 def differing(first: Observed, other: Observed) -> list[str]:

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import VerificationFailed
 from policy_engine.policy.loading import load_policy
 from policy_engine.release import open_warehouse, prepare, project_of
@@ -33,7 +34,7 @@ def predicate(request):
 
 
 def verified(predicate):
-    text = sign(statement("r.parquet", "0" * 64, predicate), KEY).to_json()
+    text = sign(statement("r.parquet", "0" * 64, predicate), KeySigner(KEY)).to_json()
     return verify_release(text, TrustedKeys.of(KEY.public_key()))
 
 

@@ -21,10 +21,12 @@ from policy_engine.attest.attestation import (
     statement,
 )
 from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, VerificationFailed
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))
+SIGNER = KeySigner(KEY)
 KEY_ID = key_id(KEY.public_key())
 OTHER_ID = key_id(OTHER.public_key())
 TRUSTED = TrustedKeys.of(KEY.public_key())
@@ -36,12 +38,13 @@ FIELDS = {
     "predicateType": "https://policy-engine.dev/certificate/v1",
     "predicate": PREDICATE,
 }
+REMEDY = "if you know whose key it is, name it with --key or a keyring with --keyring"
 
 
 @pytest.fixture
 def envelope():
     """The envelope as a tamperer sees it: a dictionary to change."""
-    return json.loads(sign(statement("adult.parquet", SHA, PREDICATE), KEY).to_json())
+    return json.loads(sign(statement("adult.parquet", SHA, PREDICATE), SIGNER).to_json())
 
 
 def refusal(text, trusted=TRUSTED):
@@ -54,7 +57,7 @@ def refusal(text, trusted=TRUSTED):
 def signed(payload):
     """An envelope signed by the trusted key over any payload at all."""
     data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return sign(data, KEY).to_json()
+    return sign(data, SIGNER).to_json()
 
 
 def b64(data):
@@ -96,8 +99,8 @@ def test_another_implementation_of_dsse_agrees(envelope):
 
 
 def test_signing_is_deterministic_and_json_goes_round():
-    made = sign(statement("a", SHA, PREDICATE), KEY)
-    assert made == sign(statement("a", SHA, PREDICATE), KEY)
+    made = sign(statement("a", SHA, PREDICATE), SIGNER)
+    assert made == sign(statement("a", SHA, PREDICATE), SIGNER)
     assert Envelope.from_json(made.to_json()) == made
     assert Envelope.from_json(made.to_json().encode()) == made
     assert "\n" not in made.to_json()
@@ -106,7 +109,7 @@ def test_signing_is_deterministic_and_json_goes_round():
 @pytest.mark.parametrize("name", ["a", "é.parquet", "😀", 'a"b\\c\n', "main.public.adult"])
 def test_an_envelope_opens_to_what_was_signed(name):
     made = statement(name, SHA, PREDICATE)
-    opened = open_envelope(sign(made, KEY).to_json(), TRUSTED)
+    opened = open_envelope(sign(made, SIGNER).to_json(), TRUSTED)
     assert (opened.subject_name, opened.subject_sha256) == (name, SHA)
     assert opened.key_id == KEY_ID
     assert opened.payload == made
@@ -162,23 +165,23 @@ def test_a_subject_needs_a_name():
 
 def test_an_envelope_of_exactly_the_largest_size_is_made_and_read(monkeypatch):
     payload = statement("a", SHA, PREDICATE)
-    text = sign(payload, KEY).to_json()
+    text = sign(payload, SIGNER).to_json()
     monkeypatch.setattr(attestation, "LARGEST_ENVELOPE", len(text))
-    assert open_envelope(sign(payload, KEY).to_json(), TRUSTED).payload == payload
+    assert open_envelope(sign(payload, SIGNER).to_json(), TRUSTED).payload == payload
     monkeypatch.setattr(attestation, "LARGEST_ENVELOPE", len(text) - 1)
     with pytest.raises(DomainError):
-        sign(payload, KEY)
+        sign(payload, SIGNER)
     assert refusal(text) == f"the envelope must have at most {len(text) - 1} bytes, found more"
 
 
 def test_an_envelope_is_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        sign(b"x", KEY).payload = b"y"
+        sign(b"x", SIGNER).payload = b"y"
 
 
 def test_an_envelope_too_large_to_read_is_not_made():
     with pytest.raises(DomainError, match="the envelope must be at most 10000000 bytes"):
-        sign(statement("a", SHA, {"sql": "x" * 7_500_000}), KEY)
+        sign(statement("a", SHA, {"sql": "x" * 7_500_000}), SIGNER)
 
 
 # What is read: tampering, one by one
@@ -226,28 +229,31 @@ def test_another_payload_type_is_refused(envelope, kind):
 def test_the_payload_type_is_signed():
     payload = statement("a", SHA, PREDICATE)
     pae = b"DSSEv1 16 application/json %d %b" % (len(payload), payload)
-    forged = dataclasses.replace(sign(payload, KEY), signature=KEY.sign(pae))
+    forged = dataclasses.replace(sign(payload, SIGNER), signature=KEY.sign(pae))
     assert refusal(forged.to_json()).startswith("bad signature")
 
 
 def test_an_unknown_key_is_named(envelope):
     envelope["signatures"][0]["keyid"] = OTHER_ID
     assert refusal(envelope) == (
-        f"no signature by a trusted key: signed by key '{OTHER_ID}', trusted: {KEY_ID}"
+        f"no signature by a trusted key: signed by key '{OTHER_ID}', trusted: {KEY_ID}; {REMEDY}"
     )
     both = TrustedKeys.of(KEY.public_key(), OTHER.public_key())
     assert refusal(envelope, both).startswith(f"bad signature: it is not key {OTHER_ID}'s")
-    assert refusal(envelope, TrustedKeys.of()).endswith("trusted: none")
+    assert refusal(envelope, TrustedKeys.of()).endswith(f"trusted: none; {REMEDY}")
 
 
 def test_the_trusted_keys_are_listed_in_order(envelope):
     envelope["signatures"][0]["keyid"] = "nobody"
     both = TrustedKeys.of(KEY.public_key(), OTHER.public_key())
-    assert refusal(envelope, both).endswith("trusted: " + ", ".join(sorted([KEY_ID, OTHER_ID])))
+    listed = ", ".join(sorted([KEY_ID, OTHER_ID]))
+    assert refusal(envelope, both).endswith(f"trusted: {listed}; {REMEDY}")
 
 
 def test_a_stranger_cannot_sign_under_a_trusted_id():
-    forged = dataclasses.replace(sign(statement("a", SHA, PREDICATE), OTHER), key_id=KEY_ID)
+    forged = dataclasses.replace(
+        sign(statement("a", SHA, PREDICATE), KeySigner(OTHER)), key_id=KEY_ID
+    )
     assert refusal(forged.to_json()).startswith("bad signature")
 
 
@@ -308,7 +314,7 @@ def test_a_malformed_field_is_refused(envelope, change, reason):
 
 def test_the_url_safe_alphabet_is_read(envelope):
     payload = statement("a", SHA, {"text": "ÿþ¿ÿþ¿~~~???"})
-    made = json.loads(sign(payload, KEY).to_json())
+    made = json.loads(sign(payload, SIGNER).to_json())
     made["payload"] = base64.urlsafe_b64encode(payload).decode()
     assert "_" in made["payload"] or "-" in made["payload"]
     assert open_envelope(json.dumps(made), TRUSTED).payload == payload

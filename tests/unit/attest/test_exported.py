@@ -15,6 +15,7 @@ from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.exported import ORDER_OF_CSV, digest_of_lines
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.relations.assumptions import ALWAYS, METHODS
 from policy_engine.release import _digest_of_lines
@@ -68,7 +69,7 @@ def facts(select=SELECT, **changes):
 
 
 def certificate(digest, subject=TABLE, **changes):
-    return sign(statement(subject, digest, facts(**changes)), KEY).to_json()
+    return sign(statement(subject, digest, facts(**changes)), KeySigner(KEY)).to_json()
 
 
 def exported(tmp_path, values, name="tab.parquet", options=""):
@@ -238,7 +239,7 @@ def test_the_release_of_a_file_is_no_export(tmp_path):
     path, digest = exported(tmp_path, GOOD)
     text = sign(
         statement("r.parquet", digest, facts(sql=SELECT, sql_digest="sha256:"
-        + hashlib.sha256(SELECT.encode()).hexdigest())), KEY
+        + hashlib.sha256(SELECT.encode()).hexdigest())), KeySigner(KEY)
     ).to_json()  # fmt: skip
     with pytest.raises(VerificationFailed, match="is not the release: its SHA-256 is"):
         verify_release(text, KEYS, path)

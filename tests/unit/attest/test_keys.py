@@ -77,7 +77,7 @@ def test_the_private_key_is_closed_from_its_first_byte(tmp_path, monkeypatch, um
         generate_key(tmp_path / "signing.pem")
     finally:
         os.umask(before)
-    assert [stat.S_IMODE(file.st_mode) & 0o077 for file in written] == [0o044, 0]
+    assert [stat.S_IMODE(file.st_mode) & 0o077 for file in written] == [0, 0o044]
     assert all(file.st_size > 100 for file in written)  # whole when it is synced
     assert stat.S_IMODE((tmp_path / "signing.pem").stat().st_mode) == 0o600
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.relations.assumptions import ALWAYS, METHODS, UNORDERED
 from policy_engine.relations.rates import population_rate
@@ -86,7 +87,7 @@ def keys():
 
 
 def envelope(facts, sha256="0" * 64):
-    return sign(statement("r.parquet", sha256, facts), KEY).to_json()
+    return sign(statement("r.parquet", sha256, facts), KeySigner(KEY)).to_json()
 
 
 def released(tmp_path, table, facts):

@@ -1,15 +1,28 @@
-"""ledger show, ledger verify and schema."""
+"""The ledger's commands: show, verify, limit, reconcile, export, rederive; and schema."""
 
 from __future__ import annotations
 
+import json
+import shutil
 import sqlite3
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
+from policy_engine.attest.attestation import open_envelope
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.sealing import generate_sealing_key
+from policy_engine.attest.signers import signer_of
+from policy_engine.books import open_ledger
+from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.statement import STATEMENT_TYPE
+from policy_engine.policy.project import load_project
+
+LEDGER = Path(".policy-engine/ledger.sqlite")
+PUBLIC_KEY = Path(".policy-engine/signing.pub")
 
 
 def charge(account: str) -> Charge:
@@ -19,18 +32,39 @@ def charge(account: str) -> Charge:
 @pytest.fixture
 def ledger(project):
     """A ledger with an entry of two accounts, one of them left by a crash."""
-    path = project / ".policy-engine" / "ledger.sqlite"
-    with Ledger.open(path) as opened:
-        opened.reserve(charge("people")).commit(release_name="a.parquet", release_digest="d")
+    loaded = load_project(project / "policy-engine.yaml")
+    with open_ledger(loaded, signer_of(loaded)) as opened:
+        with opened.reserve(charge("people")) as reservation:
+            reservation.start()
+            reservation.commit(release_name="a.parquet", release_digest="d")
         opened.reserve(charge("others"))
-    return path
+    return project / LEDGER
+
+
+@pytest.fixture
+def vandal(cli, policy, project):
+    """Runs SQL on the file of a ledger with two releases, its triggers dropped."""
+    for name in ("a", "b"):
+        assert cli("release", policy(name)).code == 0
+
+    def run(*statements: str) -> None:
+        with sqlite3.connect(project / LEDGER, isolation_level=None) as connection:
+            for [name] in connection.execute("select name from sqlite_master where type='trigger'"):
+                connection.execute(f"drop trigger {name}")
+            for statement in statements:
+                connection.execute(statement)
+
+    return run
+
+
+# show
 
 
 def test_without_a_ledger_the_limits_are_shown(cli, project):
     result = cli("ledger", "show")
     assert result.code == 0
     assert "no ledger at " in result.out
-    assert "people: ε 0, δ 0 spent; ε 1, δ 0.000001 left" in result.out
+    assert "people: of ε 1, δ 0.000001, ε 0 is spent at that δ, δ 0 at that ε" in result.out
     document = cli("ledger", "show", "--format", "json").document
     assert document["entries"] == []
     assert [each["account"] for each in document["accounts"]] == ["people"]
@@ -47,18 +81,17 @@ def test_all_accounts(cli, ledger):
     text = cli("ledger", "show").out
     assert "others: ε 0.25, δ 1e-9 spent; no limit; 1 charged without a release" in text
     assert "committed  people  ε 0.25  δ 1e-9  p" in text
+    assert "reserved   others  ε 0.25  δ 1e-9  p" in text
     document = cli("ledger", "show", "--format", "json").document
     assert document["ledger"] == str(ledger)
+    nothing = {"epsilon_limit": None, "delta_limit": None, "epsilon_left": None, "delta_left": None}
     assert document["accounts"] == [
         {
-            "account": "others", "neighbours": "add_remove", "entries": 1, "reserved": 1,
-            "epsilon_spent": 0.25, "delta_spent": 1e-9, "epsilon_left": None, "delta_left": None,
-        },
-        {
-            "account": "people", "neighbours": "add_remove", "entries": 1, "reserved": 0,
-            "epsilon_spent": 0.25, "delta_spent": 1e-9, "epsilon_left": 0.75,
-            "delta_left": 9.99e-07,
-        },
+            "account": name, "neighbours": "add_remove", "entries": 1, "open": still_open,
+            "epsilon_spent": 0.25, "delta_spent": 1e-9,
+            "epsilon_basic": 0.25, "delta_basic": 1e-9, **nothing,
+        }
+        for name, still_open in (("others", 1), ("people", 0))
     ]  # fmt: skip
     first = document["entries"][0]
     assert datetime.fromisoformat(first.pop("reserved_at")).tzinfo is not None
@@ -66,6 +99,19 @@ def test_all_accounts(cli, ledger):
         "entry": 1, "account": "people", "policy": "p", "state": "committed",
         "epsilon": 0.25, "delta": 1e-9, "release": "a.parquet",
     }  # fmt: skip
+
+
+def test_what_was_spent_of_a_limit_is_told_tightly_and_as_a_sum(cli, policy):
+    cli("release", policy("a"), policy("b"))
+    [account] = cli("ledger", "show", "people", "--format", "json").document["accounts"]
+    assert (account["epsilon_limit"], account["delta_limit"]) == (1, 1e-6)
+    assert (account["epsilon_basic"], account["delta_basic"]) == (1, 5.263566933e-11)
+    assert 0 < account["epsilon_spent"] < account["epsilon_basic"]
+    assert 0 < account["delta_spent"] < account["delta_basic"]
+    assert account["epsilon_left"] == pytest.approx(1 - account["epsilon_spent"], abs=1e-9)
+    text = cli("ledger", "show", "people").out
+    assert text.startswith(f"people: of ε 1, δ 0.000001, ε {account['epsilon_spent']} is spent at")
+    assert "(sum of the certificates: ε 1, δ 5.263566933e-11)\n" in text
 
 
 def test_one_account(cli, ledger):
@@ -81,29 +127,83 @@ def test_an_account_that_is_none(cli, ledger):
     assert "did you mean 'people'?" in result.err
 
 
-def test_an_unbroken_chain(cli, ledger):
-    with Ledger.open(ledger) as opened:
-        head = opened.verify_chain()
+# verify
+
+
+def test_a_whole_ledger(cli, ledger):
+    document = cli("ledger", "verify", "--format", "json").document
+    head = document.pop("head")
+    assert document == {"ledger": str(ledger), "intact": True, "records": 4}
     text = cli("ledger", "verify")
     assert text.code == 0
-    assert f"unbroken, 3 records, head {head.hash}" in text.out
-    document = cli("ledger", "verify", "--format", "json").document
-    assert document == {
-        "ledger": str(ledger), "intact": True, "records": 3, "head": head.hash
-    }  # fmt: skip
+    assert text.out == f"{ledger}: whole and signed, 4 records, head 4:{head}\n"
+    assert cli("ledger", "verify", "--head", f"4:{head}").code == 0
+    assert cli("ledger", "verify", "--head", f"0:{'0' * 64}").code == 0
 
 
-def test_a_broken_chain_is_a_finding_with_its_record(cli, ledger):
-    with sqlite3.connect(ledger) as connection:
-        connection.execute("drop trigger records_are_never_changed")
-        connection.execute("update records set payload = '{}' where seq = 2")
+FORGED = (
+    "insert into records select 8, kind, account, entry, request, payload,"
+    " (select hash from records where seq = 7), hash, key_id, signature from records where seq = 5"
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "record"),
+    [
+        (["update records set payload = replace(payload, '0.5', '0.1') where seq = 2"], 2),
+        (["update records set signature = (select signature from records where seq = 3)"
+          " where seq = 4"], 4),
+        (["delete from records where seq = 5"], 5),
+        (["delete from records where seq = 3", "update records set seq = seq - 1 where seq > 3"],
+         3),
+        (["update records set seq = 99 where seq = 3", "update records set seq = 3 where seq = 4",
+          "update records set seq = 4 where seq = 99"], 3),
+        ([FORGED], 8),
+    ],
+    ids=["edited", "signature", "removed", "closed up", "reordered", "inserted"],
+)  # fmt: skip
+def test_a_ledger_that_was_tampered_with_is_a_finding_that_names_the_record(
+    cli, vandal, project, statements, record
+):
+    vandal(*statements)
+    # What this machine has seen is not asked: the chain alone shows it.
+    (project / ".policy-engine/ledger.sqlite.head").unlink()
     result = cli("ledger", "verify")
     assert result.code == 1
-    assert "broken at record 2: its content was changed" in result.out
-    document = cli("ledger", "verify", "--format", "json").document
-    assert document["intact"] is False
-    assert "record 2" in document["error"]
+    assert f"record {record}" in result.out
+    verified = cli("ledger", "verify", "--format", "json")
+    assert verified.code == 1
+    assert verified.document["intact"] is False
+    assert f"record {record}" in verified.document["error"]
+    assert cli("ledger", "export").code == 3
+    assert cli("ledger", "reconcile").code == 3
+
+
+def test_a_tail_that_was_cut_off_is_seen_by_the_witness_and_by_a_kept_head(cli, vandal, project):
+    kept = cli("ledger", "verify", "--format", "json").document
+    head = f"{kept['records']}:{kept['head']}"
+    vandal("delete from records where seq > 4")
+    seen = cli("ledger", "verify")
+    assert seen.code == 1
+    assert "this machine has seen record 7 of the ledger, and now it has no such record" in seen.out
     assert cli("ledger", "show").code == 3
+    witness = project / ".policy-engine/ledger.sqlite.head"
+    witness.unlink()
+    # Alone, the shorter chain holds.
+    assert cli("ledger", "verify").code == 0
+    compared = cli("ledger", "verify", "--head", head)
+    assert compared.code == 1
+    assert "the ledger had 7 records and has 4: its tail was cut off" in compared.out
+    forked = cli("ledger", "verify", "--head", f"4:{'0' * 64}", "--format", "json")
+    assert forked.code == 1
+    assert "record 4 is another one than it was" in forked.document["error"]
+
+
+@pytest.mark.parametrize("head", ["7", "x:y", "7:abc", ":"])
+def test_a_head_must_be_one(cli, ledger, head):
+    result = cli("ledger", "verify", "--head", head)
+    assert (result.code, result.out) == (2, "")
+    assert "--head must be RECORDS:HASH" in result.err
 
 
 def test_no_ledger_to_verify_is_a_failure(cli, project):
@@ -114,14 +214,232 @@ def test_no_ledger_to_verify_is_a_failure(cli, project):
 
 @pytest.mark.parametrize("content", [b"", b"junk", b"\0" * 5000])
 def test_what_is_no_ledger_is_left_as_it_is(cli, project, content):
-    path = project / ".policy-engine" / "ledger.sqlite"
+    path = project / LEDGER
     path.parent.mkdir()
     path.write_bytes(content)
-    for words in (("show",), ("verify",)):
-        result = cli("ledger", *words)
-        assert result.code == 3
-        assert "not a ledger file" in result.err
+    result = cli("ledger", "show")
+    assert result.code == 3
+    assert "not a ledger file" in result.err
+    assert cli("ledger", "verify").code in {1, 3}
     assert path.read_bytes() == content
+
+
+# limit
+
+
+LIMIT = ("ledger", "limit", "people", "--epsilon", "2", "--delta", "1e-6")
+
+
+def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, project):
+    cli("release", policy("a"))
+    (project / "policy-engine.yaml").write_text("accounts: {people: {epsilon: 2, delta: 1.0e-6}}\n")
+    told = (
+        "the project file allows account 'people' ε 2, δ 0.000001, and the ledger ε 1, δ 0.000001:"
+        " only an entry that says who and why raises a limit; run 'policy-engine ledger limit"
+        " people --epsilon 2 --delta 0.000001 --by NAME --why TEXT'"
+    )
+    planned = cli("plan", policy("b"))
+    assert planned.code == 1
+    assert told in planned.out
+    document = cli("plan", policy("b"), "--format", "json").document
+    assert document["ledger"]["affordable"] is False
+    assert told in document["refusal"]
+    for words in ((policy("b"),), (policy("b"), policy("c"))):
+        refused = cli("release", *words)
+        assert refused.code == 1
+        assert told in refused.err
+    assert not Path("out/b.parquet").exists()
+    raised = cli(*LIMIT, "--by", "Ada", "--why", "the 2026 wave", "--format", "json")
+    left = raised.document.pop("epsilon_left")
+    assert 1 < left < 2
+    assert raised.document | {"epsilon_left": 0, "delta_left": 0} == {
+        "account": "people", "epsilon_limit": 2, "delta_limit": 1e-6, "by": "Ada",
+        "why": "the 2026 wave", "epsilon_left": 0, "delta_left": 0,
+    }  # fmt: skip
+    assert cli("release", policy("b")).code == 0
+    assert cli("ledger", "verify").code == 0
+
+
+def test_a_limit_says_who_and_why(cli, ledger):
+    text = cli(*LIMIT, "--by", "Ada", "--why", "a first one")
+    assert (text.code, text.out) == (
+        0, "people: the limit is now ε 2, δ 0.000001, by Ada: a first one\n"
+    )  # fmt: skip
+    assert "say --by and --why" in cli(*LIMIT, "--by", " ", "--why", "x").err
+    assert cli(*LIMIT, "--by", "Ada").code == 2
+    wrong = cli("ledger", "limit", "people", "--epsilon", "two", "--delta", "0", "--by", "A",
+                "--why", "w")  # fmt: skip
+    assert (wrong.code, wrong.err) == (2, "error: --epsilon must be a number, found 'two'\n")
+    [_, people] = cli("ledger", "show", "--format", "json").document["accounts"]
+    assert (people["account"], people["epsilon_limit"]) == ("people", 2)
+
+
+def test_the_project_file_lowers_a_limit(cli, policy, project):
+    cli("release", policy("a"))
+    (project / "policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 0.9, delta: 1.0e-6}}\n"
+    )
+    assert cli("release", policy("b")).code == 0
+    [account] = cli("ledger", "show", "people", "--format", "json").document["accounts"]
+    assert account["epsilon_limit"] == 0.9
+
+
+# export
+
+
+def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project):
+    cli("release", policy("a"))
+    printed = cli("ledger", "export")
+    assert printed.code == 0
+    out = cli("ledger", "export", "--out", "statement.json")
+    assert out.out == "statement.json: 1 entries of 1 accounts, signed\n"
+    text = Path("statement.json").read_text()
+    trusted = TrustedKeys.load(PUBLIC_KEY)
+    statement = open_envelope(text, trusted, STATEMENT_TYPE)
+    found = statement.predicate
+    head = cli("ledger", "verify", "--format", "json").document["head"]
+    assert statement.subject_sha256 == found["head"] == head
+    assert set(found) == {"version", "records", "head", "accounts", "entries", "time"}
+    [entry] = found["entries"]
+    assert set(entry) == {
+        "entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
+        "neighbours", "charged", "published", "release_sha256", "date",
+    }  # fmt: skip
+    assert entry["date"] == datetime.fromisoformat(entry["date"]).date().isoformat()
+    [account] = found["accounts"]
+    assert account["limit"] == {"epsilon": "1.0", "delta": "0.0000010"}
+    assert account["basic"] == {"epsilon": "0.5", "delta": "2.63178346650E-11"}
+    shown = json.dumps(open_envelope(printed.out, trusted, STATEMENT_TYPE).predicate["entries"],
+                       default=dict)  # fmt: skip
+    with open_ledger(load_project(project / "policy-engine.yaml")) as ledger:
+        [charged] = ledger.entries()
+    run = charged.run
+    for secret in (run["of"], run["mark"], charged.request, *run["sealed"].values(), "people.par"):
+        assert secret not in shown
+    for other in (text.replace("A", "B", 1), text):
+        with pytest.raises(VerificationFailed):
+            open_envelope(other, TrustedKeys.of(), STATEMENT_TYPE)
+    with pytest.raises(VerificationFailed, match="predicateType"):
+        open_envelope(text, trusted)
+
+
+def test_an_export_verifies_by_the_projects_keyring(cli, policy):
+    from policy_engine.attest.keyring import Keyring
+
+    cli("release", policy("a"))
+    trusted = Keyring.read(Path(".policy-engine/keys.json")).trusted()
+    open_envelope(cli("ledger", "export").out, trusted, STATEMENT_TYPE)
+
+
+def test_an_export_replaces_no_file(cli, policy):
+    cli("release", policy("a"))
+    Path("statement.json").write_text("mine")
+    result = cli("ledger", "export", "--out", "statement.json")
+    assert result.code == 3
+    assert "statement.json" in result.err
+    assert Path("statement.json").read_text() == "mine"
+
+
+# reconcile
+
+
+def test_nothing_to_reconcile(cli, project):
+    assert cli("ledger", "reconcile").out == "0 settled\n"
+    assert not (project / ".policy-engine").exists()
+
+
+def test_an_entry_that_was_never_started_is_given_back(cli, policy, project):
+    """As a run leaves it that is killed between its charge and its start."""
+    cli("release", policy("a"))
+    before = cli("ledger", "show", "people", "--format", "json").document["accounts"][0]
+    loaded = load_project(project / "policy-engine.yaml")
+    with open_ledger(loaded, signer_of(loaded)) as opened:
+        [entry] = opened.entries()
+        event = charge("people")
+        lost = Charge(
+            "people", event.epsilon, event.delta, "add_remove", "lost", "sha256:a", "b",
+            request="f" * 64, run={**entry.run, "of": "0" * 64},
+        )  # fmt: skip
+        opened.reserve(lost)
+    shown = cli("ledger", "show", "people").out
+    assert "; 1 charged without a release: running, failed or stopped" in shown
+    settled = cli("ledger", "reconcile", "--format", "json")
+    assert settled.code == 0
+    assert settled.document == {
+        "ledger": str(project / LEDGER),
+        "settled": [
+            {"entry": 5, "outcome": "cancelled", "why": "it was never started, so nothing ran"}
+        ],
+    }
+    assert cli("ledger", "show", "people", "--format", "json").document["accounts"][0] == before
+    assert cli("ledger", "reconcile").out == "0 settled\n"
+    assert cli("ledger", "verify").code == 0
+
+
+# rederive
+
+
+@pytest.fixture
+def reviewed(cli, policy, project):
+    """A release whose secret is sealed for a reviewer too."""
+    generate_sealing_key(project / "reviewer.pem")
+    with (project / "policy-engine.yaml").open("a") as file:
+        file.write("sealing: {reviewers: [reviewer.pub]}\n")
+    done = cli("release", policy("a"), "--format", "json")
+    return done.document
+
+
+def test_a_reviewer_draws_the_sample_again(cli, policy, project, reviewed):
+    shutil.rmtree("out")
+    (project / ".policy-engine/sealing.pem").unlink()
+    entry = reviewed["ledger"]["entry"]
+    words = ("ledger", "rederive", entry, "a.yaml", "--key", "reviewer.pem")
+    found = cli(*words, "--format", "json")
+    assert found.code == 0
+    document = found.document
+    assert document["entry"] == entry
+    assert document["same"] is True
+    assert document["sha256"] == document["recorded"]
+    assert cli(*words).out == f"entry {entry}: the same bytes; SHA-256 {document['sha256']}\n"
+    assert not Path("out").exists()
+
+
+def test_a_source_that_is_not_as_it_was_gives_other_bytes(cli, project, reviewed):
+    import pyarrow.parquet as pq
+
+    table = pq.read_table("people.parquet")
+    pq.write_table(table.slice(0, 3000), "people.parquet")
+    words = ("ledger", "rederive", reviewed["ledger"]["entry"], "a.yaml")
+    result = cli(*words)
+    assert result.code == 1
+    assert "other bytes than were published" in result.out
+    document = cli(*words, "--format", "json").document
+    assert document["same"] is False
+    assert document["sha256"] != document["recorded"]
+
+
+def test_what_cannot_be_drawn_again_says_why(cli, policy, project, reviewed):
+    entry = reviewed["ledger"]["entry"]
+    assert "there is no entry 1 in" in cli("ledger", "rederive", 1, "a.yaml").err
+    other = cli("ledger", "rederive", entry, policy("b"))
+    assert other.code == 2
+    assert "is of the policy 'a', and not of 'b'" in other.err
+    policy("a", ("k: 20", "k: 30"))
+    assert "ran another text than the policy has now" in cli(
+        "ledger", "rederive", entry, "a.yaml"
+    ).err  # fmt: skip
+    policy("a")
+    generate_sealing_key(project / "stranger.pem")
+    stranger = cli("ledger", "rederive", entry, "a.yaml", "--key", "stranger.pem")
+    assert stranger.code == 3
+    assert "sealed" in stranger.err
+    native = cli("release", policy("n", ("0.1}", "0.1, method: native}")), "--format", "json")
+    told = cli("ledger", "rederive", native.document["ledger"]["entry"], "n.yaml")
+    assert told.code == 2
+    assert "keeps no secret: it cannot be drawn again" in told.err
+
+
+# schema
 
 
 def test_the_schema_is_json_in_both_formats(cli):

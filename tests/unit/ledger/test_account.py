@@ -1,20 +1,34 @@
-"""Balances: exact sums, exact comparisons, and who can pay."""
+"""Accounts: what stands in their records, who can pay, and what is left.
 
-import decimal
+What releases cost together is decided, and tested, in ``pricing``.
+"""
+
 from dataclasses import FrozenInstanceError, replace
-from datetime import UTC, datetime
 from decimal import Decimal
-from fractions import Fraction
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy_engine.accounting.events import DiscreteLaplace, RandomisedResponse, SampledSuppression
+from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
-from policy_engine.ledger.account import Limit, admit, balance_of, exact_sum, plain
-from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.account import (
+    Account,
+    Balance,
+    Limit,
+    account_of,
+    admit,
+    balance_of,
+    plain,
+)
+from policy_engine.ledger.chain import Draft, canonical, extend, head
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.pricing import Price
 
-AT = datetime(2025, 1, 1, tzinfo=UTC)
+SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
+SAMPLED = SampledSuppression(20, "0.1")
 AMOUNTS = st.decimals(0, 10**9, allow_nan=False) | st.builds(
     lambda digits, places: Decimal(digits).scaleb(-places),
     st.integers(0, 999),
@@ -22,127 +36,29 @@ AMOUNTS = st.decimals(0, 10**9, allow_nan=False) | st.builds(
 )
 
 
-def charge(epsilon="0", delta="0", neighbours="add_remove"):
-    return Charge("census", Decimal(epsilon), Decimal(delta), neighbours, "adult", "p", "c")
-
-
-def entry(epsilon="0", delta="0", account="census", neighbours="add_remove", state="reserved"):
+def charge(epsilon="0.5", delta="2.64e-11", neighbours="add_remove", event=None, part=None):
     amounts = (Decimal(epsilon), Decimal(delta))
-    return Entry(
-        1, account, "adult", "p", "c", *amounts, neighbours, state, AT, None, None, None, "", ""
-    )
+    return Charge("census", *amounts, neighbours, "adult", "p", "c", event=event, part=part)
 
 
 def limit(epsilon="1", delta="1e-6"):
     return Limit(Decimal(epsilon), Decimal(delta))
 
 
-def refusal(balance, asked):
+def account(*charges, most=None):
+    found = Account("census", limit=most)
+    for each in charges:
+        found = found.plus(each)
+    return found
+
+
+def refusal(found, asked):
     with pytest.raises(BudgetExceeded) as caught:
-        admit(balance, asked)
+        admit(found, asked)
     return str(caught.value)
 
 
-def test_a_balance_sums_its_own_entries_reserved_or_committed():
-    entries = [
-        entry("0.1", "1e-9"),
-        entry("0.15", "0", state="committed"),
-        entry("0.05", "1e-9", state="committed"),
-        entry("5", "0.5", account="other", neighbours="replace_one"),
-    ]
-    balance = balance_of("census", entries, limit())
-    assert (balance.account, balance.neighbours) == ("census", "add_remove")
-    assert (balance.entries, balance.reserved) == (3, 1)
-    assert (balance.spent_epsilon, balance.spent_delta) == (Decimal("0.3"), Decimal("2e-9"))
-    assert balance.left_epsilon == Decimal("0.7")
-    assert balance.left_delta == Decimal("9.98e-7")
-
-
-def test_limits_and_balances_are_frozen():
-    with pytest.raises(FrozenInstanceError):
-        limit().epsilon = Decimal(2)
-    with pytest.raises(FrozenInstanceError):
-        balance_of("census", [], None).limit = limit()
-
-
-def test_what_is_left_is_never_below_nothing():
-    balance = balance_of("census", [entry("2", "0.1")], limit())
-    assert (balance.left_epsilon, balance.left_delta) == (0, 0)
-    assert "ε 0.5 where 0 of 1 is left" in refusal(balance, charge("0.5"))
-
-
-def test_an_account_without_entries_has_no_notion_yet():
-    balance = balance_of("census", [], None)
-    assert balance.neighbours is None
-    assert (balance.left_epsilon, balance.left_delta) == (None, None)
-    admit(balance, charge("100", "1", "replace_one"))
-
-
-def test_mixed_notions_in_one_account_are_never_summed():
-    mixed = [entry("0.1"), entry("0.1", neighbours="replace_one")]
-    with pytest.raises(LedgerError, match=r"mixes .* add_remove and replace_one, which do not add"):
-        balance_of("census", mixed, None)
-
-
-@pytest.mark.parametrize("bound", [None, limit("100", "1")])
-def test_another_notion_is_refused_whatever_the_limit(bound):
-    balance = balance_of("census", [entry("0.1")], bound)
-    assert "counts add_remove neighbours and policy 'adult' guarantees replace_one" in refusal(
-        balance, charge("0.1", neighbours="replace_one")
-    )
-
-
-@pytest.mark.parametrize(
-    ("spent", "asked", "most", "fits"),
-    [
-        (["0.1"], "0.2", "0.3", True),
-        (["0.1", "0.1"], "0.1", "0.3", True),
-        (["0.1"] * 9, "0.1", "1.0", True),
-        (["0.1", "0.2"], "1e-1000", "0.3", False),
-        (["0.1"] * 10, "0.1", "1.0", False),
-        ([], "0", "0", True),
-    ],
-)
-def test_comparisons_are_exact(spent, asked, most, fits):
-    balance = balance_of("census", [entry(amount) for amount in spent], limit(most))
-    if fits:
-        admit(balance, charge(asked))
-    else:
-        assert "cannot pay" in refusal(balance, charge(asked))
-
-
-def test_epsilon_and_delta_must_both_fit():
-    balance = balance_of("census", [entry("0.9", "9e-7")], limit())
-    admit(balance, charge("0.1", "1e-7"))
-    assert "asks for ε 0.2 where 0.1 of 1 is left; ask" in refusal(balance, charge("0.2", "1e-7"))
-    assert "asks for δ 2e-7 where 1e-7 of 0.000001 is left; ask" in refusal(
-        balance, charge("0.1", "2e-7")
-    )
-    assert refusal(balance, charge("0.2", "2e-7")) == (
-        "account 'census' cannot pay for policy 'adult': it asks for ε 0.2 where 0.1 of 1 is left "
-        "and δ 2e-7 where 1e-7 of 0.000001 is left; ask for less in the policy's guarantee, or "
-        "decide to raise the limit of accounts.census in policy-engine.yaml"
-    )
-
-
-@given(st.lists(AMOUNTS, max_size=8))
-def test_a_sum_is_the_sum_of_fractions_in_any_context(amounts):
-    with decimal.localcontext(prec=3, traps=[]):
-        total = exact_sum(amounts)
-    assert Fraction(total) == sum(map(Fraction, amounts))
-
-
-@given(AMOUNTS)
-def test_a_plain_amount_is_the_amount(amount):
-    assert Decimal(plain(amount)) == amount
-
-
-@pytest.mark.parametrize(
-    ("amount", "text"),
-    [("0.000001", "0.000001"), ("0.0000001", "1e-7"), ("123.450", "123.45"), ("1E9", "1000000000")],
-)
-def test_a_plain_amount_reads_well(amount, text):
-    assert plain(Decimal(amount)) == text
+# Limits.
 
 
 @pytest.mark.parametrize(
@@ -158,3 +74,219 @@ def test_a_limit_outside_its_domain_is_refused(change, message):
     with pytest.raises(DomainError) as caught:
         replace(limit(), **change)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "above"),
+    [
+        ("1", "1e-6", False),
+        ("1.0", "0.0000010", False),
+        ("0.9", "1e-6", False),
+        ("1", "1e-7", False),
+        ("1.1", "1e-6", True),
+        ("1", "2e-6", True),
+        ("0.1", "2e-6", True),
+        ("1.1", "0", True),
+    ],
+)
+def test_a_limit_is_above_another_if_it_allows_more_of_either(epsilon, delta, above):
+    assert limit(epsilon, delta).is_above(limit()) is above
+
+
+def test_limits_accounts_and_balances_are_frozen():
+    for value in (limit(), account(), balance_of(account())):
+        with pytest.raises(FrozenInstanceError):
+            value.epsilon = Decimal(2)
+
+
+# The running state.
+
+
+def test_charges_are_counted_and_given_back():
+    one, two = charge(), charge("0.25", event=SAMPLED)
+    found = account(one, one, two)
+    assert (found.charges, found.neighbours) == (3, "add_remove")
+    assert balance_of(found).price.basic_epsilon == Decimal("1.25")
+    assert found.minus(one.asked) == account(one, two)
+
+
+def test_what_was_never_charged_is_not_given_back():
+    with pytest.raises(DomainError, match=r"^asked must be a release "):
+        account(charge()).minus(charge("0.25").asked)
+
+
+STATES = [
+    account(),
+    account(most=limit()),
+    account(charge()),
+    account(charge(), charge(), charge("0.25", event=SAMPLED), most=limit("100", "0.5")),
+    account(charge("2", "0", "replace_one", RandomisedResponse("0.5", 3)), most=limit("9")),
+    account(charge("1", "0", event=DiscreteLaplace("0.5", 2)), charge("0", "0")),
+    account(charge(part=("by", "one")), charge(part=("by", "two")), most=limit()),
+    account(charge(), most=limit()).minus(charge().asked),
+]
+
+
+@pytest.mark.parametrize("found", STATES)
+def test_an_account_is_what_its_last_record_says(found):
+    state = {"state": found.to_json()}
+    last = extend(head(None), Draft("reserve", state, "census"), SIGNER)
+    assert account_of("census", last, "ledger.db") == found
+    assert balance_of(account_of("census", last, "ledger.db")) == balance_of(found)
+
+
+@pytest.mark.parametrize("found", STATES)
+def test_a_state_is_texts_and_whole_numbers(found):
+    def leaves(value):
+        if isinstance(value, dict | list | tuple):
+            items = value.values() if isinstance(value, dict) else value
+            for item in items:
+                yield from leaves(item)
+        else:
+            yield value
+
+    assert {type(leaf) for leaf in leaves(found.to_json())} <= {str, int, type(None)}
+
+
+def test_an_account_without_records_has_spent_nothing():
+    assert account_of("census", None, "ledger.db") == Account("census")
+
+
+WHOLE = account(charge(), most=limit()).to_json()
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"state": None},
+        {"state": []},
+        *({"state": {n: v for n, v in WHOLE.items() if n != name}} for name in WHOLE),
+        {"state": {**WHOLE, "charges": "many"}},
+        {"state": {**WHOLE, "limit": {"epsilon": "-1", "delta": "0"}}},
+        {"state": {**WHOLE, "limit": {"epsilon": "much", "delta": "0"}}},
+        {"state": {**WHOLE, "limit": {"epsilon": "1"}}},
+        {"state": {**WHOLE, "spent": {}}},
+        {"state": {**WHOLE, "spent": {**WHOLE["spent"], "neighbours": "swap"}}},
+    ],
+    ids=str,
+)
+def test_a_state_that_cannot_be_read_is_not_nothing(payload):
+    last = replace(extend(head(None), Draft("x", {}, "census"), SIGNER), payload=canonical(payload))
+    with pytest.raises(LedgerError) as caught:
+        account_of("census", last, "ledger.db")
+    assert str(caught.value) == (
+        "ledger.db: the state of account 'census' in record 1 cannot be read by this version of "
+        "policy-engine; use the version that wrote it, or a newer one"
+    )
+
+
+# Balances.
+
+
+def test_an_account_without_charges_has_no_notion_and_all_that_it_may_spend():
+    balance = balance_of(account(most=limit()))
+    assert (balance.neighbours, balance.charges) == (None, 0)
+    assert (balance.spent_epsilon, balance.spent_delta) == (0, 0)
+    assert (balance.left_epsilon, balance.left_delta) == (Decimal(1), Decimal("1e-6"))
+
+
+def test_without_a_limit_the_certificates_add_up_and_nothing_is_left_or_not():
+    balance = balance_of(account(charge("0.1", "1e-9"), charge("0.20", "1e-9")))
+    assert (balance.spent_epsilon, balance.spent_delta) == (Decimal("0.3"), Decimal("2e-9"))
+    assert (balance.left_epsilon, balance.left_delta) == (None, None)
+
+
+def test_where_something_tighter_is_known_that_is_what_was_spent():
+    price = Price(Decimal(3), Decimal("0.3"), Decimal(2), Decimal("0.2"))
+    balance = Balance("census", "add_remove", 3, price, limit("2.5", "0.25"))
+    assert (balance.spent_epsilon, balance.spent_delta) == (Decimal(2), Decimal("0.2"))
+    assert (balance.left_epsilon, balance.left_delta) == (Decimal("0.5"), Decimal("0.05"))
+
+
+def test_what_is_left_is_never_below_nothing():
+    balance = balance_of(account(charge("2", "0.1"), most=limit()))
+    assert (balance.left_epsilon, balance.left_delta) == (0, 0)
+
+
+# Who can pay.
+
+
+@pytest.mark.parametrize("most", [None, limit("100", "1")])
+def test_another_notion_of_neighbours_is_refused_whatever_the_limit(most):
+    found = account(charge(), most=most)
+    assert refusal(found, charge(neighbours="replace_one")) == (
+        "account 'census' counts add_remove neighbours and policy 'adult' guarantees replace_one: "
+        "the two do not add up; change 'neighbours' in the policy, or name another account under "
+        "'budget'"
+    )
+
+
+def test_without_a_limit_nothing_is_too_much():
+    admit(account(), charge("1000000000", "1", "replace_one"))
+    admit(account(*[charge("1000000", "0.9")] * 3), charge("1000000", "0.9"))
+
+
+def test_what_is_within_the_limit_can_be_paid():
+    found = account(most=limit("10"))
+    for _ in range(5):
+        admit(found, charge())
+        found = found.plus(charge())
+
+
+@pytest.mark.parametrize(
+    ("asked", "most"),
+    [
+        (charge("1.1", "0"), limit()),
+        (charge("0.1", "2e-6"), limit()),
+        (charge("0.1", "0"), limit("0", "0")),
+        (charge("5", "0.5"), limit()),
+    ],
+)
+def test_one_charge_above_the_limit_is_refused(asked, most):
+    assert "account 'census' cannot pay for policy 'adult': it asks for ε " in refusal(
+        account(most=most), asked
+    )
+
+
+def test_together_they_stay_within_the_limit():
+    found = account(*[charge("1", "0")] * 3, most=limit("3.5", "0"))
+    assert "it asks for ε 1, δ 0, and of ε 3.5, δ 0 there is left ε 0.5, δ 0; " in refusal(
+        found, charge("1", "0")
+    )
+
+
+def test_a_refusal_says_what_would_fit():
+    said = refusal(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
+    assert "; it would fit with k: " in said
+    assert " at the same rate or rate: 0.0" in said
+    assert said.endswith(
+        " at the same k; or raise the limit with 'policy-engine ledger limit census'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "most"),
+    [(charge(event=SAMPLED), limit("0.1", "0")), (charge("1.1", "0"), limit())],
+    ids=["no sampling is without a δ", "no sampling at all"],
+)
+def test_a_refusal_says_where_nothing_would_fit(asked, most):
+    assert refusal(account(most=most), asked).endswith(
+        "; no k and no rate would fit; raise the limit with 'policy-engine ledger limit census'"
+    )
+
+
+# Amounts.
+
+
+@given(AMOUNTS)
+def test_a_plain_amount_is_the_amount(amount):
+    assert Decimal(plain(amount)) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [("0.000001", "0.000001"), ("0.0000001", "1e-7"), ("123.450", "123.45"), ("1E9", "1000000000")],
+)
+def test_a_plain_amount_reads_well(amount, text):
+    assert plain(Decimal(amount)) == text

@@ -5,13 +5,25 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from policy_engine.accounting.events import ApproximateDP, PureDP, SampledSuppression
+from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, LedgerError
-from policy_engine.ledger.chain import extend, head
-from policy_engine.ledger.entry import Charge, commit_payload, entries_of, reserve_payload
+from policy_engine.ledger.chain import Draft, extend, head
+from policy_engine.ledger.entry import (
+    Charge,
+    asked_of,
+    check_amount,
+    entries_of,
+    follows,
+    reserve_payload,
+)
 
+SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 AT = datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
 LATER = datetime(2025, 1, 2, 3, 4, 6, tzinfo=UTC)
+EVENT = SampledSuppression(20, "0.1")
 GOOD = {
     "account": "census",
     "epsilon": Decimal("0.50"),
@@ -21,14 +33,40 @@ GOOD = {
     "policy_digest": "p",
     "certificate_digest": "c",
 }
-RESERVE = reserve_payload(Charge(**GOOD), AT)
+CHARGE = Charge(**GOOD, event=EVENT, part=("by", "one"), request="ab", run={"of": "cd"})
+RESERVE = reserve_payload(CHARGE, AT)
+SETTLED = {"at": LATER.isoformat()}
+COMMIT = {**SETTLED, "release_name": "a.parquet", "release_digest": "d"}
 
 
-def records(*payloads):
-    chain = ()
-    for kind, payload in payloads:
-        chain += (extend(head(chain), kind, payload),)
+def reserve(payload=RESERVE, account="census", request="ab"):
+    return Draft("reserve", payload, account, request=request)
+
+
+def settle(kind, entry=1, payload=COMMIT):
+    return Draft(kind, payload, entry=entry)
+
+
+def records(*drafts):
+    chain = []
+    for draft in drafts:
+        chain.append(extend(head(chain[-1] if chain else None), draft, SIGNER))
     return chain
+
+
+def entry_after(*kinds):
+    [entry] = entries_of(records(reserve(), *map(settle, kinds)), "ledger.db")
+    return entry
+
+
+def unreadable(*drafts):
+    with pytest.raises(LedgerError) as caught:
+        entries_of(records(*drafts), "ledger.db")
+    number, kind = len(drafts), drafts[-1].kind
+    assert str(caught.value) == (
+        f"ledger.db: record {number}, of kind {kind!r}, cannot be read by this version of "
+        "policy-engine; use the version that wrote it, or a newer one"
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,11 +111,40 @@ def test_the_ends_of_the_domain_belong_to_it(change):
     Charge(**{**GOOD, **change})
 
 
+def test_an_amount_is_checked_against_its_own_most():
+    check_amount("epsilon", Decimal("0.5"), Decimal("0.5"))
+    with pytest.raises(DomainError, match=r"^epsilon must be from 0 to 0\.5, found 0\.6$"):
+        check_amount("epsilon", Decimal("0.6"), Decimal("0.5"))
+
+
+def test_a_charge_is_priced_by_its_event():
+    asked = CHARGE.asked
+    assert (asked.event, asked.epsilon, asked.delta, asked.part) == (
+        EVENT,
+        Decimal("0.50"),
+        Decimal("1.0e-9"),
+        ("by", "one"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("delta", "event"),
+    [
+        (Decimal("1e-9"), ApproximateDP(Decimal("0.50"), Decimal("1e-9"))),
+        (Decimal(0), PureDP(Decimal("0.50"))),
+    ],
+)
+def test_a_charge_without_an_event_is_priced_by_its_certificate(delta, event):
+    assert Charge(**{**GOOD, "delta": delta}).asked.event == event
+
+
 def test_a_reserve_record_makes_an_entry():
-    [record] = chain = records(("reserve", RESERVE))
+    [record] = chain = records(reserve())
     [entry] = entries_of(chain, "x")
     assert vars(entry) == {
         **GOOD,
+        "request": "ab",
+        "run": {"of": "cd"},
         "id": 1,
         "state": "reserved",
         "reserved_at": AT,
@@ -88,58 +155,107 @@ def test_a_reserve_record_makes_an_entry():
         "hash": record.hash,
     }
     assert str(entry.epsilon) == "0.50"
-    assert '"delta":"1.0E-9","epsilon":"0.50"' in record.payload
+    assert '"delta":"1.0E-9"' in record.payload
+    assert asked_of(record) == CHARGE.asked
 
 
 def test_charges_and_entries_are_frozen():
-    for value in (Charge(**GOOD), *entries_of(records(("reserve", RESERVE)), "x")):
+    for value in (CHARGE, entry_after()):
         with pytest.raises(FrozenInstanceError):
             value.epsilon = Decimal(0)
 
 
-def test_a_commit_record_changes_its_own_entry_only():
-    chain = records(
-        ("reserve", RESERVE),
-        ("reserve", RESERVE),
-        ("commit", commit_payload(1, "a.parquet", "d", LATER)),
-        ("reserve", RESERVE),
-    )
-    first, second, third = entries_of(chain, "x")
-    assert (first.id, second.id, third.id) == (1, 2, 4)
-    assert (first.state, second.state, third.state) == ("committed", "reserved", "reserved")
-    assert (first.committed_at, first.release_name, first.release_digest) == (
+# Which kind of record may follow in which state, and what the entry is then.
+STEPS = [
+    ((), "start", "started"),
+    ((), "commit", None),
+    ((), "cancel", "cancelled"),
+    ((), "keep", None),
+    (("start",), "start", "started"),
+    (("start",), "commit", "committed"),
+    (("start",), "cancel", None),
+    (("start",), "keep", "kept"),
+    (("start", "commit"), "start", "committed"),
+    (("start", "commit"), "commit", None),
+    (("start", "commit"), "cancel", None),
+    (("start", "commit"), "keep", None),
+    (("start", "keep"), "start", "kept"),
+    (("start", "keep"), "commit", "committed"),
+    (("start", "keep"), "cancel", None),
+    (("start", "keep"), "keep", None),
+    (("cancel",), "start", None),
+    (("cancel",), "commit", None),
+    (("cancel",), "cancel", None),
+    (("cancel",), "keep", None),
+]
+
+
+@pytest.mark.parametrize(("before", "kind", "state"), STEPS)
+def test_an_entry_goes_from_state_to_state_and_no_other_way(before, kind, state):
+    assert follows(kind, entry_after(*before).state) == (state is not None)
+    if state is None:
+        unreadable(reserve(), *map(settle, before), settle(kind))
+    else:
+        assert entry_after(*before, kind).state == state
+
+
+def test_an_entry_is_open_until_somebody_says_what_became_of_it():
+    ways = [(), ("start",), ("cancel",), ("start", "keep"), ("start", "commit")]
+    assert [entry_after(*way).is_open for way in ways] == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize("again", [(), ("start",), ("start", "start")])
+def test_what_was_committed_stays_so_when_it_is_run_again(again):
+    entry = entry_after("start", "commit", *again)
+    assert (entry.committed_at, entry.release_name, entry.release_digest) == (
         LATER,
         "a.parquet",
         "d",
     )
+
+
+def test_a_record_settles_its_own_entry_only():
+    chain = records(reserve(), reserve(), settle("start"), settle("commit"), reserve())
+    first, second, third = entries_of(chain, "x")
+    assert (first.id, second.id, third.id) == (1, 2, 5)
+    assert (first.state, second.state, third.state) == ("committed", "reserved", "reserved")
     assert (first.reserved_at, first.hash) == (AT, chain[0].hash)
 
 
+def test_a_limit_is_no_entry_and_settles_none():
+    limit = Draft("limit", {**SETTLED, "epsilon": "1", "delta": "0"}, "census")
+    [entry] = entries_of(records(limit, reserve(), limit), "x")
+    assert (entry.id, entry.state) == (2, "reserved")
+
+
 @pytest.mark.parametrize(
-    ("kind", "payload"),
+    "draft",
     [
-        ("refund", RESERVE),
-        ("refund", commit_payload(1, "a", "d", AT)),
-        ("reserve", {name: value for name, value in RESERVE.items() if name != "account"}),
-        ("reserve", {**RESERVE, "epsilon": "much"}),
-        ("reserve", {**RESERVE, "epsilon": "-1"}),
-        ("reserve", {**RESERVE, "epsilon": None}),
-        ("reserve", {**RESERVE, "neighbours": "swap"}),
-        ("reserve", {**RESERVE, "at": "today"}),
-        ("commit", commit_payload(2, "a", "d", AT)),
-        ("commit", {"entry": 1}),
+        Draft("refund", RESERVE),
+        Draft("refund", COMMIT, entry=1),
+        Draft("", {}),
+        *(reserve({n: v for n, v in RESERVE.items() if n != name}) for name in RESERVE),
+        reserve({**RESERVE, "asked": {**RESERVE["asked"], "epsilon": "much"}}),
+        reserve({**RESERVE, "asked": {**RESERVE["asked"], "epsilon": "-1"}}),
+        reserve({**RESERVE, "asked": {**RESERVE["asked"], "epsilon": None}}),
+        reserve({**RESERVE, "asked": {**RESERVE["asked"], "event": {"mechanism": "magic"}}}),
+        reserve({**RESERVE, "asked": "much"}),
+        reserve({**RESERVE, "neighbours": "swap"}),
+        reserve({**RESERVE, "at": "today"}),
+        reserve(account="other"),
+        reserve(request="other"),
+        settle("start", entry=2),
+        settle("start", entry=0),
+        settle("start", payload={}),
+        settle("cancel", payload={"at": 1}),
     ],
+    ids=str,
 )
-def test_a_record_that_cannot_be_read_is_never_skipped(kind, payload):
-    with pytest.raises(LedgerError) as caught:
-        entries_of(records(("reserve", RESERVE), (kind, payload)), "ledger.db")
-    assert str(caught.value) == (
-        f"ledger.db: record 2, of kind '{kind}', cannot be read by this version of policy-engine; "
-        "use the version that wrote it, or a newer one"
-    )
+def test_a_record_that_cannot_be_read_is_never_skipped(draft):
+    unreadable(reserve(), draft)
 
 
-def test_a_second_commit_of_one_entry_cannot_be_read():
-    commit = ("commit", commit_payload(1, "a", "d", AT))
-    with pytest.raises(LedgerError, match="record 3, of kind 'commit', cannot be read"):
-        entries_of(records(("reserve", RESERVE), commit, commit), "ledger.db")
+@pytest.mark.parametrize("name", COMMIT)
+def test_a_commit_that_does_not_say_what_and_when_cannot_be_read(name):
+    payload = {key: value for key, value in COMMIT.items() if key != name}
+    unreadable(reserve(), settle("start"), settle("commit", payload=payload))

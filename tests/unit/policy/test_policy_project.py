@@ -48,6 +48,9 @@ def test_a_full_project():
         directory=Path("/w"),
         ledger=Path("/var/ledger.sqlite"),
         signing_key=Path("/w/keys/signing.pem"),
+        public_key=Path("/w/keys/signing.pub"),
+        keyring=Path("/w/keys/keys.json"),
+        sealing_key=Path("/w/.policy-engine/sealing.pem"),
         warehouses={
             "main": Warehouse("main", "duckdb", Path("/w/data/main.duckdb")),
             "memory": Warehouse("memory", "duckdb", None),
@@ -69,12 +72,30 @@ def test_the_defaults(tmp_path):
         directory=tmp_path,
         ledger=tmp_path / ".policy-engine/ledger.sqlite",
         signing_key=tmp_path / ".policy-engine/signing.pem",
+        public_key=tmp_path / ".policy-engine/signing.pub",
+        keyring=tmp_path / ".policy-engine/keys.json",
+        sealing_key=tmp_path / ".policy-engine/sealing.pem",
         warehouses={"duckdb": Warehouse("duckdb", "duckdb", None)},
         default="duckdb",
     )
     assert read("version: 1").warehouse == Warehouse("duckdb")
     assert read("warehouses: {w: {type: duckdb}}").default == "w"
     assert read("default: duckdb").default == "duckdb"
+
+
+def test_a_command_signs_and_has_its_public_key():
+    project = read(
+        "signing: {command: [sign, \"{{ env_var('T') }}\"], public_key: k/kms.pub}", T="t"
+    )
+    assert project.signing_command == ("sign", "t")
+    assert project.public_key == Path("/w/k/kms.pub")
+    assert project.keyring == Path("/w/k/keys.json")
+    assert default_project("/w").signing_command == ()
+
+
+def test_a_keyring_may_lie_elsewhere():
+    assert read("signing: {keyring: /pub/keys.json}").keyring == Path("/pub/keys.json")
+    assert read("signing: {key: k.pem, keyring: r.json}").keyring == Path("/w/r.json")
 
 
 def test_it_is_found_upwards(tmp_path, monkeypatch):
@@ -187,6 +208,32 @@ def test_the_environment_is_the_process_own(tmp_path, monkeypatch):
                 "1:10: a key must be text, found a list or mapping; "
                 "text that starts with { or [ needs quotes"
             ],
+        ),
+        (
+            "signing: {key: a.pem, command: [x], public_key: k}",
+            ["1:16: signing.key is given, and command too; keep one of the two"],
+        ),
+        (
+            "signing: {command: [x]}",
+            [
+                "1:1: signing.public_key is missing, command is given; "
+                "name the PEM file of the key that the command signs with"
+            ],
+        ),
+        (
+            "signing: {public_key: k}",
+            [
+                "1:23: signing.public_key is given without command; "
+                "the public key of a key file stands beside it"
+            ],
+        ),
+        (
+            "signing: {command: x, public_key: k}",
+            ["1:20: signing.command must be a list of words, found 'x'; as in [sign-with-kms]"],
+        ),
+        (
+            "signing: {command: [x, 5], public_key: k}",
+            ["1:24: signing.command[1] must be text, found 5; put it in quotes"],
         ),
         (
             "signing: [\"{{ env_var('KEY') }}\"]",

@@ -1,0 +1,137 @@
+"""A sample's secret, sealed: open to the engine's own key and to the reviewers', to nobody else.
+
+HPKE (RFC 9180) in base mode with X25519, HKDF-SHA-256 and ChaCha20-Poly1305, bound to the request
+that the secret was drawn for. Sealing keys are X25519 keys of their own: who signs and who may
+open a secret are different people, and a signing key in a KMS opens nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from policy_engine.attest.key_files import GROUP_AND_OTHERS, create_key_pair, read_key_file
+from policy_engine.errors import FileError, LedgerError
+
+_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
+_INFO = b"policy-engine sealed secret v1\0"
+_STATE = b"policy-engine source state v1\0"
+
+
+def sealing_id(key: X25519PublicKey) -> str:
+    """The name of a sealing key: SHA-256 hex of its 32 raw bytes.
+
+    >>> sealing_id(X25519PrivateKey.from_private_bytes(bytes(32)).public_key())[:8]
+    '233ced77'
+    """
+    return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
+
+
+def generate_sealing_key(path: Path) -> str:
+    """Write a new private key to ``path`` and its public key beside it; return its id.
+
+    Raises FileError when either file exists or cannot be written.
+    """
+    key = X25519PrivateKey.generate()
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    create_key_pair(path, private, public)
+    return sealing_id(key.public_key())
+
+
+def load_sealing_key(path: Path) -> X25519PrivateKey:
+    """The private sealing key in a PEM file.
+
+    Raises FileError when the file cannot be read, is open to others or holds no such key.
+    """
+    try:
+        key = load_pem_private_key(read_key_file(path, GROUP_AND_OTHERS), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, X25519PrivateKey):
+        raise FileError(f"{path}: must hold a private X25519 key in PEM form, found none")
+    return key
+
+
+def load_reviewer_key(path: Path) -> X25519PublicKey:
+    """The public sealing key of a reviewer, in a PEM file.
+
+    Raises FileError when the file cannot be read or holds no such key.
+    """
+    try:
+        key = load_pem_public_key(read_key_file(path))
+    except (ValueError, UnsupportedAlgorithm):
+        key = None
+    if not isinstance(key, X25519PublicKey):
+        raise FileError(
+            f"{path}: must hold a public X25519 key in PEM form, found none; make one with"
+            " 'policy-engine keys generate --sealing'"
+        )
+    return key
+
+
+def seal(secret: bytes, request: str, keys: Iterable[X25519PublicKey]) -> dict[str, str]:
+    """The secret sealed for each key, by the key's id, in base64.
+
+    >>> key = X25519PrivateKey.generate()
+    >>> sealed = seal(b"sixteen bytes ok", "request", [key.public_key()])
+    >>> unseal(sealed, "request", key)
+    b'sixteen bytes ok'
+    """
+    info = _INFO + request.encode()
+    return {
+        sealing_id(key): base64.b64encode(_SUITE.encrypt(secret, key, info=info)).decode()
+        for key in keys
+    }
+
+
+def unseal(sealed: Mapping[str, str], request: str, key: X25519PrivateKey) -> bytes:
+    """The secret, opened with one of the keys it was sealed for.
+
+    Raises LedgerError where it was not sealed for this key, or is of another request.
+    """
+    name = sealing_id(key.public_key())
+    if name not in sealed:
+        known = ", ".join(each[:8] for each in sorted(sealed)) or "nobody"
+        raise LedgerError(
+            f"the secret is not sealed for the key {name[:8]}; it is for {known}: name one of these"
+        )
+    try:
+        box = base64.b64decode(sealed[name], validate=True)
+        return _SUITE.decrypt(box, key, info=_INFO + request.encode())
+    except (InvalidTag, ValueError, binascii.Error):
+        raise LedgerError(
+            f"the sealed secret does not open with the key {name[:8]}: it was changed, or belongs"
+            " to another release"
+        ) from None
+
+
+def state_salt(key: X25519PrivateKey) -> bytes:
+    """32 secret bytes, always the same for a key, to tell the states of a source apart with."""
+    raw = key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+    return hashlib.sha256(_STATE + raw).digest()
+
+
+def state_mac(state: bytes, key: X25519PrivateKey) -> str:
+    """A name for a state of the source that only the holder of the key can tell from another.
+
+    A plain digest of the data would confirm a guess at the last person in it (theory.md); this is
+    keyed, and stays in the ledger.
+    """
+    return hmac.new(state_salt(key), state, hashlib.sha256).hexdigest()

@@ -1,0 +1,233 @@
+"""The ledger in one SQLite file: durable, append-only, one writer at a time.
+
+The file is in WAL mode with ``synchronous=FULL``: what was committed survives a crash and a power
+cut. It is made aside and appears whole or not at all, readable and writable by its owner alone.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
+
+from policy_engine.errors import LedgerError, NoLedger
+from policy_engine.ledger.chain import GENESIS, Record
+from policy_engine.ledger.tables import (
+    LOCKED,
+    NO_LEDGER,
+    RECORDS,
+    REFUSED,
+    SCHEMA_VERSION,
+    check_version,
+    one_connection,
+)
+
+_APPLICATION_ID = 0x504F4C45  # "POLE", in the header of every ledger file
+_NO_LEDGER = NO_LEDGER.format(kind="file", place="path")
+_TRIGGERS = f"""
+create trigger records_are_never_changed before update on records
+begin select raise(abort, '{REFUSED}'); end;
+create trigger records_are_never_deleted before delete on records
+begin select raise(abort, '{REFUSED}'); end;
+-- "insert or replace" deletes without firing the trigger above, so it is refused here
+create trigger records_extend_the_chain before insert on records
+when new.seq is not (select coalesce(max(seq), 0) + 1 from records)
+  or new.previous_hash is not
+     coalesce((select hash from records order by seq desc limit 1), '{GENESIS}')
+begin select raise(abort, '{REFUSED}'); end;
+"""
+_FAILURES = (
+    ("SQLITE_BUSY", LOCKED),
+    ("SQLITE_FULL", "the disk is full; free some space and try again"),
+    ("SQLITE_READONLY", "the ledger is read-only; the file and its directory must be writable"),
+    ("SQLITE_CANTOPEN", "the ledger cannot be opened; the file and its directory must be writable"),
+    ("SQLITE_NOTADB", _NO_LEDGER),
+    ("SQLITE_CORRUPT", "the ledger file is damaged; restore it from a backup"),
+    ("SQLITE_IOERR", "the disk could not read or write the ledger; see if it is full or failing"),
+)
+
+T = TypeVar("T")
+
+
+class SqliteStore:
+    """A SQLite file that holds, or will hold, a ledger.
+
+    An existing file that is no ledger, even an empty one, is refused, since to adopt it could
+    forget what was spent. Where the file cannot be written it can still be read.
+    """
+
+    def __init__(self, path: Path, wait: float) -> None:
+        """Name the file; ``wait`` is how many seconds to wait for another writer."""
+        self.where = str(path)
+        self.engine = _engine(path, wait)
+        self._path = path
+
+    def open(self, create: bool) -> None:
+        """Make the file, and its directories, if it is not there; check that it is a ledger."""
+        if not self._path.exists():
+            if not create:
+                raise NoLedger(f"{self.where}: there is no ledger here; check the path")
+            _create(self._path)
+        application, version, journal = self.reading(_header)
+        if application != _APPLICATION_ID:
+            raise LedgerError(f"{self.where}: {_NO_LEDGER}")
+        check_version(self.where, int(version))
+        if journal != "wal" and not _immutable(self._path):  # a copy made by VACUUM INTO
+            with closing(_connect(self._path)) as raw, suppress(sqlite3.OperationalError):
+                raw.execute("pragma journal_mode = wal")  # whoever is inside may prevent it
+
+    def reading(self, ask: Callable[[Connection], T]) -> T:
+        """What is asked of the file, as of one moment."""
+        while True:
+            unlocked, before = _immutable(self._path), _state(self._path)
+            with self.engine.connect() as connection:
+                answer = ask(connection)
+            if not unlocked:
+                return answer
+            # What is read without locks may be written at the same time by whoever can, and
+            # SQLite, told that it cannot change, would never look again.
+            self.engine.dispose()
+            if _state(self._path) == before:
+                return answer
+
+    def was_recorded(self, record: Record) -> bool:
+        """Never: SQLite itself says that the commit has failed, and has rolled it back."""
+        return False
+
+    def explain(self, error: Exception) -> str:
+        """What went wrong, by the name SQLite gives it."""
+        cause = getattr(error, "orig", None) or error
+        name = getattr(cause, "sqlite_errorname", "")
+        for prefix, message in _FAILURES:
+            if name.startswith(prefix):
+                return message
+        if isinstance(cause, OSError):
+            return f"the ledger cannot be opened: {cause.strerror}"
+        return f"the ledger failed: {cause}"
+
+
+def _engine(path: Path, wait: float) -> Engine:
+    engine = create_engine(
+        "sqlite://",
+        creator=lambda: _connect(path),
+        poolclass=QueuePool,
+        pool_size=1,
+        max_overflow=0,
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # isolation_level=None: the driver begins nothing by itself, so we do.
+        writes = connection.get_execution_options().get("writes", False)
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        if writes:
+            _patiently(raw, "begin immediate", wait)
+        else:
+            raw.execute("begin")
+            _patiently(raw, "select 1 from sqlite_schema", wait)
+
+    return one_connection(engine)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # mode=rw: SQLite itself never makes a file.
+    mode = "ro&immutable=1" if _immutable(path) else "rw"
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(uri, 0.1, uri=True, isolation_level=None, check_same_thread=False)
+    connection.execute("pragma synchronous = full")
+    connection.execute("pragma fullfsync = on")  # macOS: through the drive cache
+    # A checkpoint beside a writer can lose commits before SQLite 3.51.3 (the WAL-reset bug), so
+    # only the last to close the file makes one, alone.
+    connection.execute("pragma wal_autocheckpoint = 0")
+    return connection
+
+
+def _patiently(raw: sqlite3.Connection, statement: str, wait: float) -> None:
+    """Run a statement that may have to wait for others, for a bounded time.
+
+    SQLite's own waiting is deaf to Ctrl-C and can starve a process, so it is short and repeated.
+    """
+    end = time.monotonic() + wait
+    while True:
+        try:
+            raw.execute(statement).close()
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 255 != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(random.uniform(0.001, 0.02))
+
+
+def _immutable(path: Path) -> bool:
+    """Whether the file can only be read as it lies: SQLite's own locks need to write beside it."""
+    real = path.resolve()
+    if os.access(real, os.W_OK) and os.access(real.parent, os.W_OK):
+        return False
+    # A log holds records that the file lacks, a journal those of which it must be rid.
+    return real.exists() and not any(_beside(real, end).exists() for end in ("-wal", "-journal"))
+
+
+def _state(path: Path) -> object:
+    with suppress(OSError):
+        now = path.stat()
+        return (now.st_ino, now.st_size, now.st_mtime_ns)
+    return None
+
+
+def _beside(path: Path, end: str) -> Path:
+    return path.with_name(path.name + end)
+
+
+def _header(connection: Connection) -> tuple[Any, ...]:
+    names = ("application_id", "user_version", "journal_mode")
+    return tuple(connection.exec_driver_sql(f"pragma {name}").scalar_one() for name in names)
+
+
+def _create(path: Path) -> None:
+    """Make an empty ledger beside ``path`` and give it that name, unless someone was faster."""
+    log = _beside(path, "-wal")
+    if log.exists() and not path.exists():  # SQLite would play it into the new file
+        raise LedgerError(
+            f"{path}: the ledger is gone but its log {log.name} is still there and may hold "
+            "entries; restore the ledger, or move the log away if it is of no use"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
+        new = Path(folder) / "new"
+        new.touch(mode=0o600)
+        _fill(new)
+        with suppress(FileExistsError):
+            os.link(new, path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _fill(new: Path) -> None:
+    indexes = sorted(RECORDS.indexes, key=lambda index: str(index.name))
+    made: list[ExecutableDDLElement] = [CreateTable(RECORDS), *map(CreateIndex, indexes)]
+    statements = (
+        "pragma journal_mode = wal",  # kept in the file
+        "begin",
+        f"pragma application_id = {_APPLICATION_ID}",
+        f"pragma user_version = {SCHEMA_VERSION}",
+        *(str(element.compile(dialect=sqlite.dialect())) for element in made),
+        _TRIGGERS,
+        "commit",
+    )
+    with closing(_connect(new)) as connection:
+        connection.executescript(";".join(statements))

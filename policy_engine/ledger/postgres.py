@@ -1,0 +1,280 @@
+"""The ledger in a PostgreSQL database: one advisory lock for writers, and no wait without an end.
+
+The table lies in a schema of its own, ``policy_engine``. Its owner makes it; whoever writes needs
+SELECT and INSERT only, and can neither change a record nor switch the triggers off.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from threading import Timer
+from typing import Any, Final, TypeVar
+
+import psycopg
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+
+from policy_engine.errors import LedgerError, NoLedger
+from policy_engine.ledger.chain import GENESIS, Record
+from policy_engine.ledger.tables import (
+    LOCKED,
+    METADATA,
+    NO_LEDGER,
+    RECORDS,
+    REFUSED,
+    SCHEMA_VERSION,
+    check_version,
+    one_connection,
+)
+
+_SCHEMA = "policy_engine"
+_LOCK = 0x504F4C454C454447  # "POLELEDG": advisory locks are numbers, one space for a database
+_GRACE = 30.0
+"""Seconds that any answer of the server may take, beside the time spent waiting for a lock."""
+_IDLE = 60.0
+"""Seconds after which the server ends a transaction whose client says nothing more."""
+
+_ABOUT = "policy-engine ledger, schema version"
+_DDL = (
+    f"""create function {_SCHEMA}.refuse() returns trigger language plpgsql
+    set search_path = pg_catalog, pg_temp as $$
+    begin raise exception '{REFUSED}' using errcode = 'restrict_violation'; end $$""",
+    # The search path is fixed: no operator of a writer's own is called.
+    f"""create function {_SCHEMA}.extend() returns trigger language plpgsql
+    set search_path = pg_catalog, pg_temp as $$
+    declare last record;
+    begin
+      select seq, hash into last from {_SCHEMA}.records order by seq desc limit 1;
+      if new.seq is distinct from coalesce(last.seq, 0) + 1
+      or new.previous_hash is distinct from coalesce(last.hash, '{GENESIS}') then
+        raise exception '{REFUSED}' using errcode = 'restrict_violation';
+      end if;
+      return new;
+    end $$""",
+    f"""create trigger records_are_never_changed before update or delete on {_SCHEMA}.records
+    for each row execute function {_SCHEMA}.refuse()""",
+    f"""create trigger records_are_never_emptied before truncate on {_SCHEMA}.records
+    for each statement execute function {_SCHEMA}.refuse()""",
+    f"""create trigger records_extend_the_chain before insert on {_SCHEMA}.records
+    for each row execute function {_SCHEMA}.extend()""",
+    f"comment on table {_SCHEMA}.records is '{_ABOUT} {SCHEMA_VERSION}'",
+)
+# The catalogue may be read by whoever has no right to the schema.
+_LOOK = f"""
+select c.oid is not null, obj_description(c.oid, 'pg_class'), current_setting('fsync')
+from (select 1) as one left join pg_class as c
+  on c.relname = 'records'
+  and c.relnamespace = (select oid from pg_namespace where nspname = '{_SCHEMA}')
+"""
+_UNREACHED = "see that the server runs and is reached, and try again"
+_FAILURES: Final = {
+    "55P03": LOCKED,
+    "25P03": "the server ended a write that stood still for too long; try again",
+    "25006": "the server is read-only, perhaps a standby; name the one that is written to",
+    "28000": "the server lets no such user in; see the URL's user and pg_hba.conf",
+    "28P01": "the password is wrong; set PGPASSWORD, or see ~/.pgpass",
+    "3D000": "there is no such database; see the URL's last part, or create it",
+    "42501": "the user lacks a right to the ledger; its owner grants usage on schema policy_engine "
+    "and select, insert on policy_engine.records",
+    "53100": "the server's disk is full; free some space and try again",
+    "57014": "the server cancelled a query; see its statement_timeout, and try again",
+    "23001": f"the ledger failed: {REFUSED}",
+    "23505": f"the ledger failed: {REFUSED}",
+}
+_PLACE_OF_PASSWORD = re.compile(r"[/?#@]")
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """A database that holds, or will hold, one ledger.
+
+    The URL is libpq's, ``postgresql://user@host:port/database?option=value``; what it leaves out
+    comes from libpq's environment variables and password file.
+    """
+
+    def __init__(self, url: str, wait: float) -> None:
+        """Name the database; ``wait`` is how many seconds to wait for another writer."""
+        parsed = _parsed(url)
+        self.where = _shown(parsed)
+        self.engine = _engine(parsed, wait)
+        self._secrets = _secrets(parsed)
+
+    def open(self, create: bool) -> None:
+        """See that there is a ledger of this version on a durable server, or make one."""
+        with self.engine.connect() as connection:
+            found = self._look(connection)
+        if found:
+            return
+        if not create:
+            raise NoLedger(f"{self.where}: there is no ledger here; check the URL")
+        with self.engine.connect() as connection:
+            connection.execution_options(writes=True)
+            with connection.begin():
+                if not self._look(connection):  # nobody was faster
+                    _make(connection)
+
+    def reading(self, ask: Callable[[Connection], T]) -> T:
+        """What is asked of the server, as of one moment."""
+        with self.engine.connect() as connection:
+            return ask(connection)
+
+    def was_recorded(self, record: Record) -> bool:
+        """Whether a commit whose answer was lost has been made after all.
+
+        The lock is free only once that transaction has ended, one way or the other.
+        """
+        self.engine.dispose()
+        try:
+            with self.engine.connect() as connection:
+                connection.execution_options(writes=True)
+                with connection.begin():
+                    stored = select(RECORDS.c.hash).where(RECORDS.c.seq == record.seq)
+                    return connection.execute(stored).scalar() == record.hash
+        except SQLAlchemyError as error:
+            raise LedgerError(
+                f"{self.where}: the server was lost while it recorded, so that it is not known "
+                "whether the ledger holds it: it may be charged, so do not release; "
+                "see 'policy-engine ledger show' when the server is back"
+            ) from error
+
+    def explain(self, error: Exception) -> str:
+        """What went wrong, by the code the server gives it."""
+        cause = getattr(error, "orig", None) or error
+        code = getattr(cause, "sqlstate", None) or ""
+        if code in _FAILURES:
+            return _FAILURES[code]
+        lines = str(cause).strip().splitlines() or [type(cause).__name__]
+        said = lines[0]
+        for secret in self._secrets:
+            said = said.replace(secret, "***")
+        if isinstance(cause, psycopg.OperationalError):
+            return f"the connection to the server failed: {said}; {_UNREACHED}"
+        return f"the ledger failed: {said}; see the server's log"
+
+    def _look(self, connection: Connection) -> bool:
+        there, about, fsync = connection.exec_driver_sql(_LOOK).one()
+        if fsync != "on":
+            raise LedgerError(
+                f"{self.where}: the server runs with fsync = off, so a power cut can forget what "
+                "was charged; set it to on"
+            )
+        if not there:
+            return False
+        version = re.fullmatch(rf"{_ABOUT} (\d+)", about or "", re.ASCII)
+        if version is None:
+            found = NO_LEDGER.format(kind="table", place="database")
+            raise LedgerError(f"{self.where}: {_SCHEMA}.records is {found}")
+        check_version(self.where, int(version[1]))
+        return True
+
+
+class _Bounded(psycopg.Connection[Any]):
+    """A connection that is cut when an answer takes too long: a hung server says nothing."""
+
+    patience = _GRACE
+
+    def wait(self, gen: Generator[Any, Any, T], *args: Any, **options: Any) -> T:
+        """Wait for the server, and for no longer than ``patience`` seconds."""
+        watchdog = Timer(self.patience, _cut, (self.pgconn.socket,))
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            return super().wait(gen, *args, **options)
+        finally:
+            watchdog.cancel()
+
+
+def _cut(descriptor: int) -> None:
+    with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as line:
+        line.shutdown(socket.SHUT_RDWR)
+
+
+def _engine(url: URL, wait: float) -> Engine:
+    settings: dict[str, Any] = {
+        "application_name": "policy-engine",
+        "connect_timeout": 10,
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 20_000,
+    }
+    engine = create_engine(
+        url,
+        # One connection, kept: to connect takes longer than to append.
+        pool_size=1,
+        max_overflow=0,
+        pool_pre_ping=True,
+        # The snapshot of another level is older than the lock that was waited for.
+        isolation_level="READ COMMITTED",
+        execution_options={"schema_translate_map": {None: _SCHEMA}},
+        hide_parameters=True,
+        use_native_hstore=False,
+        connect_args={
+            **{name: value for name, value in settings.items() if name not in url.query},
+            "client_encoding": "utf8",
+            "prepare_threshold": None,  # so that a pooler may stand in between
+        },
+    )
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> _Bounded:
+        connection = _Bounded.connect(*args, **options)
+        connection.patience = wait + _GRACE
+        return connection
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if connection.get_execution_options().get("writes", False):
+            limits = {
+                "lock_timeout": max(1, int(wait * 1000)),  # 0 would be for ever
+                "idle_in_transaction_session_timeout": int(_IDLE * 1000),
+                "synchronous_commit": "on",
+            }
+            settings = ", ".join(f"set_config('{n}', '{v}', true)" for n, v in limits.items())
+            connection.exec_driver_sql(f"select {settings}")
+            connection.exec_driver_sql(f"select pg_advisory_xact_lock({_LOCK})")
+
+    return one_connection(engine)
+
+
+def _make(connection: Connection) -> None:
+    connection.exec_driver_sql(f"create schema if not exists {_SCHEMA}")
+    METADATA.create_all(connection, checkfirst=False)
+    for statement in _DDL:
+        connection.exec_driver_sql(statement)
+
+
+def _parsed(url: str) -> URL:
+    """The URL, for the one driver; an error shows nothing of it, since it may hold a password."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in {"postgresql", "postgresql+psycopg"}:
+        raise LedgerError(
+            f"a ledger of the kind {scheme!r} is not known; name the path of a file, or "
+            "postgresql://user@host/database"
+        )
+    user, at, place = rest.rpartition("@")
+    if at and (_PLACE_OF_PASSWORD.search(user) or "@" in place):
+        raise LedgerError(
+            "the ledger's URL has one of @ / ? # in its user or password; write them as %40, %2F, "
+            "%3F, %23, or leave the password to PGPASSWORD or ~/.pgpass"
+        )
+    with suppress(ArgumentError, ValueError):
+        return make_url(url).set(drivername="postgresql+psycopg")
+    raise LedgerError("the ledger's URL cannot be read; write postgresql://user@host:port/database")
+
+
+def _shown(url: URL) -> str:
+    """The URL as messages show it: no password, and of the options only where the server is."""
+    query = {name: value for name, value in url.query.items() if name in {"host", "port"}}
+    shown = URL.create("postgresql", url.username, None, url.host, url.port, url.database, query)
+    return shown.render_as_string()
+
+
+def _secrets(url: URL) -> tuple[str, ...]:
+    query = (url.query.get(name) for name in ("password", "sslpassword"))
+    return tuple(str(secret) for secret in (url.password, *query) if secret)

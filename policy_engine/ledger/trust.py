@@ -1,0 +1,71 @@
+"""Whose signature counts on a ledger's records, and who signs the next one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from policy_engine.attest.signers import Signer
+from policy_engine.errors import LedgerError
+from policy_engine.ledger.chain import Record, broken, hash_of, to_sign
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The public keys, by key id, whose records count; ``sign_with`` signs new ones.
+
+    A ledger that is only read needs nobody who signs. Of a key that is ``revoked``, records count
+    that say they are from before.
+    """
+
+    by_id: Mapping[str, Ed25519PublicKey]
+    sign_with: Signer | None = None
+    revoked: Mapping[str, datetime] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, signer: Signer, others: Mapping[str, Ed25519PublicKey] | None = None) -> Trust:
+        """Sign with ``signer``, and trust it and ``others``."""
+        keys = {**(others or {}), signer.key_id: signer.public_key}
+        return cls(MappingProxyType(keys), signer)
+
+    @property
+    def signer(self) -> Signer:
+        """Who signs; LedgerError for a ledger that was opened to be read."""
+        if self.sign_with is None:
+            raise LedgerError("the ledger was opened without a signing key: it can only be read")
+        return self.sign_with
+
+
+def check_signature(record: Record, trust: Trust, where: str) -> None:
+    """Return if a record says what its hash covers, and a trusted key signed it.
+
+    Raises LedgerError naming the record.
+    """
+    if record.hash != hash_of(record):
+        raise broken(where, record.seq, "its content was changed")
+    key = trust.by_id.get(record.key_id)
+    if key is None:
+        name = str(record.key_id)[:8]  # a damaged file can yield what is no text
+        raise broken(where, record.seq, f"it is signed by the key {name}, a stranger's")
+    since = trust.revoked.get(record.key_id)
+    if since is not None and not _said_before(record, since):
+        raise broken(where, record.seq, f"the key {record.key_id[:8]} that signed it is revoked")
+    try:
+        key.verify(base64.b64decode(record.signature, validate=True), to_sign(record))
+    except (InvalidSignature, TypeError, ValueError):
+        raise broken(where, record.seq, "its signature is not that of its key") from None
+
+
+def _said_before(record: Record, since: datetime) -> bool:
+    """Whether the record's own time is before ``since``."""
+    try:
+        return datetime.fromisoformat(json.loads(record.payload)["at"]) < since
+    except (KeyError, TypeError, ValueError):
+        return False

@@ -1,0 +1,59 @@
+"""Settling every open entry of a ledger by what exists, and nothing else."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from policy_engine.attest.signers import signer_of
+from policy_engine.books import open_ledger, trusted_keys
+from policy_engine.errors import WarehouseError
+from policy_engine.ledger.entry import Entry
+from policy_engine.policy.project import Project
+from policy_engine.release import digest_of_table
+from policy_engine.requests import Run
+from policy_engine.settlement import Settled, settle
+from policy_engine.warehouse.base import Warehouse
+
+
+def reconcile(project: Project) -> tuple[Settled, ...]:
+    """Settle each open entry of a project's ledger: commit it, give it back, or keep it as spent.
+
+    An entry of a release that runs just now may be settled too: one that was not started is given
+    back, and its run stops before it draws; one that was started stays charged.
+
+    Raises:
+        LedgerError: the ledger fails or does not hold.
+        WarehouseError: a release is a table, and the warehouse that would have it cannot be asked.
+    """
+    signer = signer_of(project)
+    with open_ledger(project, signer) as ledger:
+        ledger.verify()
+        trusted = trusted_keys(project, signer)
+        found = [entry for entry in ledger.entries() if entry.is_open and entry.run]
+        return tuple(
+            settle(
+                ledger,
+                entry,
+                Run.of_entry(entry).ends(project.directory),
+                lambda name, facts: _of_table(project, name, facts),
+                trusted,
+            )
+            for entry in found
+        )
+
+
+def open_entries(project: Project) -> tuple[Entry, ...]:
+    """The entries that nobody has settled."""
+    with open_ledger(project) as ledger:
+        return tuple(entry for entry in ledger.entries() if entry.is_open)
+
+
+def _of_table(project: Project, name: str, facts: str) -> str | None:
+    from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+    named = project.warehouse
+    if named.database is None:
+        raise WarehouseError(f"warehouse {named.name} has no database to look for {name} in")
+    warehouse: Warehouse = DuckDBWarehouse(named.name, named.database)
+    with closing(warehouse):
+        return digest_of_table(warehouse, name, facts)

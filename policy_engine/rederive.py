@@ -1,0 +1,84 @@
+"""Drawing the sample of a release again, with the secret that was sealed for it.
+
+Whoever holds a reviewer's key, the policy and the source as it was can do it: the bytes must be
+those that were published.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from policy_engine.attest.sealing import load_sealing_key, unseal
+from policy_engine.books import open_ledger
+from policy_engine.errors import UsageError
+from policy_engine.ledger.entry import Entry
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.publish import METADATA_KEY, publish_file
+from policy_engine.release import open_warehouse, prepare
+from policy_engine.requests import Run, text_of
+
+
+@dataclass(frozen=True)
+class Rederived:
+    """A release that was drawn again: the digest that it has now, and the one it had."""
+
+    entry: int
+    digest: str
+    recorded: str | None
+
+    @property
+    def same(self) -> bool:
+        """Whether the bytes are those that were published."""
+        return self.digest == self.recorded
+
+
+def rederive(policy: Policy, project: Project, entry_id: int, key: Path | None = None) -> Rederived:
+    """Run an entry's release once more, into a folder that is thrown away.
+
+    Raises:
+        UsageError: there is no such entry, or it is not one of this policy that can be drawn again.
+        LedgerError: the secret is not sealed for the key.
+    """
+    sealing = load_sealing_key(key or project.sealing_key)
+    with open_ledger(project) as ledger:
+        entry = ledger.entry(entry_id)
+    run = _run_of(policy, entry)
+    secret = unseal(run.sealed, run.of, sealing)
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        certificate, table = prepare(policy, project, warehouse)
+        if text_of(certificate.sql) != text_of(run.sql):
+            raise UsageError(
+                f"entry {entry_id} ran another text than the policy has now; take the policy and"
+                " the source as they were"
+            )
+        with warehouse.sampled(policy, table, secret):
+            rows = warehouse.rows(run.sql)
+        with tempfile.TemporaryDirectory() as folder:
+            metadata = {METADATA_KEY: run.facts}
+            place = Path(folder) / Path(run.target).name
+            digest = publish_file(rows, place, metadata, lambda digest: digest, replace=False)
+    return Rederived(entry_id, digest, entry.release_digest)
+
+
+def _run_of(policy: Policy, entry: Entry) -> Run:
+    if entry.policy_name != policy.name:
+        raise UsageError(
+            f"entry {entry.id} is of the policy {entry.policy_name!r}, and not of {policy.name!r}"
+        )
+    if not entry.run:
+        raise UsageError(f"entry {entry.id} does not say how to run it again")
+    run = Run.of_entry(entry)
+    if not run.sealed:
+        raise UsageError(
+            f"entry {entry.id} drew its sample by the engine itself (method: native), which keeps"
+            " no secret: it cannot be drawn again"
+        )
+    if not run.is_file:
+        raise UsageError(
+            f"entry {entry.id} is a table; only a release to a file can be drawn again here"
+        )
+    return run

@@ -1,0 +1,93 @@
+"""What became of a release whose run is no more: committed, given back, or kept as spent.
+
+Only what exists decides. A release that stands with its certificate is committed. An entry that
+was never started is cancelled: nothing ran, and after the cancellation nothing can. Anything else
+may have been seen by somebody, and stays charged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from policy_engine.attest.attestation import open_envelope
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.errors import VerificationFailed
+from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.store import Ledger
+from policy_engine.publish import aside_text, file_digest, recover, recover_table
+from policy_engine.requests import Ends, Run, predicate_digest
+
+Outcome = Literal["committed", "cancelled", "kept"]
+
+NOT_STARTED = "it was never started, so nothing ran"
+NOT_THERE = "its release is not there, and what was seen of it is not known"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What became of an entry, and why."""
+
+    entry: Entry
+    outcome: Outcome
+    why: str
+
+
+Digest = Callable[[str, str], str | None]
+"""The digest of the rows of a table with these facts; None where no such table stands."""
+
+
+def settle(
+    ledger: Ledger, entry: Entry, ends: Ends, of_table: Digest, trusted: TrustedKeys
+) -> Settled:
+    """Settle an open entry by what exists; finish or undo what its run left in the file system."""
+    if entry.state == "reserved":
+        return Settled(ledger.cancel(entry.id, NOT_STARTED), "cancelled", NOT_STARTED)
+    digest = stands(Run.of_entry(entry), ends, of_table, trusted)
+    if digest is None or is_anothers(ledger, entry, digest):
+        return Settled(ledger.keep(entry.id, NOT_THERE), "kept", NOT_THERE)
+    name = entry.run["target"]
+    committed = ledger.commit(entry.id, release_name=name, release_digest=digest)
+    return Settled(committed, "committed", "its release stands with its certificate")
+
+
+def is_anothers(ledger: Ledger, entry: Entry, digest: str) -> bool:
+    """Whether the release that stands is that of another entry in the same place.
+
+    Two runs of one second have certificates of one digest; their releases differ.
+    """
+    return any(
+        other.release_digest == digest
+        for other in ledger.of_request(entry.request)
+        if other.id != entry.id
+    )
+
+
+def stands(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str | None:
+    """The digest of the release of a run, if it stands with its certificate; None if not.
+
+    What the run left aside is put in place or taken away first.
+    """
+    if ends.path is not None:
+        recover(ends.path, run.mark)
+        there = ends.path.is_file() and ends.certificate_path.is_file()
+        digest = file_digest(ends.path) if there else None
+        return digest if _is_of(run, ends.certificate_path, digest, trusted) else None
+    digest = of_table(run.target, run.digest)
+    good = _is_of(run, ends.certificate_path, digest, trusted)
+    recover_table(ends.certificate_path, run.mark, stands=good)
+    return digest if good else None
+
+
+def _is_of(run: Run, certificate: Path, digest: str | None, trusted: TrustedKeys) -> bool:
+    """Whether a certificate, signed by a trusted key, is of this run and of these bytes."""
+    if digest is None:
+        return False
+    try:
+        statement = open_envelope(aside_text(certificate, run.mark), trusted)
+    except VerificationFailed:
+        return False
+    same = predicate_digest(statement.predicate) == run.digest
+    return same and statement.subject_sha256 == digest

@@ -1,0 +1,207 @@
+"""Releasing again: the same bytes for nothing, or a new release that is said to be one."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+NATIVE = ("rate: 0.1", "rate: 0.1, method: native")
+
+
+def digests() -> dict[str, str]:
+    files = [path for path in Path("out").glob("*") if path.is_file()]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def records(cli) -> int:
+    return cli("ledger", "verify", "--format", "json").document["records"]
+
+
+def account(cli) -> dict:
+    [found] = cli("ledger", "show", "--format", "json").document["accounts"]
+    return found
+
+
+@pytest.mark.parametrize("change", [[], [NATIVE]], ids=["keyed", "native"])
+def test_the_same_release_twice_costs_once(cli, policy, change):
+    file = policy("a", *change)
+    first = cli("release", file, "--format", "json").document
+    before, charged, count = digests(), account(cli), records(cli)
+    again = cli("release", file, "--format", "json")
+    assert (again.code, again.err) == (0, "")
+    assert again.document == {**first, "repeated": True}
+    assert first["repeated"] is False
+    text = cli("release", file, "--replace")
+    assert text.out.startswith("released a; paid for before, nothing was charged\n")
+    assert (digests(), account(cli), records(cli)) == (before, charged, count)
+    entry = first["ledger"]["entry"]
+    planned = cli("plan", file)
+    assert planned.out.endswith(f"\nentry {entry} has paid for just this: it costs nothing again\n")
+    document = cli("plan", file, "--format", "json").document
+    assert document["ledger"]["paid_by_entry"] == entry
+
+
+@pytest.mark.parametrize("lost", ["out", "out/a.parquet", "out/a.certificate.json"])
+def test_a_release_that_was_deleted_comes_out_again_as_it_was(cli, policy, lost):
+    file = policy()
+    cli("release", file)
+    before, charged = digests(), account(cli)
+    path = Path(lost)
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    again = cli("release", file, "--format", "json", *([] if lost == "out" else ["--replace"]))
+    assert (again.code, again.err) == (0, "")
+    assert again.document["repeated"] is True
+    assert digests() == before
+    assert account(cli) == charged
+    assert cli("verify", "out/a.certificate.json", "--release", "out/a.parquet").code == 0
+
+
+def test_a_release_that_was_written_over_is_put_back_only_when_asked(cli, policy):
+    file = policy()
+    cli("release", file)
+    before, charged = digests(), account(cli)
+    other = policy("b", ("name: b", "name: a"), ("out/b.parquet", "out/a.parquet"), k="21")
+    assert cli("release", other, "--replace").code == 0
+    assert digests() != before
+    assert account(cli)["entries"] == charged["entries"] + 1
+    assert cli("release", file).code == 3
+    again = cli("release", file, "--replace", "--format", "json")
+    assert (again.err, again.document["repeated"]) == ("", True)
+    assert digests() == before
+    assert account(cli)["entries"] == charged["entries"] + 1
+
+
+def test_a_changed_policy_is_said_before_it_is_charged(cli, policy):
+    cli("release", policy())
+    changed = policy("a", k="21")
+    told = "a was released before (entry 2), and the policy has changed: this is a new release, at"
+    refused = cli("release", changed)
+    assert refused.code == 3
+    assert refused.err.startswith(told)
+    assert account(cli)["entries"] == 1
+    done = cli("release", changed, "--replace", "--format", "json")
+    assert done.code == 0
+    assert done.err.startswith(f"{told} the price of ε 0.5, δ ")
+    assert (done.document["repeated"], done.document["ledger"]["entry"]) == (False, 5)
+    assert account(cli)["entries"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda table: table.slice(1), "the source has changed"),
+        (lambda table: table.append_column("x", table["age"]), "the source has changed"),
+    ],
+)
+def test_a_changed_source_is_said_before_it_is_charged(cli, policy, change, told):
+    file = policy()
+    cli("release", file)
+    pq.write_table(change(pq.read_table("people.parquet")), "people.parquet")
+    done = cli("release", file, "--replace")
+    assert done.code == 0
+    assert done.err.startswith(f"a was released before (entry 2), and {told}: this is a new rel")
+    assert done.out.startswith("released a\n")
+    assert account(cli)["entries"] == 2
+
+
+def test_a_changed_source_that_cannot_be_paid_for_is_not_drawn(cli, policy, project):
+    (project / "policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 0.5, delta: 5.0e-11}}\n"
+    )
+    file = policy()
+    cli("release", file)
+    before = digests()
+    pq.write_table(pq.read_table("people.parquet").slice(1), "people.parquet")
+    refused = cli("release", file, "--replace")
+    assert refused.code == 1
+    assert "the source has changed" in refused.err
+    assert "cannot pay for policy 'a'" in refused.err
+    assert (digests(), account(cli)["entries"]) == (before, 1)
+
+
+def test_fresh_draws_anew_and_charges(cli, policy):
+    file = policy()
+    cli("release", file)
+    before = digests()
+    kept = cli("release", file, "--fresh")
+    assert kept.code == 3
+    assert "exists; use --replace" in kept.err
+    assert (digests(), account(cli)["entries"]) == (before, 1)
+    done = cli("release", file, "--fresh", "--replace", "--format", "json")
+    assert done.err.startswith(
+        "a was released before (entry 2), and a new sample is asked for: this is a new release"
+    )
+    assert done.document["repeated"] is False
+    assert digests() != before
+    assert account(cli)["entries"] == 2
+    # From here on the last sample is the one that is repeated.
+    after = digests()
+    shutil.rmtree("out")
+    assert cli("release", file, "--format", "json").document["ledger"]["entry"] == 5
+    assert digests() == after
+
+
+def test_a_native_sample_cannot_be_drawn_again(cli, policy):
+    file = policy("a", NATIVE)
+    cli("release", file)
+    shutil.rmtree("out")
+    assert cli("plan", file, "--format", "json").document["ledger"]["paid_by_entry"] is None
+    done = cli("release", file, "--format", "json")
+    assert (done.code, done.document["repeated"]) == (0, False)
+    assert done.err.startswith(
+        "a was released before (entry 2), and its release is gone, and a sample that the engine"
+        " drew cannot be drawn again: this is a new release, at the price of ε 0.5, δ "
+    )
+    assert account(cli)["entries"] == 2
+
+
+@pytest.mark.parametrize("method", ["keyed", "native"])
+def test_a_table_is_repeated_too(cli, policy, project, method):
+    def run(sql: str) -> list:
+        with duckdb.connect(str(project / "w.duckdb")) as connection:
+            return connection.execute(sql).fetchall()
+
+    run("create table people as from 'people.parquet'")
+    (project / "policy-engine.yaml").write_text(
+        "warehouses: {w: {type: duckdb, database: w.duckdb}}\n"
+        "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}\n"
+    )
+    file = policy(
+        "a",
+        ("path: people.parquet", "relation: people"),
+        ("path: out/a.parquet", "relation: released"),
+        ("rate: 0.1", f"rate: 0.1, method: {method}"),
+    )
+    first = cli("release", file, "--format", "json").document
+    rows, certificate = run("from released"), Path("a.certificate.json").read_bytes()
+    again = cli("release", file, "--format", "json")
+    assert (again.err, again.document) == ("", {**first, "repeated": True})
+    run("drop table released")
+    Path("a.certificate.json").unlink()
+    restored = cli("release", file, "--format", "json")
+    assert restored.code == 0
+    is_same = method == "keyed"
+    assert (run("from released") == rows) is is_same
+    assert (Path("a.certificate.json").read_bytes() == certificate) is is_same
+    assert ("cannot be drawn again" in restored.err) is not is_same
+    assert account(cli)["entries"] == (1 if is_same else 2)
+    run("insert into people select * from people limit 1")
+    changed = cli("release", file, "--replace")
+    assert "and the source has changed: this is a new release" in changed.err
+
+
+def test_what_is_repeated_needs_no_budget_and_new_policies_beside_it_do(cli, policy, project):
+    (project / "policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 0.5, delta: 5.0e-11}}\n"
+    )
+    assert cli("release", policy("a")).code == 0
+    assert cli("release", policy("a")).code == 0
+    both = cli("release", policy("a"), policy("b"))
+    assert both.code == 1
+    assert "cannot pay for policy 'b'" in both.err
+    assert not Path("out/b.parquet").exists()

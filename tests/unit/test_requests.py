@@ -1,0 +1,156 @@
+"""What a release is of, and how its run is recorded."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from small_project import FILE, TABLE, SmallProject
+
+from policy_engine.release import ends_of, open_warehouse, prepare
+from policy_engine.requests import (
+    Ends,
+    Run,
+    change_since,
+    predicate_digest,
+    request_of,
+    text_of,
+)
+
+
+@pytest.fixture
+def lab(tmp_path):
+    return SmallProject.at(tmp_path)
+
+
+def asked(lab, target=FILE, state="state", **changes):
+    """The request, and the certificate, of the policy with these changes."""
+    policy = lab.policy(target, **changes)
+    with closing(open_warehouse(policy, lab.project, writes=False)) as warehouse:
+        certificate, _ = prepare(policy, lab.project, warehouse)
+        ends = ends_of(policy, lab.project, warehouse)
+    return request_of(policy, certificate, ends, state), certificate
+
+
+# Where it goes.
+
+
+def test_a_file_is_named_from_the_folder_of_the_project(tmp_path):
+    ends = Ends.of_file(tmp_path / "a" / "b.parquet", tmp_path / "project")
+    assert (ends.name, ends.certificate) == ("../a/b.parquet", "../a/b.certificate.json")
+    assert ends.path == tmp_path / "a" / "b.parquet"
+    assert ends.certificate_path == tmp_path / "a" / "b.certificate.json"
+
+
+def test_however_a_file_is_written_it_has_one_name(tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    written = (
+        tmp_path / "r.parquet",
+        Path("r.parquet"),
+        Path("x/../r.parquet"),
+        Path("link/r.parquet"),
+    )
+    assert {Ends.of_file(path, tmp_path).name for path in written} == {"r.parquet"}
+    assert {Ends.of_file(path, tmp_path / "link").name for path in written} == {"r.parquet"}
+
+
+def test_a_table_has_its_own_name_and_no_path(tmp_path):
+    ends = Ends.of_table("db.main.out", tmp_path / "p.certificate.json", tmp_path)
+    assert (ends.name, ends.certificate, ends.path) == ("db.main.out", "p.certificate.json", None)
+
+
+# What it is of.
+
+
+def test_the_same_request_is_the_same(lab):
+    assert asked(lab)[0] == asked(lab)[0]
+    assert len(asked(lab)[0].place) == len(asked(lab)[0].of) == 64
+
+
+@pytest.mark.parametrize(
+    ("change", "same_place", "same_of"),
+    [
+        ({"state": "other"}, True, False),
+        ({"k": 3}, True, False),
+        ({"method": "native"}, True, False),
+        ({"name": "others"}, False, False),
+        ({"target": "{path: out/other.parquet}"}, False, False),
+        ({"target": TABLE}, False, False),
+    ],
+    ids=str,
+)
+def test_a_request_is_of_a_policy_a_place_and_a_state(lab, change, same_place, same_of):
+    one, other = asked(lab)[0], asked(lab, **change)[0]
+    assert (one.place == other.place, one.of == other.of) == (same_place, same_of)
+
+
+def test_replacing_a_table_is_not_another_request():
+    assert text_of("CREATE OR REPLACE TABLE t AS SELECT 1") == "CREATE TABLE t AS SELECT 1"
+    assert text_of("CREATE TABLE t AS SELECT 1") == "CREATE TABLE t AS SELECT 1"
+    assert text_of("SELECT 1") == "SELECT 1"
+
+
+# How it is run.
+
+
+@pytest.mark.parametrize("target", [FILE, TABLE])
+def test_a_run_is_recorded_and_read_again(lab, target):
+    request, certificate = asked(lab, target)
+    run = Run.new(request, certificate, {"key": "sealed"})
+    assert json.loads(json.dumps(run.to_json())) == run.to_json()
+    assert Run(**json.loads(json.dumps(run.to_json()))) == run
+    assert run.ends(lab.folder) == request.ends
+    assert (run.of, run.is_file, run.sealed) == (request.of, target == FILE, {"key": "sealed"})
+    assert run.sql == certificate.sql
+    assert run.digest == predicate_digest(certificate.predicate())
+
+
+def test_a_run_is_what_its_entry_was_charged_for(lab):
+    lab.release()
+    [entry] = lab.entries
+    run = Run.of_entry(entry)
+    assert run.to_json() == entry.run
+    assert (run.target, run.digest) == ("out/people.parquet", entry.certificate_digest)
+    assert run.ends(lab.folder).path == lab.out
+
+
+def test_each_new_run_writes_aside_under_a_name_of_its_own(lab):
+    request, certificate = asked(lab)
+    marks = {Run.new(request, certificate, {}).mark for _ in range(9)}
+    assert len(marks) == 9
+    assert all(len(mark) == 16 for mark in marks)
+
+
+def test_runs_and_requests_are_frozen(lab):
+    request, certificate = asked(lab)
+    for value in (request, request.ends, Run.new(request, certificate, {})):
+        with pytest.raises(FrozenInstanceError):
+            value.of = ""
+
+
+def test_the_facts_have_one_text_and_one_digest_however_they_are_held():
+    plain = {"b": [1, {"c": "é"}], "a": None}
+    held = MappingProxyType({"a": None, "b": (1, MappingProxyType({"c": "é"}))})
+    assert predicate_digest(plain) == predicate_digest(held)
+    assert predicate_digest(plain) != predicate_digest({**plain, "a": 0})
+    run = Run("of", "target", "certificate", True, "mark", held, {})
+    assert run.facts == '{"a": null, "b": [1, {"c": "é"}]}'
+    assert run.digest == predicate_digest(plain)
+
+
+# What has changed since.
+
+
+def test_what_has_changed_since_an_earlier_run_is_said(lab):
+    request, certificate = asked(lab)
+    run = Run.new(request, certificate, {})
+    assert change_since(run, asked(lab, k=3)[1]) == "the policy has changed"
+    assert change_since(run, replace(certificate, sql="SELECT 2")) == (
+        "the source's columns have changed"
+    )
+    assert change_since(run, certificate) == "the source has changed"
