@@ -139,6 +139,10 @@ class LedgerError(EnvironmentFailed):
     """The ledger cannot be opened, is locked for too long, or its chain is broken."""
 
 
+class LedgerBroken(LedgerError):
+    """The ledger was read, and what it says does not hold: it was changed, cut or replaced."""
+
+
 class NoLedger(LedgerError):
     """There is no ledger at the place that was named, and none was to be made."""
 

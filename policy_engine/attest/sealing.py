@@ -80,8 +80,8 @@ def load_reviewer_key(path: Path) -> X25519PublicKey:
         key = None
     if not isinstance(key, X25519PublicKey):
         raise FileError(
-            f"{path}: must hold a public X25519 key in PEM form, found none; make one with"
-            " 'policy-engine keys generate --sealing'"
+            f"{path}: must hold a public X25519 key in PEM form, found none; 'openssl"
+            " genpkey -algorithm X25519' makes one, 'openssl pkey -pubout' its public half"
         )
     return key
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, json_text, number, shown
-from policy_engine.errors import LedgerError, UsageError
+from policy_engine.errors import LedgerBroken, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Account, Balance
@@ -185,7 +185,7 @@ def verify(
             found = opened.verify()
             if head is not None:
                 _compare(head, opened.records(), name)
-    except LedgerError as error:
+    except LedgerBroken as error:
         if not _exists(project):
             raise
         emit({"ledger": name, "intact": False, "error": str(error)}, str(error), format)
@@ -204,12 +204,12 @@ def _compare(head: str, records: tuple[Any, ...], name: str) -> None:
     if not number_:
         return
     if number_ > len(records):
-        raise LedgerError(
+        raise LedgerBroken(
             f"{name}: the ledger had {number_} records and has {len(records)}: its tail was cut"
             " off, or it is an old copy"
         )
     if records[number_ - 1].hash != wanted:
-        raise LedgerError(
+        raise LedgerBroken(
             f"{name}: record {number_} is another one than it was: the ledger was replaced by one"
             f" that forks before it"
         )
@@ -313,7 +313,7 @@ def export(
         emit({}, text, Format.text)
         return
     write_certificate(text, out, replace=False)
-    emit({}, f"{out}: {len(entries)} entries of {len(balances)} accounts, signed", Format.text)
+    emit({}, f"{out}: signed; entries: {len(entries)}, accounts: {len(balances)}", Format.text)
 
 
 @ledger.command("rederive", short_help="Draw the sample of a release again, and compare.")

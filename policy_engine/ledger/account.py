@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
@@ -19,6 +19,7 @@ from policy_engine.ledger.entry import Charge, check_amount
 from policy_engine.ledger.pricing import Asked, Price, Spent, fits, fitting, price
 
 _EXACT = Context(prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @dataclass(frozen=True)
@@ -146,15 +147,17 @@ class Balance:
 
     @property
     def left_epsilon(self) -> Decimal | None:
-        """What is left of the limit's ε, never below 0; None without a limit."""
-        return (
-            None if self.limit is None else max(Decimal(0), self.limit.epsilon - self.spent_epsilon)
-        )
+        """What is left of the limit's ε, rounded down, never below 0; None without a limit."""
+        return None if self.limit is None else _left(self.limit.epsilon, self.spent_epsilon)
 
     @property
     def left_delta(self) -> Decimal | None:
-        """What is left of the limit's δ, never below 0; None without a limit."""
-        return None if self.limit is None else max(Decimal(0), self.limit.delta - self.spent_delta)
+        """What is left of the limit's δ, rounded down, never below 0; None without a limit."""
+        return None if self.limit is None else _left(self.limit.delta, self.spent_delta)
+
+
+def _left(most: Decimal, spent: Decimal) -> Decimal:
+    return max(Decimal(0), _SIX_DIGITS.subtract(most, spent))
 
 
 _NO_PRICE = Price(Decimal(0), Decimal(0), None, None)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from policy_engine.attest.signers import Signer
-from policy_engine.errors import LedgerError
+from policy_engine.errors import LedgerBroken
 
 GENESIS = "0" * 64
 """The hash before the first record."""
@@ -140,9 +140,9 @@ def verified(records: Iterable[Record], where: str) -> tuple[Record, ...]:
     return tuple(chain)
 
 
-def broken(where: str, number: int, fault: str) -> LedgerError:
+def broken(where: str, number: int, fault: str) -> LedgerBroken:
     """The error of a chain that does not hold at a record."""
-    return LedgerError(
+    return LedgerBroken(
         f"{where}: the ledger's chain is broken at record {number}: {fault}; nothing is "
         "charged on a broken chain, so compare it with a backup and restore one that holds"
     )

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from policy_engine.errors import LedgerError, UsageError
+from policy_engine.errors import LedgerBroken, LedgerError, UsageError
 from policy_engine.ledger.account import (
     Account,
     Balance,
@@ -396,7 +396,7 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
         else:
             expected = before  # nothing else moves an account
         if found != expected:
-            raise LedgerError(
+            raise LedgerBroken(
                 f"{where}: the running state of account {record.account!r} in record {record.seq}"
                 " is not what the records before it amount to; compare the ledger with a backup"
             )

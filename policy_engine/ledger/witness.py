@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine.errors import LedgerError
+from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.records import Records
 
@@ -37,7 +37,7 @@ class Witness:
             return
         last = records.last()
         what = f"another record {seen.records}" if found is not None else "no such record"
-        raise LedgerError(
+        raise LedgerBroken(
             f"{records.where}: this machine has seen record {seen.records} of the ledger, and now"
             f" it has {what} and ends at record {last.seq if last is not None else 0}: a tail was"
             " cut off, or an old copy or another ledger was put in its place. Nothing is charged"

@@ -195,8 +195,8 @@ def test_what_is_no_private_sealing_key_is_refused(path, content):
 def test_what_is_no_reviewers_key_is_refused(path, content):
     path.write_bytes(content)
     assert refusal(FileError, load_reviewer_key, path) == (
-        f"{path}: must hold a public X25519 key in PEM form, found none; make one with "
-        "'policy-engine keys generate --sealing'"
+        f"{path}: must hold a public X25519 key in PEM form, found none; 'openssl "
+        "genpkey -algorithm X25519' makes one, 'openssl pkey -pubout' its public half"
     )
 
 

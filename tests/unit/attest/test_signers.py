@@ -236,6 +236,27 @@ def test_by_default_a_key_counts_from_now(tmp_path):
     assert signer_of(project).key_id == entry.key_id
 
 
+def test_a_public_key_that_a_crash_left_out_is_written(tmp_path):
+    project = default_project(tmp_path)
+    signer = signer_of(project, NOW)
+    project.public_key.unlink()
+    assert signer_of(project, NOW).key_id == signer.key_id
+    assert key_id(public_key_of(project)) == signer.key_id
+
+
+def test_a_key_that_is_only_read_signs_without_its_public_half(tmp_path, monkeypatch):
+    project = default_project(tmp_path)
+    signer = signer_of(project, NOW)
+    project.public_key.unlink()
+
+    def read_only(*_):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "link", read_only)
+    assert signer_of(project, NOW).key_id == signer.key_id
+    assert not project.public_key.exists()
+
+
 def test_a_key_from_before_the_ring_signs_and_stays_out_of_it(tmp_path):
     project = default_project(tmp_path)
     project.signing_key.parent.mkdir()

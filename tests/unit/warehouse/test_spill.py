@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import spill
 from policy_engine.warehouse.spill import PREFIX, Spill
 
@@ -106,3 +107,16 @@ def test_a_folder_that_is_taken_before_it_is_locked_is_made_anew(temporary, monk
     assert len(taken) == 3
     assert left(temporary) == [folder.path]
     folder.remove()
+
+
+def test_where_no_folder_can_be_made_the_error_says_what_to_do(temporary, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.mkdtemp", full)
+    with pytest.raises(WarehouseError) as caught:
+        Spill()
+    assert str(caught.value) == (
+        "a folder for temporary files cannot be made: No space left on device; free some space,"
+        " or name another place in TMPDIR"
+    )
