@@ -77,8 +77,10 @@ mutants: $(READY) ## Small changes of a room's code that no test notices
 fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
 
-kills: $(READY) ## Releases killed at every line and at 500 random moments
-	nice $(BIN)/python scripts/kill_test.py --kills 500 --seed $(SEED)
+kills: $(READY) ## Releases killed at every line and at 500 random moments; 20 races
+	nice $(BIN)/python scripts/kill_test.py lines
+	nice $(BIN)/python scripts/kill_test.py random --kills 500 --seed $(SEED)
+	CRASH_RACES=20 nice $(PYTEST) tests/crash tests/contract/test_ledger_store.py -k "fifty or twice"
 
 bench: $(READY) ## The time of a release over the same query written by hand
 	$(BIN)/python benchmarks/overhead.py

@@ -11,6 +11,8 @@
     │   ├── WarehouseError       3
     │   ├── FileError            3
     │   └── LedgerError          3
+    │       ├── LedgerBroken     3   it was changed, cut or replaced
+    │       └── NoLedger         3   there is none at its place
     └── InternalError            70  a bug of ours
 
 A message says where, which law, what was found and what to do. It never quotes a value

@@ -113,7 +113,7 @@ def _account(account: Account, entries: list[Entry]) -> dict[str, Any]:
         "account": balance.account,
         "neighbours": balance.neighbours,
         "entries": balance.charges,
-        "open": _open(account, entries),
+        "reserved": _open(account, entries),
         "epsilon_limit": None if limit is None else number(limit.epsilon),
         "delta_limit": None if limit is None else number(limit.delta),
         "epsilon_spent": number(balance.spent_epsilon),

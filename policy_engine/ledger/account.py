@@ -199,17 +199,30 @@ def admit(account: Account, charge: Charge) -> None:
     Raises BudgetExceeded, saying what was asked, what is left and what would fit, when the limit
     would be passed or when the charge counts in another notion of neighbours.
     """
+    if not affords(account, charge):
+        raise refusal(account, charge)
+
+
+def affords(account: Account, charge: Charge) -> bool:
+    """Whether the account can pay, all its releases together within its limit."""
     if account.neighbours not in (None, charge.neighbours):
-        raise BudgetExceeded(
+        return False
+    spent, limit = account.spent or Spent.none(charge.neighbours), account.limit
+    return limit is None or fits(spent, charge.asked, limit)
+
+
+def refusal(account: Account, charge: Charge) -> BudgetExceeded:
+    """Why an account cannot pay, and what would fit: many times as slow as ``affords``."""
+    if account.neighbours not in (None, charge.neighbours):
+        return BudgetExceeded(
             f"account {charge.account!r} counts {account.neighbours} neighbours and policy "
             f"{charge.policy_name!r} guarantees {charge.neighbours}: the two do not add up; "
             "change 'neighbours' in the policy, or name another account under 'budget'"
         )
     spent, limit = account.spent or Spent.none(charge.neighbours), account.limit
-    if limit is None or fits(spent, charge.asked, limit):
-        return
+    assert limit is not None
     balance = balance_of(account)
-    raise BudgetExceeded(
+    return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
         f"ε {plain(charge.epsilon)}, δ {plain(charge.delta)}, and of ε {plain(limit.epsilon)}, "
         f"δ {plain(limit.delta)} there is left ε {plain(balance.left_epsilon or Decimal(0))}, "

@@ -30,10 +30,11 @@ from policy_engine.ledger.account import (
     Balance,
     Limit,
     account_of,
-    admit,
+    affords,
     balance_of,
     check_not_raised,
     limit_to_json,
+    refusal,
 )
 from policy_engine.ledger.chain import Draft, Head, Record, broken, extend, head, verified
 from policy_engine.ledger.entry import (
@@ -55,6 +56,14 @@ PROJECT_FILE = "the project file"
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+class _Refused(Exception):
+    """An account cannot pay; leaves a write with nothing recorded."""
+
+    def __init__(self, account: Account) -> None:
+        super().__init__()
+        self.account = account
 
 
 class Ledger:
@@ -133,13 +142,21 @@ class Ledger:
         Raises BudgetExceeded when the account cannot pay, or ``limit`` is above the recorded one
         (nothing is then charged), and LedgerError when the ledger fails or is not to be trusted.
         """
+        try:
+            return self._reserve(charge, limit, anew=anew)
+        except _Refused as refused:
+            # Why takes a while to find out, so nobody waits for the lock meanwhile.
+            raise refusal(refused.account, charge) from None
+
+    def _reserve(self, charge: Charge, limit: Limit | None, *, anew: bool) -> Reservation:
         with self._writing():
             of = charge.run.get("of")
             paid = None if anew or of is None else self.paid(charge.request, of)
             if paid is not None:
                 return Reservation(self, paid)
             account = self._limited(self._account(charge.account), limit)
-            admit(account, charge)
+            if not affords(account, charge):
+                raise _Refused(account)
             record = self._append(
                 "reserve",
                 reserve_payload(charge, self._now()),

@@ -229,7 +229,7 @@ def check_interrupted(project, moment, charged, number):
     assert project.released() == []
     assert project.leftovers() == []
     account = project.account()
-    assert (account["entries"], account["open"]) == (charged, charged)
+    assert (account["entries"], account["reserved"]) == (charged, charged)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -239,7 +239,7 @@ def test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge(project, nu
     again = project.run("release", "a.yaml", "--format", "json")
     assert (again.code, again.err, again.document["repeated"]) == (0, "", True)
     account = project.account()
-    assert (account["entries"], account["open"]) == (1, 0)
+    assert (account["entries"], account["reserved"]) == (1, 0)
 
 
 @pytest.mark.slow
@@ -261,7 +261,7 @@ def test_what_a_kill_left_is_settled_by_what_exists(project, moment, found):
     outcome, why = found
     assert interrupted_at(project, moment, signal.SIGKILL).returncode == -signal.SIGKILL
     account = project.account()
-    assert (account["entries"], account["open"]) == (1, 1)
+    assert (account["entries"], account["reserved"]) == (1, 1)
     settled = project.run("ledger", "reconcile", "--format", "json")
     assert settled.code == 0
     [entry] = settled.document["settled"]
@@ -272,7 +272,7 @@ def test_what_a_kill_left_is_settled_by_what_exists(project, moment, found):
     assert project.leftovers() == []
     assert project.run("ledger", "reconcile").out == "0 settled\n"
     account = project.account()
-    assert (account["entries"], account["open"]) == (1, 0)
+    assert (account["entries"], account["reserved"]) == (1, 0)
     # What was paid for comes out at last, whatever became of its entry.
     again = project.run("release", "a.yaml", "--format", "json")
     assert (again.code, again.err, again.document["repeated"]) == (0, "", True)
@@ -285,11 +285,11 @@ def test_what_a_kill_left_is_settled_by_what_exists(project, moment, found):
 def test_what_was_charged_and_never_started_is_given_back(project):
     moment = "policy_engine.ledger.store:follows"
     assert interrupted_at(project, moment, signal.SIGKILL).returncode == -signal.SIGKILL
-    assert project.account()["open"] == 1
+    assert project.account()["reserved"] == 1
     text = project.run("ledger", "reconcile")
     assert text.out == "1 settled\n     2  cancelled  it was never started, so nothing ran\n"
     account = project.account()
-    assert (account["entries"], account["open"], account["epsilon_spent"]) == (0, 0, 0)
+    assert (account["entries"], account["reserved"], account["epsilon_spent"]) == (0, 0, 0)
     done = project.run("release", "a.yaml", "--format", "json")
     assert (done.err, done.document["repeated"]) == ("", False)
 
@@ -310,7 +310,7 @@ def test_ctrl_c_at_any_time(project, delay):
         assert account["entries"] == 1
     else:
         assert process.returncode == 130
-        assert account["entries"] == account["open"]
+        assert account["entries"] == account["reserved"]
 
 
 def test_two_releases_of_one_policy_at_once(project):

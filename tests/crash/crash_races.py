@@ -16,6 +16,7 @@ from crash_world import (
     Child,
     acted,
     forked,
+    import_for,
     project_in,
     released,
     seen,
@@ -92,12 +93,13 @@ def charge_of(number: int, epsilon: str, delta: str) -> Charge:
 
 def race_of_reserves(place: Path | str, limit: Limit, charges: list[Charge]) -> list[Any]:
     """What came of each charge, all at once: its entry, or the error."""
+    return together([partial(reserve, place, limit, charge) for charge in charges])
 
-    def reserve(charge: Charge) -> int:
-        with Ledger.open(place, TRUST) as ledger:
-            return ledger.reserve(charge, limit).entry.id
 
-    return together([partial(reserve, charge) for charge in charges])
+def reserve(place: Path | str, limit: Limit, charge: Charge) -> int:
+    """Charge, in this process; the entry."""
+    with Ledger.open(place, TRUST) as ledger:
+        return ledger.reserve(charge, limit).entry.id
 
 
 def races_of_reserves(place: Path | str, epsilon: str, delta: str, times: int) -> list[list[Any]]:
@@ -107,6 +109,7 @@ def races_of_reserves(place: Path | str, epsilon: str, delta: str, times: int) -
     """
     found = []
     limit = limit_for(charge_of(0, epsilon, delta))
+    import_for(lambda: reserve(place, limit, charge_of(0, epsilon, delta)))
     for time in range(times):
         charges = [
             replace(charge_of(number, epsilon, delta), account=f"people {time}")

@@ -129,6 +129,11 @@ class Child:
     def kill(self) -> None:
         os.kill(self.id, signal.SIGKILL)
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it has answered, or died."""
+        return bool(select.select([self._read], [], [], 0)[0])
+
     def answer(self, limit: float = 120) -> Any:
         """Wait for the answer; one that takes longer than ``limit`` seconds is killed."""
         end, parts = time.monotonic() + limit, []
@@ -151,13 +156,22 @@ class Child:
 def warm_up(folder: Path) -> None:
     """Import here, before anything is forked, what a release and a look at it import."""
 
-    def tried() -> list[str]:
+    def act() -> None:
         for case in RELEASES:
             world = folder / f"warm-{case.name}"
             if not case.replaces:
                 write_template(world, case)
                 released(world)
                 seen(world, case)
+
+    import_for(act)
+
+
+def import_for(act: Callable[[], Any]) -> None:
+    """Import here what a child imports to do this."""
+
+    def tried() -> list[str]:
+        act()
         return sorted(sys.modules)
 
     for name in forked(tried):

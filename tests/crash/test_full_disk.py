@@ -8,6 +8,8 @@ import pytest
 
 SIZES = (0, 300, 900, 3000, 9000, 33000, 50000, 60000, 80000, 800000)
 LEFT = (0, 4096, 8192, 16384, 32768, 65536, 98304, 131072, 800000)
+if not os.environ.get("CRASH_KILLS"):  # a part of them, where nothing is asked for
+    SIZES, LEFT = SIZES[::3], LEFT[2::3]
 CLEAR = ("cannot be made: ", "cannot write the key", "cannot write the keyring",
          "could not read or write", "the disk is full", "no file may be so large")  # fmt: skip
 

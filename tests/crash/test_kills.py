@@ -9,7 +9,7 @@ import os
 import pytest
 
 KILLS = os.environ.get("CRASH_KILLS", "120")
-EVERY = os.environ.get("CRASH_EVERY", "4")
+EVERY = os.environ.get("CRASH_EVERY", "10")
 SEED = os.environ.get("CRASH_SEED", "0")
 
 

@@ -241,9 +241,10 @@ def _ledger(folder: Path) -> Observed:
 
 
 def _told(record: Record) -> str:
-    """What a record tells but two things of one length: the keyed name of the source's state, and
-    the secret, sealed. The hashes of the chain are those of what is told here, and of these."""
+    """What a record tells but three things of one length: its salt, the keyed name of the source's
+    state, and the secret, sealed. The hashes of the chain are of these and of what is told here."""
     payload = json.loads(record.payload)
+    payload["salt"] = len(payload["salt"])  # of a record's own, from the operating system
     if run := payload.get("run"):
         run["of"], sealed = len(run["of"]), run["sealed"]
         run["sealed"] = {key: len(box) for key, box in sealed.items()}

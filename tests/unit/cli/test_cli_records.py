@@ -87,7 +87,7 @@ def test_all_accounts(cli, ledger):
     nothing = {"epsilon_limit": None, "delta_limit": None, "epsilon_left": None, "delta_left": None}
     assert document["accounts"] == [
         {
-            "account": name, "neighbours": "add_remove", "entries": 1, "open": still_open,
+            "account": name, "neighbours": "add_remove", "entries": 1, "reserved": still_open,
             "epsilon_spent": 0.25, "delta_spent": 1e-9,
             "epsilon_basic": 0.25, "delta_basic": 1e-9, **nothing,
         }
