@@ -113,13 +113,22 @@ OPENED = {
 )
 def test_a_channel_that_is_opened_again_is_noticed(tmp_path, processes, leak):
     name, target, form, size = OPENED[leak]
-    lab = Lab(tmp_path, processes, **size)
+    # What lies in memory is chance: a channel through it need not show in the first pair.
+    assert any(
+        seen.startswith(name)
+        for attempt in range(3)
+        for seen in noticed(Lab(tmp_path / str(attempt), processes, **size), target, form, leak)
+    )
+
+
+def noticed(lab: Lab, target: str, form: str, leak: str) -> set[str]:
+    """What tells some world from the first, with a channel opened again."""
+    lab.folder.mkdir()
     first, *others = (
         released(lab.observe(world, "parquet", target, form, leaks=[leak]))
-        for world in family("parquet")[:2]
+        for world in family("parquet")
     )
-    found = {seen for other in others for seen in differing(first, other)}
-    assert any(seen.startswith(name) for seen in found)
+    return {seen for other in others for seen in differing(first, other)}
 
 
 def check_holds_released_values_only(path: Path) -> None:
