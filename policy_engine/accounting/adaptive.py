@@ -31,15 +31,13 @@ from decimal import (
     ROUND_FLOOR,
     Context,
     Decimal,
-    Inexact,
-    InvalidOperation,
-    Overflow,
     localcontext,
 )
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.composition import MOST_EVENTS, Question, Tight
 from policy_engine.accounting.domain import (
+    EXACT,
     REPLACE_ONE,
     arithmetic,
     neighbour_notion,
@@ -80,10 +78,6 @@ _TINY = 1e-300
 _UP = Context(prec=5, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _SIX_UP = Context(prec=6, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _DOWN = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_EXACT = Context(
-    prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact, InvalidOperation, Overflow]
-)
-"""Amounts have at most 9 + 1000 digits; the traps never let a sum be rounded."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +95,7 @@ class Repeated:
         >>> [once.adds_up(n, Decimal(1), Decimal("1e-6")) for n in (3, 4)]
         [True, False]
         """
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             return times * self.epsilon <= epsilon and times * self.delta <= delta
 
     def covers(self, event: Event) -> bool:
@@ -141,7 +135,7 @@ class Cost:
         Cost(mass=Decimal('0.3'), scales=(Decimal('0.6'),))
         """
         mass, scales = Decimal(0), [Decimal(0)] * orders
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             for cost, times in costs:
                 mass += times * cost.mass
                 for at, scale in enumerate(cost.scales):
@@ -358,7 +352,7 @@ def _repeated(first: Repeated, times: int, epsilon: Decimal, neighbours: str) ->
         own = Tight().delta(((first.event, times),), epsilon, Question(neighbours))
     if not first.adds_up(times, epsilon, Decimal(1)):
         return own
-    with localcontext(_EXACT):
+    with localcontext(EXACT):
         return min(own, times * first.delta)
 
 

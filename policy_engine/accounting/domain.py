@@ -17,6 +17,7 @@ from decimal import (
     Context,
     Decimal,
     DivisionByZero,
+    Inexact,
     InvalidOperation,
     Overflow,
     localcontext,
@@ -33,6 +34,11 @@ REPLACE_ONE = "replace_one"
 
 DIGITS = 12
 """Significant digits of every number handed out."""
+
+EXACT = Context(
+    prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact, InvalidOperation, Overflow]
+)
+"""For sums of amounts of at most 9 + 1000 digits; the traps never let one be rounded."""
 
 _TINY = Decimal("1e-300")
 _LARGEST_K = 10**9

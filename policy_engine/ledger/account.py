@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
+from policy_engine.accounting.domain import EXACT
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.entry import Charge, check_amount
 from policy_engine.ledger.pricing import Asked, Price, Spent, fits, fitting, price
 
-_EXACT = Context(prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
@@ -250,5 +250,5 @@ def plain(amount: Decimal) -> str:
     >>> [plain(Decimal(text)) for text in ("0.50", "1E+2", "0E-9", "1.0e-9", "0.000010")]
     ['0.5', '100', '0', '1e-9', '0.00001']
     """
-    digits = _EXACT.normalize(amount)
+    digits = EXACT.normalize(amount)
     return f"{digits:f}" if digits.adjusted() > -7 else f"{digits:e}"

@@ -14,14 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
     ROUND_FLOOR,
     Context,
     Decimal,
-    Inexact,
-    InvalidOperation,
-    Overflow,
 )
 from functools import lru_cache
 from itertools import product
@@ -39,7 +34,7 @@ from policy_engine.accounting.adaptive import (
 )
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.composition import Charges, Question, Tight
-from policy_engine.accounting.domain import claimed, neighbour_notion
+from policy_engine.accounting.domain import EXACT, claimed, neighbour_notion
 from policy_engine.accounting.events import (
     ApproximateDP,
     DiscreteLaplace,
@@ -60,10 +55,6 @@ _MECHANISMS: dict[str, type[Any]] = {
 }
 _NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, TypeError,
              ValueError)  # fmt: skip
-# Amounts have at most 9 + 1000 digits, so a sum of 10⁹⁰ of them fits; the traps never let it round.
-_EXACT = Context(
-    prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact, InvalidOperation, Overflow]
-)
 _THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
 _LEAST_DELTA = Decimal("1e-900")
 _DOUBLINGS, _PARTS = 7, 1000
@@ -441,7 +432,7 @@ def _worst(
     """
     sums: dict[tuple[str, str] | None, tuple[Decimal, ...]] = {}
     for kind in kinds:
-        terms = tuple(_EXACT.multiply(number, Decimal(kind.times)) for number in numbers(kind))
+        terms = tuple(EXACT.multiply(number, Decimal(kind.times)) for number in numbers(kind))
         sums[kind.asked.part] = _added(sums.get(kind.asked.part), terms)
     total = sums.pop(None, None)
     partitions: dict[str, tuple[Decimal, ...]] = {}
@@ -456,7 +447,7 @@ def _worst(
 
 
 def _added(total: tuple[Decimal, ...] | None, terms: tuple[Decimal, ...]) -> tuple[Decimal, ...]:
-    return terms if total is None else tuple(map(_EXACT.add, total, terms))
+    return terms if total is None else tuple(map(EXACT.add, total, terms))
 
 
 def _scenarios(kinds: Iterable[Kind]) -> list[Charges]:
