@@ -34,7 +34,7 @@ NUMBERS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL, Kind.FLOAT})
 TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_ZONED, Kind.TIMESTAMP_OTHER})
 
 _KINDS = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), Kind.INTEGER),
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT"), Kind.INTEGER),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Kind.INTEGER),
     **dict.fromkeys(("HUGEINT", "UHUGEINT"), Kind.WIDE_INTEGER),
     **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.FLOAT),
@@ -47,6 +47,7 @@ _KINDS = {
     "TIME": Kind.TIME,
     "TIMESTAMP": Kind.TIMESTAMP,
     "TIMESTAMP WITH TIME ZONE": Kind.TIMESTAMP_ZONED,
+    "TIMESTAMPTZ": Kind.TIMESTAMP_ZONED,
     "UUID": Kind.UUID,
 }
 
@@ -86,8 +87,9 @@ class Table:
     """A source: where it is, and its columns in order.
 
     ``parts`` are the quoted parts of a table's name; empty for a file, whose path is
-    ``path``. ``view`` is the text of a view, None for a base table, and ``related`` what else
-    its database holds: what the view reads is among it.
+    ``path``; a folder is one of Parquet files. ``view`` is the text of a view, None for a base
+    table, and ``related`` what else its database holds: what the view reads is among it.
+    ``partitions`` are names that its folders have, as in ``year=2020``, and no columns.
     """
 
     columns: tuple[Column, ...]
@@ -95,6 +97,8 @@ class Table:
     parts: tuple[str, ...] = ()
     view: str | None = None
     related: tuple[Table, ...] = ()
+    is_folder: bool = False
+    partitions: tuple[str, ...] = ()
 
     def find(self, name: str) -> Column | None:
         """The column called ``name``, exactly or else in another case, as SQL has it."""
@@ -107,6 +111,12 @@ class Table:
     @cached_property
     def _folded(self) -> Mapping[str, Column]:
         return {column.name.lower(): column for column in reversed(self.columns)}
+
+    @property
+    def files(self) -> str:
+        """What names the file or files that are read, as the engine reads it."""
+        assert self.path is not None
+        return f"{self.path}/**/*.parquet" if self.is_folder else self.path
 
     @property
     def name(self) -> str:

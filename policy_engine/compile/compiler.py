@@ -30,8 +30,11 @@ def compiled_plan(
     *,
     target: tuple[str, ...] = (),
     replaces: bool = False,
+    secret: exp.Expr | None = None,
 ) -> Plan:
     """The plan of ``policy`` over ``table``; ``target`` is the full name of a table to make.
+
+    ``secret`` is a query for the sample's secret, where no connection brings it.
 
     Raises:
         PolicyError: the policy does not fit the table, with every problem.
@@ -39,13 +42,14 @@ def compiled_plan(
     problems = find_problems(policy, table, dialect)
     if problems:
         raise PolicyError(problems)
-    draft = Draft(policy, table, dialect)
+    draft = Draft(policy, table, dialect, secret)
     for stage in STAGES:
         draft = stage(draft)
     assert draft.query is not None
     query = draft.query
+    inline = False if dialect.says_inline else None
     for name, step in draft.steps:
-        query = query.with_(name_of(name), as_=step, materialized=False, copy=False)
+        query = query.with_(name_of(name), as_=step, materialized=inline, copy=False)
     made = None
     if target:
         names = [name_of(part) for part in target]
@@ -80,17 +84,68 @@ def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Probl
                 )
             )
             continue
-        broken = type_problem(recoding, read[name].column.kind)
+        broken = type_problem(recoding, read[name].column)
         if broken is not None:
             message, _, remedy = broken.partition("; ")
             found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))
+    found.extend(_dialect_problems(policy, table, dialect))
     found.extend(_source_problems(policy, table))
     found.extend(_grouping_problems(policy, table))
     found.extend(_sample_problems(policy, table, dialect))
     return tuple(Problem(str(policy.file), 0, 0, *problem) for problem in found)
 
 
+def _dialect_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tuple[str, str, str]]:
+    """What the policy asks for and the dialect does not define, with the dialect's reason."""
+    keyed, no_order = policy.method == "keyed", not policy.source.order_by
+    many = policy.source.key is not None and not policy.source.unique
+    read = {found.source.name.lower() for found in read_columns(policy, table).values()}
+    key = str(policy.source.key).lower()
+    asked = {
+        "file": ("source.path", table.path is not None and not table.parts),
+        "row_number": ("source.unit", keyed and policy.source.key is None),
+        "in_sample": ("sample.method", keyed),
+        "native_sample": ("sample.method", not keyed),
+        "try_cast": ("source.columns", bool(policy.source.columns)),
+        # Any of a person's rows would do, and none is the first by what is read.
+        "place_of_a_row": ("source.unit", many and no_order and not read - {key}),
+        "repeat": ("release.as", policy.release.form == "rows"),
+        "create_table": ("release.relation", policy.release.relation is not None),
+    }
+    wanted = [(operation, path) for operation, (path, is_asked) in asked.items() if is_asked]
+    found = []
+    lacks = {**dialect.lacks}
+    if "row_number" in lacks:
+        lacks["place_of_a_row"] = "a person's rows have no order; name one in unit.keep.order_by"
+    for operation, path in (*wanted, *_asked_of_columns(policy, table)):
+        if operation in lacks:
+            reason, _, remedy = lacks[operation].partition("; ")
+            found.append((path, f"{dialect.title} cannot do this: {reason}", remedy))
+    return found
+
+
+_COLUMNS = {
+    Kind.TEXT: "text_column",
+    Kind.LABEL: "text_column",
+    Kind.FLOAT: "float_column",
+    Kind.BOOLEAN: "truth_column",
+}
+
+
+def _asked_of_columns(policy: Policy, table: Table) -> list[tuple[str, str]]:
+    """What the columns that are read ask of an engine, each with its place in the policy."""
+    read = read_columns(policy, table)
+    places = [(path_text(("recode", name)), found.source) for name, found in read.items()]
+    named = [("source.unit.key", policy.source.key or "")]
+    named += [("source.unit.keep.order_by", name) for name, _ in policy.source.order_by]
+    places += [(path, column) for path, name in named if (column := table.find(name)) is not None]
+    asked = [(_COLUMNS[c.kind], path) for path, c in places if c.kind in _COLUMNS]
+    return asked + [("binary_text", path) for path, c in places if c.is_collated]
+
+
 def _near(name: str, table: Table) -> str:
+    if name.lower() in map(str.lower, table.partitions):
+        return f"{name}=… is a folder's name, which is not read: write it into the files"
     names = {column.name.lower(): column.name for column in table.columns}
     close = get_close_matches(name.lower(), names, 1, 0.6)
     return f"did you mean {names[close[0]]!r}?" if close else "name a column of the source"
@@ -163,11 +218,16 @@ def _sample_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tup
     if policy.method == "keyed" and policy.source.key is None and table.view is not None:
         message = f"{table.name} is a view, whose rows have no numbers to draw from"
         found.append(("source.unit", message, "name unit.key, or use sample.method: native"))
+    if policy.source.key is None and table.is_folder:
+        message = f"{table.name} is a folder of files, whose rows have no numbers to draw from"
+        found.append(("source.unit", message, "name unit.key"))
     if policy.method == "keyed" and threshold(policy.rate) < 1:
         message = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
         found.append(("sample.rate", message, "raise the rate"))
+    if policy.method != "keyed" or policy.source.key is not None or "row_number" in dialect.lacks:
+        return found
     number = dialect.row_number(is_file=table.path is not None and not table.parts)
-    if policy.method == "keyed" and table.find(number) is not None:
+    if table.find(number) is not None:
         message = f"the source has a column {number!r}, which hides the engine's row number"
         found.append(("source", message, "rename that column"))
     return found

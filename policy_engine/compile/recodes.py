@@ -7,6 +7,7 @@ name gets the label that the policy gave for it.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -16,6 +17,7 @@ from sqlglot import exp
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
 from policy_engine.dialects.base import Dialect
+from policy_engine.dialects.numbers import number_literal, plain_digits
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -33,22 +35,28 @@ _LOOKED_UP = frozenset(
 )
 _MOMENTS = TIMES | {Kind.DATE}
 _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
-_KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
+KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
 _FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 _HOURS = ("hour",)
 _MOST_DECIMALS = 18
+# A DOUBLE has these digits of every decimal number, whoever converts it.
+_DIGITS_OF_A_DOUBLE = 15
+_LONGEST_STEP = Decimal(10) ** 17
+_LEAST_RANGE = Decimal(10) ** 9
+_PRECISION = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 # A longer literal is no exact number of the engine, and the kernel does not read it.
 _MOST_DIGITS = 38
 _MOST_CHARACTERS = 999_999_999
 _WHOLE = Context(prec=MAX_PREC)
 
 
-def type_problem(recoding: Recoding, kind: Kind) -> str | None:
-    """Which law of ``recoding`` a column of this kind breaks, with a remedy; None if none.
+def type_problem(recoding: Recoding, column: Column) -> str | None:
+    """Which law of ``recoding`` a column of this type breaks, with a remedy; None if none.
 
-    >>> type_problem(Prefix(3), Kind.INTEGER)
+    >>> type_problem(Prefix(3), Column("age", "INTEGER"))
     'prefix takes text, found a whole number; read it as text with source.columns'
     """
+    kind = column.kind
     match recoding:
         case Constant():
             return None
@@ -66,15 +74,23 @@ def type_problem(recoding: Recoding, kind: Kind) -> str | None:
         case Prefix():
             remedy = "read it as text with source.columns"
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
-        case Round(step) if _digits(step) > _MOST_DECIMALS or _is_long(step):
-            law = f"at most {_MOST_DECIMALS} decimal places and {_MOST_DIGITS} digits"
-            return f"round takes a step of {law}; use a plainer one"
-        case Round():
-            remedy = _instead(kind, times="use truncate")
-            numbers = NUMBERS - {Kind.WIDE_INTEGER}
-            return _unless(kind in numbers, "round takes a number", kind, remedy)
+        case Round(step):
+            return _round_problem(step, column)
         case Truncate(unit):
             return _truncate_problem(unit, kind)
+
+
+def _round_problem(step: Decimal, column: Column) -> str | None:
+    places = f"at most {_MOST_DECIMALS} decimal places and {_DIGITS_OF_A_DOUBLE} digits"
+    too_fine = _digits(step) > _MOST_DECIMALS or _length(step) > _DIGITS_OF_A_DOUBLE
+    if too_fine or step > _LONGEST_STEP:
+        return f"round takes a step of {places}, up to 10^17; use a plainer one"
+    if _range(column) < _LEAST_RANGE:
+        law = f"round takes a decimal number of at most {_DIGITS_OF_A_DOUBLE} digits, or 6 behind"
+        return f"{law} the point, found {column.type}; use bins, or a column with fewer digits"
+    remedy = _instead(column.kind, times="use truncate")
+    numbers = NUMBERS - {Kind.WIDE_INTEGER}
+    return _unless(column.kind in numbers, "round takes a number", column.kind, remedy)
 
 
 def _instead(kind: Kind, *, times: str = "", numbers: str = "") -> str:
@@ -141,24 +157,28 @@ def recode(recoding: Recoding, value: exp.Expr, column: Column, dialect: Dialect
     kind = column.kind
     match recoding:
         case Constant(label):
-            return exp.Literal.string(label)
+            return dialect.label(label)
         case Keep():
-            return _cast(value, "VARCHAR") if kind in _KEPT_AS_TEXT else value
+            as_it_is = dialect.text if kind in KEPT_AS_TEXT else dialect.kept
+            return as_it_is(value, column.type)
         case Bins(cuts, labels):
             return _bins(cuts, labels, value, column, dialect)
         case Lookup(table, other):
-            return _lookup(table, other, value, kind)
+            return _lookup(table, other, value, column, dialect)
         case Prefix(length):
-            text = value if kind is Kind.TEXT else _cast(value, "VARCHAR")
-            return exp.Left(this=text, expression=exp.Literal.number(length))
+            return dialect.prefix(_text(value, column, dialect), length)
         case Round(step):
-            return _round(step, value, kind)
+            digits = _digits(step)
+            whole = kind is Kind.INTEGER and not digits
+            most = Decimal(10) ** (_MOST_DECIMALS if whole else _MOST_DECIMALS - 1 - digits)
+            below = min(most, _range(column))
+            return dialect.round(value, step, digits, below=below, is_whole=whole)
         case Truncate(unit):
             return _truncate(unit, value, kind, dialect)
 
 
-def _cast(node: exp.Expr, kind: str) -> exp.Cast:
-    return exp.Cast(this=node, to=exp.DataType.build(kind, dialect="duckdb"))
+def _text(value: exp.Expr, column: Column, dialect: Dialect) -> exp.Expr:
+    return value if column.kind is Kind.TEXT else dialect.text(value, column.type)
 
 
 def _null_case(value: exp.Expr) -> exp.Case:
@@ -166,8 +186,8 @@ def _null_case(value: exp.Expr) -> exp.Case:
     return exp.Case(ifs=[exp.If(this=is_null, true=exp.Null())])
 
 
-def _label(text: str | None) -> exp.Expr:
-    return exp.Null() if text is None else exp.Literal.string(text)
+def _label(text: str | None, dialect: Dialect) -> exp.Expr:
+    return exp.Null() if text is None else dialect.label(text)
 
 
 def _bins(
@@ -181,25 +201,55 @@ def _bins(
     if column.kind is Kind.FLOAT:
         case.append("ifs", exp.If(this=dialect.is_nan(value.copy()), true=exp.Null()))
     for cut, label in zip(cuts, labels, strict=False):
-        case.append("ifs", exp.If(this=_below(cut, value, column), true=_label(label)))
-    case.set("default", _label(labels[-1]))
+        below = _below(cut, value, column, dialect)
+        case.append("ifs", exp.If(this=below, true=_label(label, dialect)))
+    case.set("default", _label(labels[-1], dialect))
     return case
 
 
-def _below(cut: object, value: exp.Expr, column: Column) -> exp.Expr:
+def _below(cut: object, value: exp.Expr, column: Column, dialect: Dialect) -> exp.Expr:
     # A comparison converts both sides to one type, and a value that does not fit it is an
     # error: where there is no common type for every value, both are compared as DOUBLE.
-    compared = value.copy()
+    compared, literal = value.copy(), _cut(cut, column.kind, dialect)
     if isinstance(cut, Decimal) and not _has_common_type(cut, column):
-        compared = _cast(compared, "DOUBLE")
-    return exp.LT(this=compared, expression=_cut(cut))
+        exact = dialect.exact(cut) if _is_exact(cut, column) else None
+        if exact is None:
+            compared = dialect.double(compared)
+        else:
+            literal = exact
+    return exp.LT(this=compared, expression=literal)
 
 
 def _has_common_type(cut: Decimal, column: Column) -> bool:
     """Whether every value of the column and ``cut`` convert to one type."""
-    if column.kind is Kind.DECIMAL:
+    if column.kind is Kind.DECIMAL or column.type.upper() == "FLOAT":
         return False
     return cut >= 0 or column.type.upper() != "UHUGEINT"
+
+
+def _is_exact(cut: Decimal, column: Column) -> bool:
+    """Whether decimals that a DOUBLE does not hold are compared with ``cut``, all of 18 digits.
+
+    Of fewer digits all of them are told apart as DOUBLE, in every engine.
+    """
+    precision, _ = _precision(column) or (0, 0)
+    digits = max(_length(cut), _digits(cut))
+    if precision <= _DIGITS_OF_A_DOUBLE >= digits:
+        return False
+    return 0 < precision <= _MOST_DECIMALS >= digits and abs(cut) < Decimal(10) ** _MOST_DECIMALS
+
+
+def _precision(column: Column) -> tuple[int, int] | None:
+    """How many digits a decimal column has, and how many of them behind the point."""
+    found = _PRECISION.fullmatch(column.type.upper())
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _range(column: Column) -> Decimal:
+    """What the values are below of which every engine makes the same DOUBLE."""
+    precision, scale = _precision(column) or (0, 0)
+    exponent = 18 if precision <= _DIGITS_OF_A_DOUBLE else _DIGITS_OF_A_DOUBLE - scale
+    return Decimal(10) ** exponent
 
 
 def _digits(number: Decimal) -> int:
@@ -207,56 +257,47 @@ def _digits(number: Decimal) -> int:
     return max(0, -int(number.normalize(_WHOLE).as_tuple().exponent))
 
 
-def _cut(cut: object) -> exp.Expr:
+def _cut(cut: object, kind: Kind, dialect: Dialect) -> exp.Expr:
     if isinstance(cut, Decimal):
-        return _number(cut)
-    kind = "TIMESTAMP" if isinstance(cut, datetime) else "DATE"
-    text = cut.isoformat(" ") if isinstance(cut, datetime) else str(cut)
-    return _cast(exp.Literal.string(text), kind)
+        return number_literal(cut)
+    if isinstance(cut, datetime):
+        return dialect.moment(cut)
+    assert isinstance(cut, date)
+    return dialect.midnight(cut) if kind in TIMES else dialect.day(cut)
 
 
 def _is_long(number: Decimal) -> bool:
-    return len(_plain(number).replace(".", "")) > _MOST_DIGITS
+    return len(plain_digits(number).replace(".", "")) > _MOST_DIGITS
 
 
-def _plain(number: Decimal) -> str:
-    """The digits of a number: no sign, no exponent, no trailing zeros that widen its type."""
-    return f"{number.copy_abs().normalize(_WHOLE):f}"
-
-
-def _number(number: Decimal) -> exp.Expr:
-    literal = exp.Literal.number(_plain(number))
-    return exp.Neg(this=literal) if number < 0 else literal
+def _length(number: Decimal) -> int:
+    """How many digits a number has, without zeros at its ends."""
+    return len(number.normalize(_WHOLE).as_tuple().digits)
 
 
 def _lookup(
-    table: Sequence[tuple[str, str | None]], other: str | None, value: exp.Expr, kind: Kind
+    table: Sequence[tuple[str, str | None]],
+    other: str | None,
+    value: exp.Expr,
+    column: Column,
+    dialect: Dialect,
 ) -> exp.Expr:
     keys: dict[str | None, list[str]] = defaultdict(list)
     for key, label in table:
         keys[label].append(key)
-    text = value if kind is Kind.TEXT else _cast(value, "VARCHAR")
+    text = _text(value, column, dialect)
     case = _null_case(text)
     for label, members in keys.items():
         literals = [exp.Literal.string(member) for member in members]
         known = exp.In(this=text.copy(), expressions=literals)
-        case.append("ifs", exp.If(this=known, true=_label(label)))
-    case.set("default", _label(other))
+        case.append("ifs", exp.If(this=known, true=_label(label, dialect)))
+    case.set("default", _label(other, dialect))
     return case
 
 
-def _round(step: Decimal, value: exp.Expr, kind: Kind) -> exp.Expr:
-    quotient = exp.Div(this=_cast(value, "DOUBLE"), expression=_number(step))
-    product = exp.Mul(this=exp.Round(this=quotient), expression=_number(step))
-    digits = _digits(step)
-    exact = "BIGINT" if kind is Kind.INTEGER and not digits else f"DECIMAL(18, {digits})"
-    # What does not fit, NaN and ±inf become NULL instead of an error.
-    return exp.TryCast(this=product, to=exp.DataType.build(exact, dialect="duckdb"), safe=True)
-
-
 def _truncate(unit: str, value: exp.Expr, kind: Kind, dialect: Dialect) -> exp.Expr:
-    start = dialect.truncate(value.copy(), unit)
+    start = dialect.truncate(value.copy(), unit, is_date=kind is Kind.DATE)
     # DATE_TRUNC fails at the ends of the calendar, so it is asked inside these years only.
-    inside = exp.Between(this=value.copy(), low=_cut(_FIRST_DAY), high=_cut(_LAST_DAY))
-    result = _cast(start, "DATE") if kind is Kind.DATE else start
-    return exp.Case(ifs=[exp.If(this=inside, true=result)])
+    low, high = _cut(_FIRST_DAY, kind, dialect), _cut(_LAST_DAY, kind, dialect)
+    inside = exp.Between(this=value.copy(), low=low, high=high)
+    return exp.Case(ifs=[exp.If(this=inside, true=start)])

@@ -52,7 +52,7 @@ def render(plan: Plan) -> str:
         InternalError: a template asked for something that is not a node.
     """
     template = "select" if plan.target is None else "create_table"
-    if plan.replaces and plan.target is not None:
+    if plan.replaces and plan.target is not None and plan.dialect.replaces:
         template = "replace_table"
     environment = _environment(plan.dialect)
     nodes = {"query": plan.query, "target": plan.target}

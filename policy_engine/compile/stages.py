@@ -7,6 +7,7 @@ GROUP BY then cannot mean the raw column of the same name (sampling.md).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod
@@ -14,10 +15,21 @@ from math import prod
 from sqlglot import exp
 
 from policy_engine.compile.catalog import Column, Kind, Table, fresh
-from policy_engine.compile.recodes import recode
-from policy_engine.dialects.base import Dialect, sample_relation
-from policy_engine.policy.recodings import Bins, Constant, Keep, Lookup, Recoding
+from policy_engine.compile.recodes import KEPT_AS_TEXT, recode
+from policy_engine.dialects.base import Dialect
+from policy_engine.errors import PolicyError, Problem, UsageError
+from policy_engine.policy.recodings import (
+    Bins,
+    Constant,
+    Keep,
+    Lookup,
+    Recoding,
+    Round,
+    Truncate,
+)
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.tree import path_text
+from policy_engine.syntax.readings import READINGS
 
 #: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
 #: itself names span at most this many combinations. A rule over the policy, not the data.
@@ -35,11 +47,15 @@ _DECLARED_TYPES = {
 
 @dataclass(frozen=True)
 class Draft:
-    """A query in the making: the named queries so far, and the query that reads the last."""
+    """A query in the making: the named queries so far, and the query that reads the last.
+
+    ``secret`` is a query for the sample's secret, where no connection brings it.
+    """
 
     policy: Policy
     table: Table
     dialect: Dialect
+    secret: exp.Expr | None = None
     steps: tuple[tuple[str, exp.Select], ...] = ()
     query: exp.Select | None = None
     rank: str | None = None
@@ -59,7 +75,7 @@ class Draft:
     @property
     def last(self) -> exp.Table:
         """The query before, as a relation to read."""
-        return exp.to_table(self.steps[-1][0], quoted=True)
+        return exp.Table(this=exp.to_identifier(self.steps[-1][0], quoted=True))
 
 
 Stage = Callable[[Draft], Draft]
@@ -100,8 +116,9 @@ def _quoted(name: str) -> exp.Column:
 
 def _source(draft: Draft) -> exp.Expr:
     if draft.table.path is not None and not draft.table.parts:
-        numbered = draft.policy.method == "keyed"
-        return draft.dialect.file(draft.table.path, numbered=numbered)
+        by_row = draft.policy.source.key is None or _any_row_will_do(draft)
+        numbered = draft.policy.method == "keyed" and by_row
+        return draft.dialect.file(draft.table.files, numbered=numbered)
     names = [exp.to_identifier(part, quoted=True) for part in draft.table.parts]
     return exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
 
@@ -122,45 +139,66 @@ def sample(draft: Draft) -> Draft:
         source.set("sample", dialect.native_sample(policy.rate))
         return draft.then("sampled", query.from_(source))
     is_file = isinstance(source.this, exp.ReadParquet)
-    unit = policy.source.key or dialect.row_number(is_file=is_file)
-    drawn = exp.select(_quoted("unit")).from_(
-        exp.to_table(sample_relation(policy.rate), quoted=True)
-    )
-    inside = exp.In(this=_quoted(unit), query=exp.Subquery(this=drawn))
-    query = query.from_(source).where(inside, copy=False)
-    return _one_row(draft, query, is_file) if policy.source.key else draft.then("sampled", query)
+    key = policy.source.key
+    unit = _spelled(key, draft) if key else dialect.row_number(is_file=is_file)
+    kept = dialect.in_sample(_quoted(unit), policy.rate, draft.secret)
+    query = query.from_(source).where(kept, copy=False)
+    many = policy.source.key is not None and not policy.source.unique
+    return _one_row(draft, query) if many else draft.then("sampled", query)
 
 
-def _one_row(draft: Draft, query: exp.Select, is_file: bool) -> Draft:
+def _one_row(draft: Draft, query: exp.Select) -> Draft:
     """Number each person's own rows; the next step keeps the first."""
     source = draft.policy.source
+    order = [*source.order_by, *((name, "asc") for name in _tie_breakers(draft))]
     terms = [
-        exp.Ordered(this=_quoted(name), desc=way == "desc", nulls_first=False)
-        for name, way in source.order_by
-    ]
-    terms += [
-        exp.Ordered(this=_quoted(name), desc=False, nulls_first=False)
-        for name in _tie_breakers(draft, is_file)
+        term
+        for name, way in order
+        for term in draft.dialect.ordered(
+            _by_bytes(name, draft), descending=way == "desc", text=_is_text(name, draft)
+        )
     ]
     rank = fresh("policy_engine_rank", [column.name for column in draft.table.columns])
     window = exp.Window(
         this=exp.RowNumber(),
-        partition_by=[_quoted(str(source.key))],
+        partition_by=[_quoted(_spelled(str(source.key), draft))],
         order=exp.Order(expressions=terms),
     )
     query = query.select(exp.alias_(window, rank, quoted=True), copy=False)
     return draft.then("sampled", query, rank=rank)
 
 
-def _tie_breakers(draft: Draft, is_file: bool) -> list[str]:
-    """What tells a person's own rows apart behind the policy's order: their place in the source.
-
-    Rows of a view have none; those that are alike in all that is recoded are the same to a release.
-    """
-    if draft.table.view is None:
-        return [draft.dialect.row_number(is_file=is_file)]
+def _tie_breakers(draft: Draft) -> list[str]:
+    """All else that is recoded: rows that tie in it are the same to a release, on every engine."""
+    if _any_row_will_do(draft) and draft.table.view is None:
+        # Any row will do, but it is one and the same.
+        return [draft.dialect.row_number(is_file=bool(draft.table.path and not draft.table.parts))]
     ordered = {name.lower() for name, _ in draft.policy.source.order_by}
     return [name for name in _inputs(draft) if name.lower() not in ordered]
+
+
+def _any_row_will_do(draft: Draft) -> bool:
+    """Whether a person's rows are all alike in what is read, and no order is named."""
+    key = str(draft.policy.source.key).lower()
+    others = [name for name in _inputs(draft) if name.lower() != key]
+    return not others and not draft.policy.source.order_by
+
+
+def _spelled(name: str, draft: Draft) -> str:
+    """A column's name as the catalog spells it: to some engines another case is another name."""
+    found = draft.table.find(name)
+    return found.name if found else name
+
+
+def _by_bytes(name: str, draft: Draft) -> exp.Expr:
+    found = draft.table.find(name)
+    column = _quoted(found.name if found else name)
+    return draft.dialect.binary_text(column) if found and found.is_collated else column
+
+
+def _is_text(name: str, draft: Draft) -> bool:
+    found = draft.table.find(name)
+    return found is not None and found.kind is Kind.TEXT and not found.is_collated
 
 
 def count_raw(draft: Draft) -> Draft:
@@ -188,16 +226,40 @@ def _only_first(draft: Draft, query: exp.Select) -> exp.Select:
 
 
 def recoded(draft: Draft) -> Draft:
-    """Give every column its released value under its released name."""
+    """Give every column its released value under its released name.
+
+    Raises PolicyError where the engine has no way to make one.
+    """
     read = read_columns(draft.policy, draft.table)
     items: list[exp.Expr] = []
+    problems: list[Problem] = []
     for name, recoding in draft.policy.recodings:
-        value = _recoded(read.get(name), recoding, draft.dialect)
+        try:
+            value = _recoded(read.get(name), recoding, draft.dialect)
+            _check_texts(value, draft.dialect)
+        except UsageError as error:
+            told, _, remedy = str(error).partition("; ")
+            path = path_text(("recode", name))
+            problems.append(Problem(str(draft.policy.file), 0, 0, path, told, remedy))
+            continue
         items.append(exp.alias_(value, name, quoted=True))
+    if problems:
+        raise PolicyError(tuple(problems))
     if draft.count is not None:
         items.append(_quoted(draft.count))
     query = exp.select(*items).from_(draft.last)
     return draft.then("recoded", query if draft.count else _only_first(draft, query))
+
+
+def _check_texts(value: exp.Expr, dialect: Dialect) -> None:
+    """Refuse a text that the kernel would not read in this engine: it may mean another there."""
+    reading = READINGS.get(dialect.name)
+    for text in value.find_all(exp.Literal):
+        if reading is None or not text.is_string or "\\" not in text.name:
+            continue
+        if not re.fullmatch(reading.lexicon.string, dialect.sql(text)):
+            found = f"{dialect.title} cannot do this: {text.name!r} has a backslash"
+            raise UsageError(f"{found}, which it may read in a way of its own; write another sign")
 
 
 def _recoded(read: ReadColumn | None, recoding: Recoding, dialect: Dialect) -> exp.Expr:
@@ -213,12 +275,11 @@ def _value(read: ReadColumn, dialect: Dialect) -> exp.Expr:
     if read.source.is_collated:
         column = dialect.binary_text(column)
     if read.declared is not None:
-        to = exp.DataType.build(read.declared, dialect="duckdb")
-        return exp.TryCast(this=column, to=to, safe=True)
+        return dialect.try_cast(column, read.declared)
     if kind is Kind.TIMESTAMP_ZONED:
         return dialect.utc(column)
     if kind is Kind.TIMESTAMP_OTHER:
-        return exp.TryCast(this=column, to=exp.DataType.build("TIMESTAMP"), safe=True)
+        return dialect.try_cast(column, "TIMESTAMP")
     return column
 
 
@@ -233,7 +294,7 @@ def group(draft: Draft) -> Draft:
     shown: exp.Expr = total.copy()
     if draft.count is not None:
         total = exp.Sum(this=_quoted(draft.count))
-        shown = exp.Cast(this=total.copy(), to=exp.DataType.build("BIGINT"))
+        shown = draft.dialect.total(total.copy())
     columns = [_quoted(name) for name in policy.columns]
     count = _count_name(policy)
     enough = exp.GTE(this=total, expression=exp.Literal.number(policy.k))
@@ -270,13 +331,28 @@ def repeat(draft: Draft) -> Draft:
 def order(draft: Draft) -> Draft:
     """Sort by every released column: the order then tells nothing about the source."""
     assert draft.query is not None
+    read = read_columns(draft.policy, draft.table)
     terms = [
-        exp.Ordered(this=_quoted(name), desc=False, nulls_first=False)
-        for name in draft.policy.columns
+        term
+        for name, recoding in draft.policy.recodings
+        for term in draft.dialect.ordered(_quoted(name), text=_shows_text(recoding, read.get(name)))
     ]
     query = draft.query.copy()
     query.set("order", exp.Order(expressions=terms))
     return replace(draft, query=query)
+
+
+def _shows_text(recoding: Recoding, read: ReadColumn | None) -> bool:
+    """Whether what a recoding releases is a text."""
+    match recoding:
+        case Keep():
+            return read is not None and (
+                read.column.kind is Kind.TEXT or read.column.kind in KEPT_AS_TEXT
+            )
+        case Round() | Truncate():
+            return False
+        case _:
+            return True
 
 
 STAGES: tuple[Stage, ...] = (sample, count_raw, recoded, group, repeat, order)

@@ -22,6 +22,7 @@ from policy_engine.expressions.datatypes import (
     TEXT,
     TIMES,
     WIDE_DECIMAL,
+    holds_exactly,
     plain,
     type_of,
 )
@@ -58,7 +59,7 @@ def check_cast(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     if isinstance(node, exp.TryCast) or isinstance(inner, exp.Null):
         return
     if isinstance(inner, exp.Literal):
-        total = _converts(inner, target)
+        total = _converts(inner, target) or (inner.is_string and holds_exactly(node.to, inner.name))
     elif isinstance(inner, exp.DateTrunc | exp.TimestampTrunc) and target == "DATE":
         total = True
     else:

@@ -46,6 +46,7 @@ _SYNONYMS = {
     "TIME WITHOUT TIME ZONE": "TIME", "BYTEA": "BLOB", "BINARY": "BLOB", "VARBINARY": "BLOB",
 }  # fmt: skip
 _DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC|DEC) *\( *(\d+) *(?:, *(\d+))?")
+_EXACT = re.compile(r"-?([0-9]{1,38})(?:\.([0-9]{1,38}))?", re.ASCII)
 _PRECISE = re.compile(r"(?:TIMESTAMP|DATETIME) *\( *(\d+)")
 # What the digits behind the second make of TIMESTAMP(n).
 _PRECISIONS = ("TIMESTAMP_S", *["TIMESTAMP_MS"] * 3, *["TIMESTAMP"] * 3)
@@ -70,6 +71,21 @@ def plain(kind: str) -> str:
         return dict(enumerate(_PRECISIONS)).get(int(precise[1][:9]), "TIMESTAMP_NS")
     name = name.split("(")[0].strip()
     return _SYNONYMS.get(name, name)
+
+
+def holds_exactly(kind: exp.DataType, text: str) -> bool:
+    """Whether a text is a number that DECIMAL(p, s) has, digit by digit.
+
+    >>> holds_exactly(exp.DataType.build("decimal(18, 1)"), "-0.5")
+    True
+    """
+    digits = _DECIMAL.match(kind.sql("duckdb").upper())
+    found = _EXACT.fullmatch(text)
+    if digits is None or digits[2] is None or found is None or len(digits[1]) > 2:
+        return False
+    precision, scale = int(digits[1]), int(digits[2][:2])
+    fits = len(found[1].lstrip("0")) <= precision - scale
+    return precision <= 38 and fits and len(found[2] or "") <= scale
 
 
 def is_floating(kind: str) -> bool:

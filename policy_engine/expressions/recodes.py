@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 from typing import cast
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import FLOATS
+from policy_engine.expressions.datatypes import FLOATS, holds_exactly
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -32,8 +33,9 @@ from policy_engine.policy.recodings import (
 )
 from policy_engine.syntax.literals import bare, moment, number, ordinal
 from policy_engine.syntax.names import fold
+from policy_engine.syntax.readings.rounding import is_bounded
 
-_FIRST_DAY, _LAST_DAY = "0001-01-01", "9999-12-31"
+_YEARS = (date(1, 1, 1), date(9999, 12, 31))
 _AS_TEXT = ("TEXT", "VARCHAR")
 _UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour"})
 
@@ -54,6 +56,8 @@ def read_recoding(
     ``kind`` is the column's type: bins of floating-point numbers must say where NaN belongs.
     """
     node = bare(node)
+    if kind == "BOOLEAN":
+        node = node.transform(_of_a_truth_value)
     if isinstance(node, exp.Literal) and node.is_string:
         return Constant(node.name), None, None
     for reader in _READERS:
@@ -63,6 +67,12 @@ def read_recoding(
             loose = isinstance(recoding, Bins) and kind in FLOATS and not node.find(exp.IsNan)
             return None if loose else (recoding, reading.column, reading.read_as)
     return None
+
+
+def _of_a_truth_value(node: exp.Expr) -> exp.Expr:
+    """A truth value as a truth value is itself."""
+    same = type(node) is exp.Cast and node.to.is_type("boolean")
+    return node.this if same and isinstance(bare(node.this), exp.Column) else node
 
 
 def reading(node: exp.Expr, *kept: str) -> Reading | None:
@@ -80,7 +90,7 @@ def reading(node: exp.Expr, *kept: str) -> Reading | None:
     if isinstance(node, exp.Cast):
         return reading(node.this) if _type_name(node.to) in kept else None
     if isinstance(node, exp.Collate) and fold(node.expression.name) == "binary":
-        return reading(node.this)
+        return reading(node.this, *kept)
     if isinstance(node, exp.AtTimeZone) and _text(node.args["zone"]) == "UTC":
         return reading(node.this)
     return None
@@ -102,6 +112,14 @@ def _read_keep(node: exp.Expr) -> _Found:
     return (Keep(), found) if found else None
 
 
+def _only_branch(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+    """The condition and the value of ``CASE WHEN condition THEN value END``."""
+    if not isinstance(node, exp.Case) or node.this or node.args.get("default"):
+        return None
+    branches = node.args["ifs"]
+    return (branches[0].this, branches[0].args["true"]) if len(branches) == 1 else None
+
+
 def _read_prefix(node: exp.Expr) -> _Found:
     if not isinstance(node, exp.Left):
         return None
@@ -110,19 +128,49 @@ def _read_prefix(node: exp.Expr) -> _Found:
 
 
 def _read_round(node: exp.Expr) -> _Found:
+    """``ROUND(x / s) * s``, or of x below a limit whole steps, counted exactly."""
     if not isinstance(node, exp.TryCast):
         return None
     product = bare(node.this)
-    if not isinstance(product, exp.Mul) or not isinstance(product.this, exp.Round):
+    test, value = _only_branch(product) or (None, product)
+    product = bare(value)
+    if not isinstance(product, exp.Mul):
         return None
-    quotient = bare(product.this.this)
-    if product.this.args.get("decimals") or not isinstance(quotient, exp.Div):
+    counted = bare(product.this)
+    if test is not None and isinstance(counted, exp.Cast) and counted.to.is_type("bigint"):
+        counted = bare(counted.this)
+    elif test is not None:
         return None
-    step, again = _decimal(quotient.expression), _decimal(product.expression)
-    found = reading(quotient.this, "DOUBLE")
-    if found is None or step is None or step != again or not _exact_type(node.to, step):
+    found = _steps(counted, product.expression)
+    if found is None or not _exact_type(node.to, found[0].step):
+        return None
+    if test is not None and not _is_below(test, found, node.to):
+        return None
+    return found
+
+
+def _steps(counted: exp.Expr, again: exp.Expr) -> tuple[Round, Reading] | None:
+    """``ROUND(x / s)`` where ``again`` is s."""
+    if not isinstance(counted, exp.Round) or counted.args.get("decimals"):
+        return None
+    quotient = bare(counted.this)
+    if not isinstance(quotient, exp.Div):
+        return None
+    step, found = _decimal(quotient.expression), reading(quotient.this, "DOUBLE")
+    if found is None or step is None or step != _decimal(again):
         return None
     return Round(step), found
+
+
+def _is_below(test: exp.Expr, found: tuple[Round, Reading], to: exp.DataType) -> bool:
+    """Whether ``ABS(x) < limit`` keeps the multiples of the step within their type."""
+    if not isinstance(test, exp.LT) or not isinstance(test.this, exp.Abs):
+        return False
+    limit, step = _decimal(test.expression), Fraction(found[0].step)
+    if limit is None or reading(test.this.this, "DOUBLE") != found[1]:
+        return False
+    digits = None if to.is_type("bigint") else ordinal(to.expressions[1].this)
+    return is_bounded(step, Fraction(limit), digits)
 
 
 def _exact_type(to: exp.DataType, step: Decimal) -> bool:
@@ -135,12 +183,10 @@ def _exact_type(to: exp.DataType, step: Decimal) -> bool:
 
 
 def _read_truncate(node: exp.Expr) -> _Found:
-    if not isinstance(node, exp.Case) or node.this or len(node.args["ifs"]) != 1:
+    guard, value = _only_branch(node) or (node, node)
+    if not isinstance(guard, exp.Between):
         return None
-    branch = node.args["ifs"][0]
-    guard, value = branch.this, bare(branch.args["true"])
-    if node.args.get("default") or not isinstance(guard, exp.Between):
-        return None
+    value = bare(value)
     as_date = isinstance(value, exp.Cast) and value.to.is_type("date")
     if as_date:
         value = bare(value.this)
@@ -151,8 +197,7 @@ def _read_truncate(node: exp.Expr) -> _Found:
         return None
     guarded, found = reading(guard.this), reading(value.this)
     bounds = (_cut(guard.args["low"]), _cut(guard.args["high"]))
-    years = (date.fromisoformat(_FIRST_DAY), date.fromisoformat(_LAST_DAY))
-    if found is None or guarded != found or bounds != years or unit not in _UNITS:
+    if found is None or guarded != found or bounds != _YEARS or unit not in _UNITS:
         return None
     return Truncate(cast(TruncateUnit, unit)), found
 
@@ -244,6 +289,8 @@ def _cut(node: exp.Expr) -> Cut | None:
     if type(node) is not exp.Cast:
         return _decimal(node)
     text = _text(node.this) or ""
+    if holds_exactly(node.to, text):
+        return Decimal(text)
     found = moment(text)
     if found is not None and node.to.is_type("date") and " " not in text:
         return found.date()

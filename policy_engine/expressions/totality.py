@@ -36,7 +36,7 @@ from policy_engine.expressions.patterns import compiles, rewrites
 from policy_engine.expressions.recodes import read_recoding
 from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.expressions.values import Leaves
-from policy_engine.policy.recodings import Truncate
+from policy_engine.policy.recodings import Round, Truncate
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, number, ordinal
 from policy_engine.syntax.node_laws import is_deterministic
@@ -45,6 +45,11 @@ _LONGEST_PADDING = 1000
 _LARGE, _HUGE = 1000, 10**9
 """Times, or plus, more than this, a whole number of an ordinary size may not fit."""
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc)
+# What a recoding bounds before it computes it, in the one form that is read as that recoding.
+_BOUNDED: dict[type[object], tuple[type[exp.Expr], ...]] = {
+    Truncate: _TRUNCATIONS,
+    Round: (exp.Mul,),
+}
 
 
 _PARTS_OF_TIMES = (
@@ -57,7 +62,7 @@ _PARTS_OF_TIMES = (
 def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """Find, or note as an assumption, every part of ``node`` that could fail on some row."""
     read = read_recoding(node)
-    guarded = read is not None and isinstance(read[0], Truncate)
+    bounded = _BOUNDED.get(type(read[0]), ()) if read is not None else ()
     stack = [node]
     while stack:
         part = stack.pop()
@@ -65,7 +70,8 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
             continue
         rule = None if _is_caught(part) else _RULES.get(type(part))
         branch = isinstance(part, exp.If) and isinstance(part.parent, exp.Case)
-        if rule is not None and not branch and not (guarded and isinstance(part, _TRUNCATIONS)):
+        within = isinstance(part, bounded) or (exp.Mul in bounded and _counts_steps(part))
+        if rule is not None and not branch and not within:
             rule(part, leaves, notes)
         if _asks_the_zone(part, leaves):
             found = f"{shown(part)}, which the session's zone decides; write AT TIME ZONE 'UTC'"
@@ -73,6 +79,11 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         if isinstance(part, _NUMBERS_AND_TIMES) and _of_text(part):
             notes.judge(cannot_fail(f"{shown(part)}, of a text"), part)
         stack.extend(part.iter_expressions())
+
+
+def _counts_steps(node: exp.Expr) -> bool:
+    """Whether a cast is that of a rounded number, which rounding bounds before."""
+    return isinstance(node, exp.Cast) and isinstance(bare(node.this), exp.Round)
 
 
 def _asks_the_zone(node: exp.Expr, leaves: Leaves) -> bool:

@@ -7,7 +7,7 @@ from sqlglot import exp
 from policy_engine.expressions.evaluation import Resolver, canonical, evaluate
 from policy_engine.relations.shape import Relation, Term
 from policy_engine.syntax.findings import Notes, law, shown
-from policy_engine.syntax.literals import bare, ordinal
+from policy_engine.syntax.literals import by_bytes, ordinal
 from policy_engine.syntax.names import fold
 
 
@@ -28,7 +28,7 @@ def read_order(
     found: list[Term] = []
     for term in clause.expressions if clause else ():
         ways = bool(term.args.get("desc")), bool(term.args.get("nulls_first"))
-        names = _columns(bare(term.this), out, resolve, notes)
+        names = _columns(by_bytes(term.this), out, resolve, notes)
         found.extend(Term(name, *ways) for name in names)
     return tuple(found)
 

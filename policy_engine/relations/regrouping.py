@@ -12,7 +12,7 @@ from policy_engine.relations.scope import is_order_free, resolver
 from policy_engine.relations.select_list import is_star, listed, output_name
 from policy_engine.relations.shape import Relation
 from policy_engine.syntax.findings import Notes
-from policy_engine.syntax.literals import bare
+from policy_engine.syntax.literals import bare, unaliased
 from policy_engine.syntax.node_laws import only_counts
 
 
@@ -25,10 +25,10 @@ def regrouped(query: exp.Select, rows: Relation, notes: Notes) -> Relation:
 
     columns: dict[str, Value] = {}
     for item in query.expressions:
-        if is_star(bare(item), rows) or output_name(item) in columns:
+        if is_star(unaliased(item), rows) or output_name(item) in columns:
             notes.judge(names_one_column(output_name(item)), item)
             continue
-        columns[output_name(item)] = evaluate(bare(item), resolve, notes, total=False)
+        columns[output_name(item)] = evaluate(unaliased(item), resolve, notes, total=False)
     for key in _keys(query):
         evaluate(key, plain, notes, total=False)
     having = query.args.get("having")

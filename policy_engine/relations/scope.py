@@ -14,6 +14,7 @@ from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import keeps_one_row
+from policy_engine.syntax.words import is_hidden, stands_for_more
 
 ROW_NUMBERS = frozenset({"rowid", "file_row_number", "file_index"})
 """Pseudo-columns that say where in the source a row stands."""
@@ -41,9 +42,21 @@ def lookup(node: exp.Expr | None, rows: Relation) -> Value | None:
         return Value(Kind.VALUE, own.union(*(value.inputs for value in values)))
     if name in ROW_NUMBERS and (rows.open or name == rows.row_number):
         return Value(Kind.POSITION, frozenset({name}), exp.column(name, quoted=True), type="BIGINT")
-    if rows.open:
-        return Value(Kind.VALUE, frozenset({name}), exp.column(node.name, quoted=True))
-    return None
+    if not rows.open:
+        return None
+    kind = Kind.POSITION if is_hidden(name, rows.dialect) else Kind.VALUE
+    return Value(kind, frozenset({name}), exp.column(node.name, quoted=True))
+
+
+def assume_a_column(node: exp.Expr, rows: Relation, notes: Notes) -> None:
+    """Of a source whose columns are not known: a name is no function, and not its whole row."""
+    if not isinstance(node, exp.Column) or not rows.open:
+        return
+    name = fold(node.name)
+    if name in rows.columns or not is_qualifier(node, rows):
+        return
+    if stands_for_more(node, rows.names, rows.dialect):
+        notes.assume(f"{rows.source} has a column of its own called {name}")
 
 
 def _looked_up(name: str, table: Lookup) -> Value | None:
@@ -73,10 +86,13 @@ def resolver(rows: Relation, notes: Notes, aliases: Mapping[str, Value] | None =
             return Value(Kind.DERIVED)
         if not isinstance(node, exp.Column):
             return None
-        value = _alias(node, rows, notes, aliases or {}) or lookup(node, rows)
+        alias = _alias(node, rows, notes, aliases or {})
+        value = alias or lookup(node, rows)
         if value is None:
             notes.judge(names_one_column(shown(node)), node)
             return UNKNOWN
+        if alias is None:
+            assume_a_column(node, rows, notes)
         if rows.stage is not Stage.RELEASED and value.kind is Kind.POSITION:
             notes.judge(is_no_place(node.name), node)
         elif rows.stage is not Stage.RELEASED and value.kind is Kind.RANK:

@@ -13,7 +13,7 @@ from policy_engine.expressions.values import Value
 from policy_engine.relations.scope import check_not_a_row, is_qualifier
 from policy_engine.relations.shape import Relation
 from policy_engine.syntax.findings import Notes
-from policy_engine.syntax.literals import bare
+from policy_engine.syntax.literals import bare, unaliased
 from policy_engine.syntax.names import fold
 
 
@@ -53,12 +53,12 @@ def check_hidden(
     query: exp.Select, columns: Mapping[str, Value], rows: Relation, notes: Notes
 ) -> None:
     """Beside a ``*`` of unknown columns: the engine takes the first of a name."""
-    stars = [star_of(bare(i)) for i in query.expressions if is_star(bare(i), rows)]
+    stars = [star_of(unaliased(i)) for i in query.expressions if is_star(unaliased(i), rows)]
     left_out = names_of(stars[0].args.get("except_")) if len(stars) == 1 else ()
     for item in query.expressions:
         name = output_name(item)
         value = columns.get(name)
-        if is_star(bare(item), rows) or value is None or value.column == name:
+        if is_star(unaliased(item), rows) or value is None or value.column == name:
             continue
         if name in left_out:
             continue

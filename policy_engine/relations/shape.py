@@ -51,12 +51,18 @@ class Term:
 
 @dataclass(frozen=True)
 class Rank:
-    """A row_number() per unit; ``total`` if no two rows of a person can tie."""
+    """A row_number() per unit; ``total`` if no two rows of a person can tie.
+
+    Rows that tie have the same values of the columns ``apart``, and of those ``perhaps`` unless one
+    is a float or a text under a collation.
+    """
 
     unit: str
     order: tuple[Term, ...]
     total: bool
     text: str
+    apart: frozenset[str] = frozenset()
+    perhaps: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,7 @@ class Relation:
     stage: Stage = Stage.ROWS
     names: frozenset[str] = frozenset()  # what a column may be qualified with
     open: bool = False  # a base table without a schema: any name is a column of it
+    dialect: str = ""  # the name of the engine's SQL
     layout: str = ""  # how an open relation's columns stand, where they are not the source's
     is_file: bool = False
     views: tuple[str, ...] = ()  # the views through which the source is read

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from sqlglot import exp
 
 from policy_engine.expressions.datatypes import plain
+from policy_engine.expressions.row_laws import names_one_column
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.scope import ROW_NUMBERS
 from policy_engine.relations.shape import Lookup, Relation
@@ -16,6 +18,7 @@ from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.names import dotted, fold
 from policy_engine.syntax.node_laws import reads_a_table
+from policy_engine.syntax.readings import READINGS
 from policy_engine.syntax.schema import Schema
 
 _MAX_VIEWS = 32
@@ -28,6 +31,8 @@ _FILES = frozenset({
 })  # fmt: skip
 _FILE_NUMBER = "file_row_number"
 _TABLE_NUMBER = "rowid"
+KERNEL_DIALECT = "duckdb"
+"""The dialect that is the kernel's own; only there a table numbers its rows."""
 
 
 @dataclass(frozen=True)
@@ -109,30 +114,46 @@ class Sources:
                 )
                 return None
             return self._relation(node.name, node, None, notes)
-        if _may_be_file(node) and not self._is_known(name):
-            quoted = shown(exp.Literal.string(".".join(part.name for part in node.parts)))
-            found = f"{name}, a table or a file; a Parquet file is read as {quoted}"
+        found = None if self._is_known(name) else self._other_than_a_table(node, name)
+        if found is not None:
             notes.judge(reads_a_table.broken_by(found), node)
             return None
-        if _is_catalog(node) and not self._is_known(name):
-            notes.judge(reads_a_table.broken_by(f"{name}, which describes the database"), node)
-            return None
-        return self._relation(name, node, _TABLE_NUMBER, notes)
+        number = _TABLE_NUMBER if self.dialect == KERNEL_DIALECT else None
+        return self._relation(name, node, number, notes)
+
+    def _other_than_a_table(self, node: exp.Table, name: str) -> str | None:
+        """What a name may stand for that is no base table; None where it is one."""
+        if self.dialect != KERNEL_DIALECT and _is_no_table(node, self.dialect):
+            return f"{name}, which stands for files, several tables or a part of one"
+        if _may_be_file(node):
+            quoted = shown(exp.Literal.string(".".join(part.name for part in node.parts)))
+            return f"{name}, a table or a file; a Parquet file is read as {quoted}"
+        return f"{name}, which describes the database" if _is_catalog(node, self.dialect) else None
 
     def _is_known(self, name: str) -> bool:
         return self.schema.columns(name) is not None
 
     def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Relation | None:
         paths = [e for e in read.expressions if e.is_string]
-        options = [e for e in read.expressions if not e.is_string]
-        if len(paths) != 1 or len(options) > 1 or not all(map(_numbers_rows, options)):
+        options = [_option(e) for e in read.expressions if not e.is_string]
+        if len(paths) != 1 or len(set(options)) < len(options) or not set(options) <= _OPTIONS:
             notes.judge(reads_a_table.broken_by(shown(node)), node)
             return None
         path = paths[0].name
         # In several files the numbers start anew: they no longer tell rows apart.
-        numbered = bool(options) and not set(path) & set("*?[")
+        is_pattern = bool(set(path) & set("*?["))
+        numbered = _NUMBERED in options and not is_pattern
+        if is_pattern and _UNPARTITIONED not in options:
+            notes.assume(f"no folder of {path} is read as a value of its files")
         relation = self._relation(path, node, _FILE_NUMBER if numbered else None, notes)
         return relation.but(is_file=True)
+
+    def _meant(self, kind: str) -> str:
+        """A column's type; one that means something else in the engine has no meaning here."""
+        reading = READINGS.get(self.dialect)
+        if reading is None or plain(kind) not in reading.excludes:
+            return kind
+        return f"OTHER {plain(kind)} COLLATE {self.dialect}"
 
     def _relation(self, name: str, node: exp.Table, number: str | None, notes: Notes) -> Relation:
         types = self.schema.columns(name)
@@ -145,8 +166,11 @@ class Sources:
             notes.assume(f"{name} is a base table")
             if number is not None and _reads_rowid(node):
                 notes.assume(f"{name} has no column of its own called {number}")
+        self._tell_columns_apart(name, types, node, notes)
         declared = self.schema.constraints_of(name)
-        columns = {fold(c): _column(c, kind, declared) for c, kind in (types or {}).items()}
+        columns = {
+            fold(c): _column(c, self._meant(kind), declared) for c, kind in (types or {}).items()
+        }
         if number in columns:
             number = None
         if number == _FILE_NUMBER and columns:
@@ -159,7 +183,42 @@ class Sources:
             names=_qualifiers(node),
             open=types is None,
             row_number=number,
+            dialect=self.dialect,
         )
+
+    def _tell_columns_apart(
+        self, name: str, types: Mapping[str, str] | None, node: exp.Table, notes: Notes
+    ) -> None:
+        """Columns are compared here without case, as DuckDB does; other engines know "A" and a."""
+        seen: dict[str, str] = {}
+        for column in types or {}:
+            first = seen.setdefault(fold(column), column)
+            if first != column:
+                found = f"{name} with the columns {first} and {column}"
+                notes.judge(names_one_column(found), node)
+        if types is None and self.dialect != KERNEL_DIALECT:
+            notes.assume(f"no two columns of {name} differ by the case of their letters only")
+
+
+# What Spark reads as files, behind which stands a path: json.`/data/people`.
+_SOURCES = frozenset({
+    "avro", "binaryfile", "cloudfiles", "com", "csv", "delta", "hudi", "iceberg", "image", "jdbc",
+    "json", "kafka", "libsvm", "orc", "org", "parquet", "protobuf", "rate", "socket", "text", "xml",
+})  # fmt: skip
+
+
+def _is_no_table(node: exp.Table, dialect: str) -> bool:
+    """Whether a name of another engine stands for files, for several tables, or a part of one.
+
+    people_* is all tables that start so, people$files the files of one, @people a stage.
+    """
+    parts = [fold(part.name) for part in node.parts]
+    if any(set(part) & set("*/?[$@:\\") for part in parts):
+        return True
+    if any(part.startswith(f"{name}.") for part in parts for name in _CATALOGS):
+        return True
+    first = parts[0].partition(".")[0]
+    return dialect in {"spark", "databricks"} and len(parts) > 1 and first in _SOURCES
 
 
 def _may_be_file(node: exp.Table) -> bool:
@@ -170,14 +229,24 @@ def _may_be_file(node: exp.Table) -> bool:
 
 _CATALOGS = frozenset({"information_schema", "pg_catalog"})
 _CATALOG_VIEWS = ("duckdb_", "pg_", "sqlite_master", "sqlite_schema", "sqlite_temp_", "pragma_")
+_OWN_CATALOGS: Mapping[str, frozenset[str]] = {
+    "clickhouse": frozenset({"system"}),
+    "mariadb": frozenset({"mysql", "performance_schema", "sys"}),
+    "mysql": frozenset({"mysql", "performance_schema", "sys"}),
+    "redshift": frozenset({"pg_internal", "pg_automv"}),
+    "snowflake": frozenset({"account_usage", "organization_usage"}),
+    "tsql": frozenset({"sys"}),
+}
+_OWN_VIEWS = {"redshift": ("stl_", "stv_", "svl_", "svv_", "svcs_", "sys_")}
 
 
-def _is_catalog(node: exp.Table) -> bool:
+def _is_catalog(node: exp.Table, dialect: str) -> bool:
     """Whether a name is one of the engine's own: its tables, users and settings."""
     schema, name = fold(node.db), fold(node.name)
-    if fold(node.catalog) == "system" or schema in _CATALOGS:
+    if fold(node.catalog) == "system" or schema in _CATALOGS | _OWN_CATALOGS.get(dialect, set()):
         return True
-    return schema in {"", "main"} and name.startswith(_CATALOG_VIEWS)
+    views = (*_CATALOG_VIEWS, *_OWN_VIEWS.get(dialect, ()))
+    return schema in {"", "main"} and name.startswith(views)
 
 
 def _column(name: str, kind: str, declared: Constraints | None) -> Value:
@@ -214,11 +283,13 @@ def _reads_rowid(node: exp.Table) -> bool:
     return any(fold(column.name) in ROW_NUMBERS for column in root.find_all(exp.Column))
 
 
-def _numbers_rows(node: exp.Expr) -> bool:
-    return (
-        isinstance(node, exp.EQ)
-        and isinstance(node.this, exp.Column)
-        and fold(node.this.name) == _FILE_NUMBER
-        and isinstance(node.expression, exp.Boolean)
-        and node.expression.this is True
-    )
+_NUMBERED, _UNPARTITIONED = (_FILE_NUMBER, True), ("hive_partitioning", False)
+_OPTIONS = frozenset({_NUMBERED, _UNPARTITIONED})
+
+
+def _option(node: exp.Expr) -> tuple[str, bool] | None:
+    """An option of READ_PARQUET that is on or off; None for any other."""
+    known = isinstance(node, exp.EQ) and isinstance(node.this, exp.Column)
+    if not known or not isinstance(node.expression, exp.Boolean):
+        return None
+    return fold(node.this.name), bool(node.expression.this)

@@ -12,13 +12,15 @@ from itertools import islice
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.duckdb import DuckDB
 
 from policy_engine.errors import UsageError
 from policy_engine.syntax.findings import Breach, Notes
-from policy_engine.syntax.lexing import lexical_oddity, without_hints
+from policy_engine.syntax.lexing import KERNEL, lexical_oddity, without_hints
 from policy_engine.syntax.node_laws import (
     asks_no_query,
     is_in_the_grammar,
+    is_item,
     is_sql,
     keeps_every_row,
     named,
@@ -26,6 +28,7 @@ from policy_engine.syntax.node_laws import (
     reason,
     stands_alone,
 )
+from policy_engine.syntax.readings import READINGS
 from policy_engine.syntax.synonyms import in_one_word
 
 # What the parser would warn of is a finding here, or is not parsed.
@@ -33,7 +36,7 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _MOST_FINDINGS = 100
 
-DIALECTS = ("duckdb",)
+DIALECTS = ("duckdb", *READINGS)
 """The dialects whose sampling the kernel has rules for."""
 
 _Grammar = dict[type[exp.Expr], frozenset[str]]
@@ -143,7 +146,7 @@ def dialect_named(name: str) -> Dialect:
     if name not in DIALECTS:
         known = ", ".join(DIALECTS)
         raise UsageError(f"no rules to certify the dialect {name[:60]!r}; known: {known}")
-    return Dialect.get_or_raise(name)
+    return Dialect.get_or_raise(READINGS[name].dialect if name in READINGS else name)
 
 
 def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
@@ -151,26 +154,48 @@ def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
 
     None, and findings, where there is no such statement.
     """
-    reader = dialect_named(dialect)
-    text = without_hints(text)
-    odd = lexical_oddity(text, reader.tokenizer())
+    reader, reading = dialect_named(dialect), READINGS.get(dialect)
+    text = without_hints(text) if reading is None else text
+    odd = lexical_oddity(text, reader.tokenizer(), reading.lexicon if reading else KERNEL)
     if odd is not None:
         notes.judge(is_in_the_grammar.broken_by(odd[0]), odd[1])
         return None
     try:
-        parsed = reader.parse(text)
+        parsed = _parsed(text, reader)
     except Exception:  # the parser raises more than errors of its own where a text is odd
         parsed = []
     # A comment behind the last semicolon is an empty statement.
     statements = [s for s in parsed if s is not None and not isinstance(s, exp.Semicolon)]
     if not notes.judge(is_sql(bool(statements)) or stands_alone(len(statements))):
         return None
-    statement = in_one_word(statements[0])
+    statement = statements[0]
+    statement = reading.translated(statement, notes) if reading else in_one_word(statement)
     # One hundred reasons refuse a text; the place of each more would cost a walk.
     broken = ((breach, node) for node in statement.walk() for breach in _breaches(node))
     for breach, node in islice(broken, _MOST_FINDINGS):
         notes.judge(breach, node)
     return statement
+
+
+def _parsed(text: str, reader: Dialect) -> list[exp.Expr | None]:
+    """What the parser makes of a text, but for ORDER BY ALL.
+
+    For that it takes whatever is named so as well: a column "ALL", the text of lower('all').
+    DuckDB's alone is certain: elsewhere a column of that name may come first.
+    """
+    has_all, reader.SUPPORTS_ORDER_BY_ALL = isinstance(reader, DuckDB), False
+    parsed = reader.parse(text)
+    for statement in parsed if has_all else ():
+        for term in list(statement.find_all(exp.Ordered)) if statement is not None else ():
+            if _is_all(term.this):
+                term.set("this", exp.var("ALL"))
+    return parsed
+
+
+def _is_all(node: exp.Expr) -> bool:
+    """Whether a term of ORDER BY is the word ALL: no quotes, no relation before it."""
+    word = node.this if isinstance(node, exp.Column) and len(node.parts) == 1 else None
+    return isinstance(word, exp.Identifier) and not word.quoted and word.name.upper() == "ALL"
 
 
 def _breaches(node: exp.Expr) -> list[Breach]:
@@ -180,6 +205,8 @@ def _breaches(node: exp.Expr) -> list[Breach]:
         allowed = None  # a row as one value; in GROUP BY it is a list of keys
     if allowed is None:
         return [reason(node)]
+    if isinstance(node, exp.Alias) and not is_item(node):
+        return [is_in_the_grammar.broken_by(f"the name {node.alias} inside an expression")]
     if _is_repaired(node):
         return [is_in_the_grammar.broken_by(f"{named(node)} that no engine reads so")]
     found = []

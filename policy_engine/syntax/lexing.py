@@ -9,26 +9,53 @@ is parsed, and the tokens of both readings are compared.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Tokenizer as SqlglotTokenizer
 
 from policy_engine.syntax.positions import Position
 
-_TOKEN = re.compile(
-    r"""
-    (?P<string>'(?:[^']|'')*')
-  | (?P<name>"(?:[^"]|"")+")
-  | (?P<line>--[^\r\n]*(?:\r?\n|$))
-  | (?P<block>/\*.*?\*/)
+_TOKENS = r"""
+    (?P<string>{string})
+  | (?P<name>{name})
+  | (?P<line>{line}[^\r\n]*(?:\r?\n|$))
+  | (?P<block>{block}.*?\*/)
+  | (?P<parameter>{parameter})
   | (?P<word>[^\W\d]\w*)
   | (?P<number>[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?(?![\w.]))
   | (?P<space>(?:[ \t\n]|\r\n)+)
   | (?P<sign>[(),.:;?\[\]]|\$(?=[A-Za-z0-9_]+(?!\w|\$)))
-  | (?P<operator>(?:(?!--|/\*)[-+*/%<>=!|~@&^\#])+)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+  | (?P<operator>{operator})
+"""
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """How the tokens of an engine's SQL look, as patterns; the kernel's own are the defaults.
+
+    What an engine would read in its own way (``/*! … */`` runs in one, ``--x`` is no comment in
+    another) matches none of them.
+    """
+
+    string: str = "'(?:[^']|'')*'"
+    name: str = '"(?:[^"]|"")+"'
+    parameter: str = "(?!)"
+    line: str = "--"
+    block: str = r"/\*"
+    operator: str = r"(?:(?!--|/\*)[-+*/%<>=!|~@&^\#])+"
+    unread: str = ""
+    """Words whose meaning the parser loses, as the length of VARCHAR(3)."""
+
+    @cached_property
+    def token(self) -> re.Pattern[str]:
+        """The pattern of one token."""
+        text = _TOKENS.format(**{name: getattr(self, name) for name in self.__dataclass_fields__})
+        return re.compile(text, re.VERBOSE | re.DOTALL)
+
+
+KERNEL = Lexicon()
 # A minus may follow directly, as in x=-1; a longer operator is one that parsers disagree on.
 _OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "<", ">", "=", "==", "<>", "!=", "<=", ">=", "||", "~", "!~"}
@@ -52,21 +79,26 @@ def without_hints(text: str) -> str:
     >>> without_hints("select /*+ fast */ '/*+' from t")
     "select /*  fast */ '/*+' from t"
     """
-    return _TOKEN.sub(
+    return KERNEL.token.sub(
         lambda m: m[0].replace("/*+", "/* ") if m.lastgroup == "block" else m[0], text
     )
 
 
-def lexical_oddity(text: str, tokenizer: SqlglotTokenizer) -> tuple[str, Position] | None:
+def lexical_oddity(
+    text: str, tokenizer: SqlglotTokenizer, lexicon: Lexicon = KERNEL
+) -> tuple[str, Position] | None:
     """The first place where readers of ``text`` could disagree, and what stands there."""
     spoken: list[str] = []
+    read = lexicon.token
     offset, touching = 0, ""
     while offset < len(text):
-        match = _TOKEN.match(text, offset)
+        match = read.match(text, offset)
         if match is None:
             return f"the character {text[offset]!r} outside quotes", _place(text, offset)
         kind, token = match.lastgroup or "", match.group()
         odd = _oddity(kind, token, touching, spoken[-2:])
+        if kind == "word" and token.lower() in lexicon.unread.split():
+            odd = f"the word {token}"
         if odd:
             return odd, _place(text, offset)
         offset, touching = match.end(), token
@@ -112,4 +144,4 @@ def _as_tokenized(text: str, tokenizer: SqlglotTokenizer) -> str | None:
         return None
     pieces = (text[token.start : token.end + 1] for token in tokens)
     # GROUP BY is one token, with the space in it.
-    return "".join(p if p and p[0] in "'\"" else "".join(p.split()) for p in pieces)
+    return "".join(p if p and p[0] in "'\"`[" else "".join(p.split()) for p in pieces)

@@ -34,10 +34,22 @@ def moment(text: str) -> datetime | None:
 
 
 def bare(node: exp.Expr) -> exp.Expr:
-    """``node`` without its alias and parentheses."""
-    while isinstance(node, exp.Alias | exp.Paren):
+    """``node`` without its parentheses."""
+    while isinstance(node, exp.Paren):
         node = node.this
     return node
+
+
+def unaliased(item: exp.Expr) -> exp.Expr:
+    """What an item of a select list is, without its name and parentheses."""
+    return bare(item.this if isinstance(item, exp.Alias) else item)
+
+
+def by_bytes(node: exp.Expr) -> exp.Expr:
+    """``x`` of ``x COLLATE "binary"``, which only says that a text is its bytes; else ``node``."""
+    node = bare(node)
+    is_binary = isinstance(node, exp.Collate) and node.expression.name.lower() == "binary"
+    return bare(node.this) if is_binary else node
 
 
 # The digits that every number of a type with that many bytes has.

@@ -123,6 +123,15 @@ def is_in_the_grammar(node: exp.Expr) -> str | None:
     return named(node)
 
 
+def is_item(node: exp.Alias) -> bool:
+    """Whether a name stands where every engine reads one: behind an item of a select list.
+
+    One inside an expression is a name in one engine for the whole query, and an error elsewhere.
+    """
+    listed = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
+    return listed or isinstance(node.parent, exp.Star)
+
+
 REASONS = (
     reads_a_table, keeps_one_row, only_counts, keeps_every_row, reads_one_relation, asks_no_query,
     is_not_random, is_deterministic, is_in_the_grammar,

@@ -19,6 +19,8 @@ from policy_engine.errors import UsageError
 from policy_engine.syntax.constraints import Constraints, constraints_of
 from policy_engine.syntax.grammar import dialect_named
 from policy_engine.syntax.names import dotted, fold
+from policy_engine.syntax.readings import READINGS
+from policy_engine.syntax.readings.reading import Reading
 
 _T = TypeVar("_T")
 _ENUM = re.compile(
@@ -91,11 +93,11 @@ def parse_schema(text: str, dialect: str) -> Schema:
     {'adult': {'age': 'INT', 'sex': 'TEXT'}}
     """
     if text.lstrip().startswith("{"):
-        return _from_json(text)
+        return _from_json(text, READINGS.get(dialect))
     return _from_ddl(text, dialect)
 
 
-def _from_json(text: str) -> Schema:
+def _from_json(text: str, reading: Reading | None) -> Schema:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -107,6 +109,11 @@ def _from_json(text: str) -> Schema:
     columns = tables.values() if isinstance(tables, dict) else [None]
     if not all(isinstance(body, str) for body in texts) or not all(map(_is_columns, columns)):
         raise UsageError(f"the schema must be {_SHAPE}, found another JSON document")
+    if reading is not None:
+        tables = {
+            name: {column: reading.told(kind) for column, kind in types.items()}
+            for name, types in tables.items()
+        }
     return Schema(tables, views, known=True, public=public)
 
 
@@ -146,7 +153,7 @@ def _from_ddl(text: str, dialect: str) -> Schema:
             # Its own columns: the fields of a STRUCT are none.
             columns = [c for c in statement.this.expressions if isinstance(c, exp.ColumnDef)]
             name = dotted(part.name for part in statement.this.this.parts)
-            tables[name] = {column.name: _type(column, labels) for column in columns}
+            tables[name] = {column.name: _type(column, labels, dialect) for column in columns}
             constraints[name] = constraints_of(statement.this)
         else:
             found = f"a {statement.kind} without columns or a query"
@@ -165,10 +172,11 @@ def _statements(text: str, tokenizer: Tokenizer) -> list[str]:
     return [piece for piece in pieces if tokenizer.tokenize(piece)]
 
 
-def _type(column: exp.ColumnDef, labels: Mapping[str, str]) -> str:
+def _type(column: exp.ColumnDef, labels: Mapping[str, str], dialect: str) -> str:
     kind = column.kind.sql("duckdb") if column.kind is not None else ""
     kind = labels.get(fold(kind), kind)
     collations = [
         c.kind.this for c in column.constraints if isinstance(c.kind, exp.CollateColumnConstraint)
     ]
-    return f"{kind} COLLATE {collations[0].sql()}" if collations else kind
+    kind = f"{kind} COLLATE {collations[0].sql()}" if collations else kind
+    return READINGS[dialect].told(kind) if dialect in READINGS else kind

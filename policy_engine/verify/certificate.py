@@ -25,6 +25,7 @@ from policy_engine.relations.assumptions import (
     is_a_person,
     of_its_file,
     of_its_population,
+    randomness,
 )
 from policy_engine.relations.rates import population_rate
 from policy_engine.relations.shape import ROW_UNIT, ReleaseShape
@@ -36,12 +37,6 @@ from policy_engine.verify.proof import prove
 MECHANISM = "sampled-suppression"
 PREDICATE_VERSION = 1
 
-RANDOMNESS = {
-    "drawn": "AES-128 of each unit under a secret of 128 bits from the operating system",
-    "keyed": "SHA-256 of a secret of 128 bits and each unit",
-    "native": "TABLESAMPLE BERNOULLI of the engine",
-    "random": "random() of the engine",
-}
 # A δ below this is stated as this: nobody can tell them apart, and a ledger keeps exact sums.
 _LEAST_DELTA = Decimal("1e-300")
 
@@ -90,7 +85,7 @@ class Certificate:
             "source_tag": "[EXACT]",
             "neighbours": self.neighbours,
             "unit": self.shape.unit,
-            "randomness": RANDOMNESS[self.shape.method],
+            "randomness": randomness(self.shape.method, self.shape.unit),
             "assumptions": list(self.assumptions),
             "columns": [column.name for column in self.shape.columns],
             "count": self.shape.count,
@@ -147,7 +142,7 @@ def certify(
         delta=min(max(claimed(bound.delta), _LEAST_DELTA), guarantee.delta),
         neighbours=guarantee.neighbours,
         at_n=bound.at_n,
-        assumptions=_all_assumptions(policy, proof.assumptions),
+        assumptions=_all_assumptions(policy, proof.shape, proof.assumptions),
         time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )
 
@@ -158,14 +153,16 @@ def certified_rate(policy: Policy) -> Decimal:
     return decimal("rate", "a number", rate)
 
 
-def _all_assumptions(policy: Policy, proved: tuple[str, ...]) -> tuple[str, ...]:
+def _all_assumptions(
+    policy: Policy, shape: ReleaseShape, proved: tuple[str, ...]
+) -> tuple[str, ...]:
     source, sampled_at = policy.source.text, policy.source.sampled_at
     known = (
         *([of_its_population(source, sampled_at)] if sampled_at != 1 else []),
         is_a_person(policy.source.key or ROW_UNIT, source),
         source + STAYS,
         *ALWAYS,
-        *of_its_file(source),
+        *of_its_file(source, is_parquet=shape.is_file),
     )
     # A release runs on a connection of its own, where no macro is in reach.
     left = [text for text in proved if text not in known and text != BUILT_INS]

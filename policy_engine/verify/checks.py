@@ -41,8 +41,8 @@ def source_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """
     if policy.source.path is not None:
         loaded = dotted(("temp", "main", policy.source.path))
-        wanted = policy.source.path if shape.is_file else loaded
-        return None if shape.source == wanted else shape.source
+        files = {policy.source.path, f"{policy.source.path}/**/*.parquet"}
+        return None if shape.source in (files if shape.is_file else {loaded}) else shape.source
     named = () if shape.is_file else (shape.source, *shape.views[:1])
     wanted = fold(policy.source.relation or "")
     return None if any(_is_named(name, wanted) for name in named) else shape.source
@@ -62,13 +62,22 @@ def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     wanted = fold(policy.source.key or ROW_UNIT)
     if shape.unit != wanted:
         return f"the unit {shape.unit}"
-    if policy.source.key is not None and not shape.one_row:
+    many = policy.source.key is not None and not policy.source.unique
+    if many and not shape.one_row:
         return f"several rows a {shape.unit}"
     order = tuple(Term(fold(name), way == "desc") for name, way in policy.source.order_by)
-    # Behind the policy's order, what tells a person's own rows apart; rows of a view have no place.
-    apart = {fold(name) for name, _ in policy.recodings} if shape.views else ROW_NUMBERS
+    # Behind the policy's order, what tells a person's own rows apart, as far as a release can tell.
+    apart = ROW_NUMBERS | {fold(name) for name, _ in policy.recodings}
     last = shape.rank_order[len(order) :]
-    if shape.rank_order[: len(order)] != order or any(t.name not in apart for t in last):
+    named = {term.name for term in shape.rank_order}
+    read = {name for column in shape.columns for name in column.inputs}
+    # Who tells rows apart at all tells them apart in all that is read.
+    settled = not last or named & ROW_NUMBERS or read <= named | {wanted}
+    if (
+        shape.rank_order[: len(order)] != order
+        or any(t.name not in apart for t in last)
+        or not settled
+    ):
         chosen = ", ".join(term.name for term in shape.rank_order) or "nothing"
         return f"one row a {shape.unit} chosen by {chosen}"
     return "a filter that the policy does not have" if shape.filtered else None

@@ -33,7 +33,7 @@ from policy_engine.relations.select_list import listed
 from policy_engine.relations.shape import Relation, Stage
 from policy_engine.syntax.conditions import conjuncts, lower_bound
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, number, ordinal
+from policy_engine.syntax.literals import bare, number, ordinal, unaliased
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import only_counts
 from policy_engine.verify.laws import has_threshold, is_grouped
@@ -67,7 +67,7 @@ class Grouping:
         group = query.args.get("group")
         if group is None:
             return []
-        items = [bare(item) for item in query.expressions]
+        items = [unaliased(item) for item in query.expressions]
         if group.args.get("all"):
             return [item for item in items if not item.find(exp.AggFunc)]
         nodes = [part for node in group.expressions for part in listed(node)]
@@ -178,7 +178,7 @@ class Grouping:
 
     def output(self, node: exp.Expr) -> Value:
         """The value of an output column; findings where it must not be released."""
-        return evaluate(bare(node), self.resolve, self._notes, total=self._total)
+        return evaluate(unaliased(node), self.resolve, self._notes, total=self._total)
 
     def resolve(self, node: exp.Expr) -> Value | None:
         """Resolves the count, the keys, and other outputs by their alias."""

@@ -7,18 +7,22 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from policy_engine.errors import Finding
+from policy_engine.expressions.evaluation import BYTEWISE
 from policy_engine.expressions.recodes import read_recoding
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.assumptions import (
+    APART,
     BUILT_INS,
-    METHODS,
     TIES,
     UNORDERED,
     is_a_person,
+    of_its_sample,
+    of_its_texts,
 )
 from policy_engine.relations.shape import (
     ROW_UNIT,
     ColumnShape,
+    Rank,
     Relation,
     ReleaseShape,
     Stage,
@@ -94,7 +98,7 @@ def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShap
     if notes.findings:
         return None
     shape = _shape(rows, target, replaces)
-    _assume(shape, rows, notes)
+    _assume(shape, rows, dialect, notes)
     return shape
 
 
@@ -153,14 +157,28 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     return ColumnShape(name, inputs, kind, None if collated else node, recoding, read_as, sql)
 
 
-def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
+def _ties(rank: Rank, shape: ReleaseShape, rows: Relation) -> set[str]:
+    """What must be assumed so that rows that tie are alike in all that is read: any will do."""
+    read = frozenset(name for column in shape.columns for name in column.inputs)
+    if rank.total:
+        return set()
+    if rows.filtered or shape.hidden or not read <= rank.apart | rank.perhaps:
+        return {TIES}
+    return set() if read <= rank.apart else {APART}
+
+
+def _assume(shape: ReleaseShape, rows: Relation, dialect: str, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
         notes.assume(is_a_person(shape.unit, shape.source))
     elif not shape.one_row and not (shape.unit in rows.base and rows.base[shape.unit].unique):
         notes.assume(f"{shape.unit} is unique in {shape.source}")
-    elif rows.rank is not None and not rows.rank.total:
-        notes.assume(TIES)
+    elif rows.rank is not None:
+        notes.assumed.update(_ties(rows.rank, shape, rows))
     if not shape.ordered:
         notes.assume(UNORDERED)
+    if BYTEWISE in notes.assumed:
+        notes.assumed.remove(BYTEWISE)
+        notes.assume(of_its_texts(dialect))
     notes.assume(BUILT_INS)
-    notes.assume(METHODS[shape.method])
+    for text in of_its_sample(shape.method, shape.unit, dialect):
+        notes.assume(text)

@@ -43,7 +43,7 @@ from policy_engine.relations.windows import (
 )
 from policy_engine.syntax.conditions import conjuncts, lower_bound
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare
+from policy_engine.syntax.literals import unaliased
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import (
     is_in_the_grammar,
@@ -295,7 +295,7 @@ class Reader:
         columns: dict[str, Value] = {}
         is_open = False
         for item in query.expressions:
-            node = bare(item)
+            node = unaliased(item)
             if is_star(node, rows):
                 for name, value in self._star(node, rows).items():
                     self._add(columns, name, value, item)
@@ -324,7 +324,7 @@ class Reader:
         left_out = names_of(star.args.get("except_"))
         columns = {n: value for n, value in rows.columns.items() if n not in left_out}
         for item in star.args.get("replace") or ():
-            columns[fold(item.alias)] = self._item(bare(item), rows, {})
+            columns[fold(item.alias)] = self._item(unaliased(item), rows, {})
         return columns
 
     def _item(self, node: exp.Expr, rows: Relation, before: Mapping[str, Value]) -> Value:

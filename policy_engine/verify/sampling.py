@@ -26,7 +26,8 @@ from policy_engine.expressions.row_laws import (
     names_one_column,
 )
 from policy_engine.expressions.values import Kind
-from policy_engine.relations.scope import lookup
+from policy_engine.relations.assumptions import WAITS, is_a_key
+from policy_engine.relations.scope import assume_a_column, lookup
 from policy_engine.relations.shape import ROW_UNIT, Relation, Sample
 from policy_engine.relations.side_tables import (
     check_secrets,
@@ -76,9 +77,8 @@ def is_sampling(predicate: exp.Expr) -> bool:
     if query is not None:
         return any(fold(table.name).startswith(RESERVED) for table in query.find_all(exp.Table))
     compared, kind = comparison(predicate)
-    hashed = kind in _MIRRORED and any(
-        _hash_of(bare(side))[0] is not None for side in (compared.this, compared.expression)
-    )
+    sides = (compared.this, compared.expression) if kind in _MIRRORED else ()
+    hashed = any(_hash_of(bare(side))[0] is not None for side in sides)
     return hashed or predicate.find(exp.Rand) is not None
 
 
@@ -108,9 +108,8 @@ def read_predicate(
     scale = Fraction(1)
     if isinstance(left, exp.Mul):
         scale = number(bare(left.expression)) or number(bare(left.this)) or Fraction(0)
-        left = next(
-            (s for s in map(bare, (left.this, left.expression)) if isinstance(s, exp.Rand)), left
-        )
+        sides = map(bare, (left.this, left.expression))
+        left = next((side for side in sides if isinstance(side, exp.Rand)), left)
     if not isinstance(left, exp.Rand) or not scale:
         notes.judge(is_not_random.broken_by(shown(predicate)), predicate)
         return None
@@ -145,9 +144,8 @@ def _hash_of(node: exp.Expr) -> tuple[exp.SHA2 | None, int]:
     """A hash, or the first digits of one, and how many digits it has."""
     if isinstance(node, exp.SHA2):
         return node, _HASH_DIGITS
-    first = isinstance(node, exp.Left) or (
-        isinstance(node, exp.Substring) and ordinal(bare(node.args["start"])) == 1
-    )
+    starts = isinstance(node, exp.Substring) and ordinal(bare(node.args["start"])) == 1
+    first = isinstance(node, exp.Left) or starts
     length = ordinal(bare(node.args.get("length") or node.args.get("expression") or exp.Null()))
     inner = bare(node.this) if first else None
     return inner if isinstance(inner, exp.SHA2) and length else None, length or 0
@@ -178,7 +176,10 @@ def _read_keyed(
     if not is_bound_secret(parts[0], queries):
         notes.judge(keeps_the_secret(shown(parts[0])), parts[0])
     elif isinstance(parts[0], exp.Subquery):
+        if isinstance(hashed.this, exp.Concat):  # NULL would be '', and the sample what all know
+            return Sample("keyed", fault="concat() of a secret that may be missing; write ||")
         check_secrets(parts[0].this, rows, notes)
+        notes.assume(WAITS)
     key = parts[2]
     if type(key) is exp.Cast and key.to.is_type("text", "varchar"):
         key = bare(key.this)
@@ -208,6 +209,7 @@ def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) 
     What is ``hashed`` is the text of a key: equal keys must have the same.
     """
     value, text = lookup(key, rows), shown(key)
+    assume_a_column(key, rows, notes)
     if value is None and isinstance(key, exp.Column):
         notes.judge(names_one_column(text), key)
     if value is None or not (value.column or value.kind is Kind.POSITION):
@@ -221,7 +223,7 @@ def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) 
     if value.collated:
         notes.judge(groups_byte_by_byte(value, key), key)
     elif value.type is None:
-        notes.assume(f"{value.column} is a whole number, a UUID, or text without a collation")
+        notes.assume(is_a_key(value.column or "", rows.dialect))
     elif hashed and value.type not in ONE_TEXT:
         fault = f"{text} of type {value.type}, of which one person may have two texts"
         return Sample("keyed", fault=fault)

@@ -1,5 +1,8 @@
 """The golden cases: each a policy over one small source, and the text that is reviewed.
 
+DuckDB reads files and rows by their numbers; every other engine has the same cases over a table of
+people with a key, in a folder of its own. What an engine refuses stands in its ``refused.txt``.
+
 To write the texts anew after a change that is meant: ``python tests/golden/cases.py``, and
 read the difference before it is committed.
 """
@@ -12,11 +15,17 @@ from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.rendering import render
-from policy_engine.dialects import dialect_named
+from policy_engine.dialects import DIALECTS, dialect_named
+from policy_engine.errors import NotCertifiable, PolicyError, UsageError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy
+from policy_engine.release import schema_of
+from policy_engine.syntax.readings import READINGS
+from policy_engine.verify.proof import prove
 
-FOLDER = Path(__file__).parent / "duckdb"
+FOLDERS = Path(__file__).parent
+DUCKDB = "duckdb"
+REFUSED = "refused.txt"
 
 COLUMNS = {
     "person": "BIGINT",
@@ -64,12 +73,42 @@ CASES: dict[str, dict[str, str]] = {
     "replacing_a_table": {"source": TABLE, "target": "relation: out"},
 }  # fmt: skip
 
+# Elsewhere: a table of people with a key, without columns that only some engines have.
+KEY = KEYED.format(order="age")
+OF_FILES = ("key_of_a_file", "native_of_a_file")
+OTHERWISE: dict[str, dict[str, str]] = {
+    "prefix": {"recode": "{zip: {prefix: 3}}"},
+    "native": {"source": TABLE},
+    "key": {"source": KEYED.format(order="seen desc, age")},
+}
+MORE: dict[str, dict[str, str]] = {
+    "keep_numbers": {"recode": "{age: keep, income: keep, born: keep, seen: keep}"},
+    "keep_truth": {"recode": "{married: keep}"},
+    "map_of_numbers": {"recode": "{age: {map: {'17': young, '-1': null}, other: old}}"},
+    "map_of_truth": {"recode": "{married: {map: {'true': 'yes', 'false': 'no'}, other: none}}"},
+    "map_of_dates": {"recode": "{born: {map: {'1970-01-01': epoch}, other: other}}"},
+    "bins_of_exact": {"recode": "{age: {bins: [18, 65]}, income: {bins: [0.5]}}"},
+    "round_exact": {"recode": "{age: {round: 10}, income: {round: 0.25}}"},
+    "round_to_whole": {"recode": "{income: {round: 10}}"},
+    "round_finely": {"recode": "{income: {round: 0.0000000001}}"},
+    "truncate_to_parts": {"recode": "{born: {truncate: month}, seen: {truncate: quarter}}"},
+    "truncate_to_weeks": {"recode": "{born: {truncate: week}, seen: {truncate: week}}"},
+    "truncate_to_days": {"recode": "{seen: {truncate: day}, moved: {truncate: year}}"},
+    "labels": {"recode": '{age: {bins: [18, 65], labels: [a, A, "it\'s"]}}'},
+    "labels_with_blanks": {"recode": "{age: {bins: [18], labels: ['a', 'a ']}}"},
+    "labels_beyond_ascii": {"recode": "{age: {bins: [18], labels: [jung, älter]}}"},
+    "labels_with_backslashes": {"recode": "{age: {bins: [18], labels: ['a\\b', 'c']}}"},
+    "names_of_the_count": {"recode": "{age: keep}", "count_as": ", count_as: order by"},
+    "order_of_text": {"source": KEYED.format(order="zip desc")},
+    "tiny_rate": {"rate": "0.05"},
+}
+
 POLICY = """\
 version: 1
 name: golden
 source: {source}
 recode: {recode}
-sample: {{rate: 0.25, method: {method}}}
+sample: {{rate: {rate}, method: {method}}}
 k: 5
 guarantee: {{epsilon: 1, delta: 0.5}}
 release: {{{target}, as: {form}{count_as}}}
@@ -78,6 +117,7 @@ grouping: {grouping}
 DEFAULTS = {
     "source": FILE,
     "recode": "{age: {bins: [18]}, zip: {prefix: 2}}",
+    "rate": "0.25",
     "method": "keyed",
     "target": "path: out.parquet",
     "form": "counts",
@@ -86,15 +126,33 @@ DEFAULTS = {
 }
 
 
-def policy_of(case: str, folder: Path) -> Policy:
+PLAIN = "{age: {bins: [18]}, born: {bins: [1970-01-01]}}"
+
+
+def cases_of(dialect: str) -> tuple[str, ...]:
+    """The cases of a dialect, those that it refuses among them."""
+    if dialect == DUCKDB:
+        return tuple(CASES)
+    return (*(case for case in CASES if case not in OF_FILES), *MORE)
+
+
+def policy_of(case: str, folder: Path, dialect: str = DUCKDB) -> Policy:
     """The policy of a case."""
-    text = POLICY.format(**{**DEFAULTS, **CASES[case]})
-    return load_policy_text(text, folder / "policy.yaml", folder)
+    found = {**DEFAULTS, **{**CASES, **MORE}[case]}
+    if dialect != DUCKDB:
+        own = {**CASES, **MORE}[case]
+        found |= {"source": KEY, "recode": own.get("recode", PLAIN)} | OTHERWISE.get(case, {})
+        found |= {"source": own["source"]} if case in MORE and "source" in own else {}
+        if case == "declared_types":
+            found["source"] = KEY.replace("people,", "people, columns: {zip: integer},")
+    return load_policy_text(POLICY.format(**found), folder / "policy.yaml", folder)
 
 
-def table_of(policy: Policy) -> Table:
+def table_of(policy: Policy, dialect: str = DUCKDB) -> Table:
     """The catalog's answer for the source of a case."""
     columns = [Column(name, kind) for name, kind in COLUMNS.items()]
+    if dialect != DUCKDB:
+        return Table(tuple(_column(c, dialect) for c in columns), parts=("main", "people"))
     if policy.source.path is None:
         return Table(tuple(columns), parts=("db", "main", "people"))
     # A Parquet file has neither collations nor enumerations.
@@ -103,25 +161,63 @@ def table_of(policy: Policy) -> Table:
     return Table(found, path=policy.source.path)
 
 
-def plan_of(case: str, folder: Path) -> Plan:
+def _column(column: Column, dialect: str) -> Column:
+    """A column as a catalog tells it where every text has a collation."""
+    collated = READINGS[dialect].bytewise is not None and column.type == "VARCHAR"
+    return Column(column.name, column.type + (" COLLATE general_ci" if collated else ""))
+
+
+def plan_of(case: str, folder: Path, dialect: str = DUCKDB) -> Plan:
     """The plan of a case."""
-    policy = policy_of(case, folder)
-    target = ("db", "main", "out") if policy.release.relation else ()
+    policy = policy_of(case, folder, dialect)
+    place = ("db", "main", "out") if dialect == DUCKDB else ("main", "out")
     return compiled_plan(
         policy,
-        table_of(policy),
-        dialect_named("duckdb"),
-        target=target,
+        table_of(policy, dialect),
+        dialect_named(dialect),
+        target=place if policy.release.relation else (),
         replaces=case.startswith("replacing"),
     )
 
 
+def text_of(case: str, folder: Path, dialect: str = DUCKDB) -> str | Exception:
+    """The text of a case, or why the dialect or the kernel refuses it."""
+    try:
+        text = render(plan_of(case, folder, dialect))
+    except (PolicyError, UsageError) as error:
+        return error
+    table = table_of(policy_of(case, folder, dialect), dialect)
+    found = prove(text, dialect, schema_of(table)).findings
+    return NotCertifiable(found) if found else text
+
+
+def reasons_of(dialect: str, folder: Path) -> str:
+    """What a dialect refuses, as ``refused.txt`` says it: a case a line."""
+    texts = ((case, text_of(case, folder, dialect)) for case in cases_of(dialect))
+    return "".join(f"{case}: {_reason(e)}\n" for case, e in texts if isinstance(e, Exception))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, NotCertifiable):
+        return f"the kernel: {error.findings[0].message}"
+    problems = error.problems if isinstance(error, PolicyError) else ()
+    found = dict.fromkeys(f"{p.message}; {p.remedy}" for p in problems)
+    return " | ".join(found) or str(error)
+
+
 def main() -> None:
     """Write every text anew."""
-    for stale in FOLDER.glob("*.sql"):
-        stale.unlink()
-    for case in CASES:
-        (FOLDER / f"{case}.sql").write_text(render(plan_of(case, FOLDER)), encoding="utf-8")
+    for dialect in DIALECTS:
+        folder = FOLDERS / dialect
+        folder.mkdir(exist_ok=True)
+        for stale in (*folder.glob("*.sql"), folder / REFUSED):
+            stale.unlink(missing_ok=True)
+        for case in cases_of(dialect):
+            text = text_of(case, folder, dialect)
+            if isinstance(text, str):
+                (folder / f"{case}.sql").write_text(text, encoding="utf-8")
+        if reasons := reasons_of(dialect, folder):
+            (folder / REFUSED).write_text(reasons, encoding="utf-8")
 
 
 if __name__ == "__main__":

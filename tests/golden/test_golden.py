@@ -6,9 +6,20 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from cases import CASES, COLUMNS, FOLDER, plan_of, policy_of, table_of
+from cases import (
+    CASES,
+    COLUMNS,
+    DUCKDB,
+    FOLDERS,
+    REFUSED,
+    cases_of,
+    policy_of,
+    reasons_of,
+    table_of,
+    text_of,
+)
 
-from policy_engine.compile.rendering import render
+from policy_engine.dialects import DIALECTS
 from policy_engine.release import schema_of
 from policy_engine.verify.checks import compare
 from policy_engine.verify.proof import prove
@@ -18,23 +29,39 @@ ROW = ["7", "34", "1.10", "70.5", "10115", "Ada", "f", "true", "1815-12-10",
        "2020-01-01 10:30:00", "2020-01-01 10:30:00+00", "x"]  # fmt: skip
 
 
-def reviewed(case: str) -> str:
-    return (FOLDER / f"{case}.sql").read_text(encoding="utf-8")
+ALL = [(dialect, case) for dialect in DIALECTS for case in cases_of(dialect)]
+WRITTEN = [(d, case) for d, case in ALL if (FOLDERS / d / f"{case}.sql").exists()]
 
 
-def test_every_text_has_its_case():
-    assert {file.stem for file in FOLDER.iterdir()} == set(CASES)
+def reviewed(case: str, dialect: str = DUCKDB) -> str:
+    return (FOLDERS / dialect / f"{case}.sql").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_text_is_the_reviewed_one(tmp_path, case):
-    assert render(plan_of(case, tmp_path)) == reviewed(case)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_text_has_its_case(dialect):
+    files = {file.stem for file in (FOLDERS / dialect).glob("*.sql")}
+    assert files == {case for each, case in WRITTEN if each == dialect}
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_text_is_proved_to_be_the_policy(tmp_path, case):
-    policy = policy_of(case, tmp_path)
-    proof = prove(reviewed(case), "duckdb", schema_of(table_of(policy)))
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_a_dialect_refuses_is_said_with_the_reason(dialect, tmp_path):
+    file = FOLDERS / dialect / REFUSED
+    assert reasons_of(dialect, tmp_path) == (file.read_text("utf-8") if file.exists() else "")
+
+
+def test_duckdb_refuses_nothing():
+    assert {case for dialect, case in WRITTEN if dialect == DUCKDB} == set(CASES)
+
+
+@pytest.mark.parametrize(("dialect", "case"), WRITTEN)
+def test_the_text_is_the_reviewed_one(tmp_path, dialect, case):
+    assert text_of(case, tmp_path, dialect) == reviewed(case, dialect)
+
+
+@pytest.mark.parametrize(("dialect", "case"), WRITTEN)
+def test_the_text_is_proved_to_be_the_policy(tmp_path, dialect, case):
+    policy = policy_of(case, tmp_path, dialect)
+    proof = prove(reviewed(case, dialect), dialect, schema_of(table_of(policy, dialect)))
     assert proof.findings == ()
     assert proof.shape is not None
     assert compare(proof.shape, policy) == ()

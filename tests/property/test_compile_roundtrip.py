@@ -72,7 +72,8 @@ COLUMNS = st.dictionaries(
 @given(
     COLUMNS,
     st.sampled_from(["row", "{key: the key}"]),
-    st.integers(1, 10**12 - 1),
+    # DuckDB's own sample is taken to be 2⁻³² more than it says, and all of it is no sample.
+    st.integers(1, 10**12 - 1000),
     st.integers(2, 1000),
     st.sampled_from(["counts", "rows"]),
     st.booleans(),

@@ -41,14 +41,14 @@ WITH "sampled" AS NOT MATERIALIZED (
       THEN '[-1,70)'
       ELSE '>=70'
     END AS "weight"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "age",
   "income",
   "weight",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "age",
   "income",

@@ -27,13 +27,13 @@ WITH "sampled" AS NOT MATERIALIZED (
       THEN '<2000-01-01'
       ELSE '>=2000-01-01'
     END AS "moved"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "born",
   "moved",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "born",
   "moved"

@@ -13,12 +13,12 @@ WITH "sampled" AS NOT MATERIALIZED (
 ), "recoded" AS NOT MATERIALIZED (
   SELECT
     "name" COLLATE "binary" AS "name"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "name",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "name"
 HAVING

@@ -13,12 +13,12 @@ WITH "sampled" AS NOT MATERIALIZED (
 ), "recoded" AS NOT MATERIALIZED (
   SELECT
     '*' AS "everybody"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "everybody",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "everybody"
 HAVING

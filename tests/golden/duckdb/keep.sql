@@ -19,7 +19,7 @@ WITH "sampled" AS NOT MATERIALIZED (
     "sex" AS "sex",
     "married" AS "married",
     "born" AS "born"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "zip",
@@ -27,7 +27,7 @@ SELECT
   "married",
   "born",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "zip",
   "sex",

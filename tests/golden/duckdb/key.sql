@@ -4,7 +4,7 @@ WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     "age",
     "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC, "age" ASC, "rowid" ASC) AS "policy_engine_rank"
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC, "age" ASC, "zip" ASC) AS "policy_engine_rank"
   FROM "db"."main"."people"
   WHERE
     "person" IN (
@@ -16,7 +16,7 @@ WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     LEFT("zip", 2) AS "zip"
-  FROM sampled
+  FROM "sampled"
   WHERE
     "policy_engine_rank" = 1
 )
@@ -24,7 +24,7 @@ SELECT
   "age",
   "zip",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "age",
   "zip"

@@ -14,7 +14,7 @@ WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     "zip",
     COUNT(*) AS "policy_engine_count"
-  FROM sampled
+  FROM "sampled"
   GROUP BY
     "zip"
 ), "recoded" AS NOT MATERIALIZED (
@@ -29,12 +29,12 @@ WITH "sampled" AS NOT MATERIALIZED (
       ELSE 'it''s 20%'
     END AS "zip",
     "policy_engine_count"
-  FROM counted
+  FROM "counted"
 )
 SELECT
   "zip",
   CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "zip"
 HAVING

@@ -13,12 +13,12 @@ WITH "sampled" AS NOT MATERIALIZED (
 ), "recoded" AS NOT MATERIALIZED (
   SELECT
     "it""s" AS "it""s"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "it""s",
   COUNT(*) AS "order by"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "it""s"
 HAVING

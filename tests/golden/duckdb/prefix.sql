@@ -15,13 +15,13 @@ WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     LEFT("zip", 3) AS "zip",
     LEFT("name", 1) AS "name"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "zip",
   "name",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "zip",
   "name"

@@ -16,7 +16,7 @@ WITH "sampled" AS NOT MATERIALIZED (
     "age",
     "zip",
     COUNT(*) AS "policy_engine_count"
-  FROM sampled
+  FROM "sampled"
   GROUP BY
     "age",
     "zip"
@@ -25,13 +25,13 @@ WITH "sampled" AS NOT MATERIALIZED (
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     LEFT("zip", 2) AS "zip",
     "policy_engine_count"
-  FROM counted
+  FROM "counted"
 )
 SELECT
   "age",
   "zip",
   CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "age",
   "zip"

@@ -4,7 +4,7 @@ WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     "age",
     "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "rowid" ASC) AS "policy_engine_rank"
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" ASC) AS "policy_engine_rank"
   FROM "db"."main"."people"
   WHERE
     "person" IN (
@@ -17,7 +17,7 @@ WITH "sampled" AS NOT MATERIALIZED (
     "age",
     "zip",
     COUNT(*) AS "policy_engine_count"
-  FROM sampled
+  FROM "sampled"
   WHERE
     "policy_engine_rank" = 1
   GROUP BY
@@ -28,13 +28,13 @@ WITH "sampled" AS NOT MATERIALIZED (
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     LEFT("zip", 2) AS "zip",
     "policy_engine_count"
-  FROM counted
+  FROM "counted"
 ), "released" AS NOT MATERIALIZED (
   SELECT
     "age",
     "zip",
     CAST(SUM("policy_engine_count") AS BIGINT) AS "policy_engine_n"
-  FROM recoded
+  FROM "recoded"
   GROUP BY
     "age",
     "zip"
@@ -45,12 +45,12 @@ WITH "sampled" AS NOT MATERIALIZED (
     "age",
     "zip",
     UNNEST(RANGE(0, "policy_engine_n")) AS "policy_engine_copy"
-  FROM released
+  FROM "released"
 )
 SELECT
   "age",
   "zip"
-FROM repeated
+FROM "repeated"
 ORDER BY
   "age" ASC,
   "zip" ASC

@@ -16,13 +16,13 @@ WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     LEFT("zip", 2) AS "zip"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "age",
   "zip",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "age",
   "zip"

@@ -14,17 +14,26 @@ WITH "sampled" AS NOT MATERIALIZED (
     )
 ), "recoded" AS NOT MATERIALIZED (
   SELECT
-    TRY_CAST(ROUND(CAST("age" AS DOUBLE) / 10) * 10 AS BIGINT) AS "age",
-    TRY_CAST(ROUND(CAST("income" AS DOUBLE) / 0.25) * 0.25 AS DECIMAL(18, 2)) AS "income",
-    TRY_CAST(ROUND(CAST("weight" AS DOUBLE) / 5) * 5 AS DECIMAL(18, 0)) AS "weight"
-  FROM sampled
+    TRY_CAST(CASE
+      WHEN ABS(CAST("age" AS DOUBLE)) < 1000000000000000000
+      THEN CAST(ROUND(CAST("age" AS DOUBLE) / 10) AS BIGINT) * 10
+    END AS BIGINT) AS "age",
+    TRY_CAST(CASE
+      WHEN ABS(CAST("income" AS DOUBLE)) < 1000000000000000
+      THEN CAST(ROUND(CAST("income" AS DOUBLE) / 0.25) AS BIGINT) * 0.25
+    END AS DECIMAL(18, 2)) AS "income",
+    TRY_CAST(CASE
+      WHEN ABS(CAST("weight" AS DOUBLE)) < 100000000000000000
+      THEN CAST(ROUND(CAST("weight" AS DOUBLE) / 5) AS BIGINT) * 5
+    END AS DECIMAL(18, 0)) AS "weight"
+  FROM "sampled"
 )
 SELECT
   "age",
   "income",
   "weight",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "age",
   "income",

@@ -15,13 +15,13 @@ WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     LEFT("zip", 2) AS "zip"
-  FROM sampled
+  FROM "sampled"
 ), "released" AS NOT MATERIALIZED (
   SELECT
     "age",
     "zip",
     COUNT(*) AS "policy_engine_n"
-  FROM recoded
+  FROM "recoded"
   GROUP BY
     "age",
     "zip"
@@ -32,12 +32,12 @@ WITH "sampled" AS NOT MATERIALIZED (
     "age",
     "zip",
     UNNEST(RANGE(0, "policy_engine_n")) AS "policy_engine_copy"
-  FROM released
+  FROM "released"
 )
 SELECT
   "age",
   "zip"
-FROM repeated
+FROM "repeated"
 ORDER BY
   "age" ASC,
   "zip" ASC

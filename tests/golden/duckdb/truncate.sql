@@ -21,13 +21,13 @@ WITH "sampled" AS NOT MATERIALIZED (
       WHEN "seen" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
       THEN DATE_TRUNC('HOUR', "seen")
     END AS "seen"
-  FROM sampled
+  FROM "sampled"
 )
 SELECT
   "born",
   "seen",
   COUNT(*) AS "n"
-FROM recoded
+FROM "recoded"
 GROUP BY
   "born",
   "seen"

@@ -16,7 +16,7 @@ from policy_engine.compile.catalog import Column, Kind, Table, fresh, kind_of
 from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.rendering import render
 from policy_engine.compile.stages import is_raw_first
-from policy_engine.dialects import dialect_named
+from policy_engine.dialects import DIALECTS, dialect_named
 from policy_engine.errors import InternalError, PolicyError
 from policy_engine.policy.places import located
 
@@ -26,6 +26,7 @@ PEOPLE = Table(
         Column("id", "BIGINT"),
         Column("Age", "INTEGER"),
         Column("price", "DOUBLE"),
+        Column("ratio", "DECIMAL(18,7)"),
         Column("name", "VARCHAR COLLATE NOCASE"),
         Column("zip", "VARCHAR"),
         Column("born", "DATE"),
@@ -126,8 +127,18 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
         ),
         (
             "{price: {round: 1.0e-19}}",
-            "column 'price': round takes a step of at most 18 decimal places and 38 digits;"
-            " use a plainer one",
+            "column 'price': round takes a step of at most 18 decimal places and 15 digits,"
+            " up to 10^17; use a plainer one",
+        ),
+        (
+            "{price: {round: 1.0e+18}}",
+            "column 'price': round takes a step of at most 18 decimal places and 15 digits,"
+            " up to 10^17; use a plainer one",
+        ),
+        (
+            "{ratio: {round: 1}}",
+            "column 'ratio': round takes a decimal number of at most 15 digits, or 6 behind the"
+            " point, found DECIMAL(18,7); use bins, or a column with fewer digits",
         ),
         (
             "{price: {bins: [0, 1.0e+38]}}",
@@ -234,6 +245,25 @@ def test_columns_are_found_exactly_before_they_are_found_in_another_case():
         assert found is not None
         assert found.type == kind
     assert table.find("gone") is None
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
+    """To most engines a name in quotes is another name in another case."""
+    columns = (Column("Person", "BIGINT"), Column("Visit", "DATE"), Column("Age", "INTEGER"))
+    table = Table(columns, parts=("main", "people"))
+    one, other = (
+        policy_of(
+            tmp_path,
+            "{AGE: {bins: [18]}}",
+            source=f"{{relation: people, unit: {{key: {person}, keep: {{order_by: [{visit}]}}}}}}",
+        )
+        for person, visit in (("Person", "Visit"), ("PERSON", "visit"))
+    )
+    queries = [compiled_plan(policy, table, DIALECTS[name]).query for policy in (one, other)]
+    assert queries[0] == queries[1]
+    columns_read = {column.name for column in queries[0].find_all(exp.Column)}
+    assert {"Person", "Visit", "Age"} < columns_read
 
 
 def test_a_declared_type_is_found_in_any_case(tmp_path):

@@ -28,6 +28,10 @@ def read(sql):
 
 
 CASE = "case when x is null then null {} end"
+BELOW = (
+    "try_cast(case when abs(cast(x as double)) < {} then cast(round(cast(x as double) / {})"
+    " as bigint) * {} end as {})"
+)
 INSIDE = "case when x between cast('0001-01-01' as date) and cast('9999-12-31' as date) then {} end"
 
 
@@ -45,6 +49,11 @@ INSIDE = "case when x between cast('0001-01-01' as date) and cast('9999-12-31' a
         ("try_cast(round(x / 10) * 10 as bigint)", (Round(Decimal(10)), "x", None)),
         ("try_cast(round(cast(x as double) / 0.25) * 0.25 as decimal(18, 2))",
          (Round(Decimal("0.25")), "x", None)),
+        (BELOW.format("1e18", "10", "10", "bigint"), (Round(Decimal(10)), "x", None)),
+        (BELOW.format("1000000", "0.25", "0.25", "decimal(18, 2)"),
+         (Round(Decimal("0.25")), "x", None)),
+        (CASE.format("when x < cast('-0.5' as decimal(18, 1)) then 'a' else 'c'"),
+         (Bins((Decimal("-0.5"),), ("a", "c")), "x", None)),
         (INSIDE.format("date_trunc('month', x)"), (Truncate("month"), "x", None)),
         (INSIDE.format("cast(date_trunc('year', x) as date)"), (Truncate("year"), "x", None)),
         (INSIDE.format("date_trunc('day', x)").replace("x", "try_cast(x as date)"),
@@ -80,6 +89,15 @@ def test_reads(sql, found):
         "try_cast(round(x / 0.5) * 0.5 as decimal(18, 0))",
         "try_cast(round(x / 0.5) * 0.5 as decimal)",
         "try_cast(round(x / 0.5) * 0.5 as decimal(3, 1))", "try_cast(round(x / 10) * 10 as double)",
+        BELOW.format("1e19", "10", "10", "bigint"), BELOW.format("1e18", "10", "5", "bigint"),
+        BELOW.format("y", "10", "10", "bigint"), BELOW.format("1e18", "0", "0", "bigint"),
+        BELOW.format("1e17", "0.25", "0.25", "decimal(18, 2)"),
+        BELOW.format("1e18", "10", "10", "bigint").replace("<", ">"),
+        BELOW.format("1e18", "10", "10", "bigint").replace("abs(", "sign("),
+        BELOW.format("1e18", "10", "10", "bigint").replace("abs(cast(x", "abs(cast(y"),
+        BELOW.format("1e18", "10", "10", "bigint").replace("as bigint) *", "as integer) *"),
+        BELOW.format("1e18", "10", "10", "bigint").replace(" end", " else 0 end"),
+        CASE.format("when x < cast('0.55' as decimal(18, 1)) then 'a' else 'c'"),
         "case when x then date_trunc('month', x) end", INSIDE.format("x"),
         INSIDE.format("date_trunc('minute', x)"), INSIDE.format("date_trunc('month', y)"),
         INSIDE.format("date_trunc('month', lower(x))"), INSIDE.replace("0001",
@@ -150,7 +168,7 @@ BOOLEAN DATE TIME TIMESTAMP UUID"""
 @given(recoding=recodings, kind=st.sampled_from([*TYPES.split(), "TIMESTAMP WITH TIME ZONE"]))
 def test_reads_back_what_the_compiler_writes(recoding, kind):
     column = Column("x", kind)
-    if type_problem(recoding, column.kind) is not None:
+    if type_problem(recoding, column) is not None:
         return
     value = sqlglot.exp.column("x", quoted=True)
     found = read(recode(recoding, value, column, dialect_named("duckdb")).sql("duckdb"))

@@ -1,0 +1,62 @@
+-- policy: golden
+-- digest: sha256:4c0dd53992dc703e55116d993ce68c32eb2c91b371bf9d3ff0fcd543c8d870f2
+WITH "sampled" AS NOT MATERIALIZED (
+  SELECT
+    "age",
+    "income",
+    "weight",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "income" ASC, "weight" ASC) AS "policy_engine_rank"
+  FROM "main"."people"
+  WHERE
+    SHA256(
+      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
+    ) < DECODE('4000000000000000', 'hex')
+), "recoded" AS NOT MATERIALIZED (
+  SELECT
+    CASE
+      WHEN "age" IS NULL
+      THEN NULL
+      WHEN "age" < 18
+      THEN '<18'
+      WHEN "age" < 65
+      THEN '[18,65)'
+      ELSE '>=65'
+    END AS "age",
+    CASE
+      WHEN "income" IS NULL
+      THEN NULL
+      WHEN CAST("income" AS DOUBLE PRECISION) < 0.5
+      THEN '<0.5'
+      ELSE '>=0.5'
+    END AS "income",
+    CASE
+      WHEN "weight" IS NULL
+      THEN NULL
+      WHEN "weight" = CAST('NaN' AS DOUBLE PRECISION)
+      THEN NULL
+      WHEN "weight" < -1
+      THEN '<-1'
+      WHEN "weight" < 70
+      THEN '[-1,70)'
+      ELSE '>=70'
+    END AS "weight"
+  FROM "sampled"
+  WHERE
+    "policy_engine_rank" = 1
+)
+SELECT
+  "age",
+  "income",
+  "weight",
+  COUNT(*) AS "n"
+FROM "recoded"
+GROUP BY
+  "age",
+  "income",
+  "weight"
+HAVING
+  COUNT(*) >= 5
+ORDER BY
+  "age" COLLATE "C" ASC,
+  "income" COLLATE "C" ASC,
+  "weight" COLLATE "C" ASC
