@@ -1,8 +1,16 @@
-"""Which account pays for a policy, and whether its name is a mistyped one."""
+"""Which account pays for a policy, what the project file calls it, and mistyped names.
+
+An account has one name, whoever writes it: ``budget`` as it stands in the policy, a relation's name
+in full, as warehouse.schema.table, or a file's path from the project's folder. The project file may
+list a relation's account under a shorter name, and a file's under another path to it: that is where
+the limit is looked for, and nothing else.
+"""
 
 from __future__ import annotations
 
 import os
+import unicodedata
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -10,34 +18,123 @@ from policy_engine.policy.places import refused
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
+from policy_engine.policy.tree import path_text
 
 _SIMILAR = 0.8
+_DEFAULT_SCHEMA = {"duckdb": "main"}
+_PARTS = 3
 
 
-def account_of(policy: Policy, project: Project, table: str | None = None) -> str:
-    """The account that pays. A source file pays under one name, wherever its policies are.
+def account_of(policy: Policy, project: Project, table: tuple[str, ...]) -> str:
+    """The account that pays, under its one name.
 
-    ``table`` is what a source that is a view reads: whoever releases through views pays from the
-    account of the table below them.
-
-    Policies in different folders write the path of the same file differently; the account's
-    name is then the path from the project's folder.
+    ``table`` is the name of the table that is read, as the warehouse has it: whoever releases
+    through a view pays from the account of the table below it.
     """
-    path, relation = policy.source_path, policy.source.relation
-    if relation is not None and policy.budget == relation:
-        full = _full_name(table or relation, project)
-        named = (name for name in project.accounts if _full_name(name, project) == full)
-        return next(named, full)
-    if path is None or policy.budget != policy.source.path:
+    if policy.declared_budget:
         return policy.budget
+    if policy.source_path is not None:
+        return _path_from(project, policy.source_path)
+    parts = [part.lower() for part in table]
+    warehouse = project.default.lower()
+    named = parts if len(parts) == _PARTS and parts[0] == warehouse else [warehouse, *parts]
+    return ".".join(named)
+
+
+def listed_as(account: str, project: Project, relation: str | None = None) -> str | None:
+    """The name under which the project file lists an account; None where it does not.
+
+    ``relation`` is the source as the policy writes it, where it pays from its own account.
+
+    Raises:
+        PolicyError: the project file lists the account twice, or perhaps does.
+    """
+    names = [name for name in project.accounts if _means(name, account, project, relation)]
+    if len(names) > 1:
+        shown = " and ".join(map(show, names))
+        law = f"accounts must list an account once, found {shown}: both are {account}"
+        raise _misnamed(project, names[1], law, "keep one of them")
+    if not names:
+        for name in project.accounts:
+            if _may_mean(name, account, project):
+                law = f"accounts.{name} may be the account {account} or one of another schema"
+                raise _misnamed(project, name, law, f"list {account} by this name")
+    return names[0] if names else None
+
+
+def _misnamed(project: Project, name: str, law: str, remedy: str) -> Exception:
+    assert project.file is not None
+    return refused(project.file, path_text(("accounts", name)), law, remedy)
+
+
+def _means(name: str, account: str, project: Project, relation: str | None) -> bool:
+    """Whether the project file means an account by a name."""
+    if account in {name, _path_from(project, project.directory / name)}:
+        return True
+    parts = _relation(account, project)
+    if not parts:
+        return False
+    written = name.lower().split(".")
+    if len(written) > 1 or written == (relation or "").lower().split("."):
+        return parts[-len(written) :] == written
+    return [_DEFAULT_SCHEMA.get(_engine(parts, project)), *written] == parts[1:]
+
+
+def _may_mean(name: str, account: str, project: Project) -> bool:
+    """Whether a name is that of a relation's table alone, and its engine decides on the schema."""
+    parts = _relation(account, project)
+    if not parts or _engine(parts, project) in _DEFAULT_SCHEMA:
+        return False
+    return [name.lower()] == parts[-1:]
+
+
+def _relation(account: str, project: Project) -> list[str]:
+    """The parts of the account of a relation of one of the project's warehouses; else none."""
+    parts = account.split(".")
+    return parts if len(parts) >= _PARTS and _engine(parts, project) else []
+
+
+def _engine(parts: list[str], project: Project) -> str:
+    """The type of the warehouse that a relation's account names first; empty where it is none."""
+    types = {name.lower(): warehouse.type for name, warehouse in project.warehouses.items()}
+    return types.get(parts[0], "")
+
+
+def _path_from(project: Project, path: Path) -> str:
+    """A path from the project's folder: policies in different folders write it differently."""
     return Path(os.path.relpath(path.resolve(), project.directory.resolve())).as_posix()
 
 
-def _full_name(relation: str, project: Project) -> str:
-    """A relation under one name, however much of its database and schema is written."""
-    parts = relation.lower().split(".")
-    missing = [project.default.lower(), "main"][: max(0, 3 - len(parts))]
-    return ".".join([*missing, *parts])
+def twin_of(account: str, known: Iterable[str], project: Project) -> str | None:
+    """Another account of a ledger that is this one under another name, as far as can be told.
+
+    A table that another version, or a warehouse of another name, has charged to an account of its
+    own; or a name that looks the same: its charges would not add up with this one's.
+    """
+    for name in known:
+        if plain_name(name) == plain_name(account) or _same_table(name, account, project):
+            return name
+    return None
+
+
+def _same_table(one: str, other: str, project: Project) -> bool:
+    if _relation(one, project) and _relation(other, project):
+        return False  # two tables, or one that was found by its name
+    if _means(one, other, project, None) or _means(other, one, project, None):
+        return True
+    renamed = [name.split(".") for name in (one, other)]
+    return all(len(parts) == _PARTS for parts in renamed) and renamed[0][1:] == renamed[1][1:]
+
+
+def plain_name(name: str) -> str:
+    """A name without case, accents and blanks at its ends: names that are alike here look alike.
+
+    >>> plain_name("Cafe\\u0301"), plain_name("HR ")
+    ('cafe', 'hr')
+    """
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFKC", bare).casefold().strip()
 
 
 def check_account(policy: Policy, project: Project) -> None:
@@ -50,12 +147,25 @@ def check_account(policy: Policy, project: Project) -> None:
     Raises:
         PolicyError: with the line and column of ``budget``.
     """
-    written = policy.budget != policy.source.text
-    if not written or policy.budget in project.accounts:
+    if not policy.declared_budget or policy.budget in project.accounts:
         return
-    near = get_close_matches(policy.budget[:100], project.accounts, n=1, cutoff=_SIMILAR)
-    if not near:
+    near = nearest(policy.budget, project.accounts)
+    if near is None:
         return
     message = f"budget must be an account of {project.file}, found {show(policy.budget)}"
-    remedy = f"did you mean {near[0]!r}? (add a new account to accounts there first)"
+    remedy = f"did you mean {near!r}? (add a new account to accounts there first)"
     raise refused(policy.file, "budget", message, remedy)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known account of which ``name`` is nearly the name; None for one of them, and for none.
+
+    >>> nearest("peple", ["people", "census"]), nearest("people", ["people"])
+    ('people', None)
+    """
+    names = set(known)
+    if name in names:
+        return None
+    plain = {plain_name(each): each for each in names}
+    near = get_close_matches(plain_name(name)[:100], plain, n=1, cutoff=_SIMILAR)
+    return plain[near[0]] if near else None

@@ -2,7 +2,8 @@
 
 Comments, the order of keys, quotes and the number of zeros do not matter, nor does a key that
 is written with its default. What does matter: every other key, the order of released columns,
-the labels of bins, and the bytes of every hierarchy file.
+the labels of bins, and the bytes of every hierarchy file. Only ``release.deprecated`` does not: it
+says when a release goes, and nothing of what it is.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ def digest(document: PolicyDocument, hierarchy_digests: Mapping[str, str]) -> st
 
 def canonical_json(document: PolicyDocument, hierarchy_digests: Mapping[str, str]) -> str:
     """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
-    data = document.model_dump(by_alias=True, exclude_defaults=True, exclude={"recode"})
+    data = document.model_dump(
+        by_alias=True,
+        exclude_defaults=True,
+        exclude={"recode": True, "release": {"deprecated"}},
+    )
     recode = [[column, _recoding(spec)] for column, spec in document.recode.items()]
     whole = {"policy": {**data, "recode": recode}, "hierarchies": dict(hierarchy_digests)}
     return json.dumps(whole, sort_keys=True, separators=(",", ":"), default=_scalar)

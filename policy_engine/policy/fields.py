@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal
 
@@ -49,6 +50,9 @@ OptionalNameField = Annotated[str | None, Ruled(laws.name, _NAME)]
 TextField = Annotated[str, Ruled(laws.text, _TEXT)]
 LineField = Annotated[str, Ruled(laws.line, _LINE)]
 OptionalLineField = Annotated[str | None, Ruled(laws.line, _LINE)]
+OptionalSizeField = Annotated[
+    str | None, Ruled(laws.size, {"type": "string", "pattern": r"^[1-9][0-9]{0,5}(MB|GB|TB)$"})
+]
 LabelField = Annotated[str, Ruled(laws.label, _LABEL)]
 LabelOrNullField = Annotated[
     str | None, Ruled(laws.label_or_null, {"type": ["string", "integer", "null"]})
@@ -71,6 +75,7 @@ LevelField = Annotated[
 LengthField = Annotated[int, Ruled(laws.integer(1), _count(1))]
 PositiveField = Annotated[int, Ruled(laws.integer(1), _count(1))]
 OptionalPositiveField = Annotated[int | None, Ruled(laws.integer(1), _count(1))]
+OptionalDayField = Annotated[date | None, Ruled(laws.day, {"type": "string", "format": "date"})]
 OptionalGroupsField = Annotated[
     int | None, Ruled(laws.integer(1, most=MOST_GROUPS), _count(1, MOST_GROUPS))
 ]

@@ -25,6 +25,7 @@ Law = Callable[[object], object]
 MAX_INTEGER = 1_000_000_000
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,99}")
 _ZONE = re.compile(r"(?<=[0-9]) ?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$")
+_SIZE = re.compile(r"[1-9][0-9]{0,5}(MB|GB|TB)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -166,14 +167,26 @@ def text(found: object) -> str:
     raise refusal(f"must be text, found {show(found)}", _quotes(found))
 
 
+def is_line(text: str) -> bool:
+    """Whether a text is on one line, not blank, and shows as what it is."""
+    return bool(text.strip()) and not _CONTROL.search(text)
+
+
 def line(found: object) -> str:
     """Text on one line, not blank: a path, a relation, a column's name."""
-    if isinstance(found, str) and found.strip() and not _CONTROL.search(found):
+    if isinstance(found, str) and is_line(found):
         return found
     if isinstance(found, str):
         what = "is not blank and has no line break or control character"
         raise refusal(f"must be text that {what}, found {show(found)}")
     raise refusal(f"must be text, found {show(found)}", _quotes(found))
+
+
+def size(found: object) -> str:
+    """A size of memory: a whole number of MB, GB or TB."""
+    if isinstance(found, str) and _SIZE.fullmatch(found):
+        return found
+    raise refusal(f"must be a size, found {show(found)}", "as in 2GB")
 
 
 def label(found: object) -> str:
@@ -192,6 +205,14 @@ def label_or_null(found: object) -> str | None:
     if is_integer(found):
         return str(found)
     raise refusal(f"must be text, an integer or null, found {show(found)}", _quotes(found))
+
+
+def day(found: object) -> date:
+    """A day."""
+    moment = parse_moment(found) if isinstance(found, str) else found
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        return moment
+    raise refusal(f"must be a date, found {show(found)}", "as in 2027-01-31")
 
 
 def cut(found: object) -> Cut:

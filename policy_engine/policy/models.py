@@ -116,12 +116,30 @@ def order_term(term: str) -> tuple[str, Literal["asc", "desc"]]:
 
 
 class UnitSpec(Document):
-    """The privacy unit of a source where a person has many rows."""
+    """The privacy unit of a source, by a column: a person's key, or a key of rows."""
 
-    key: fields.LineField
-    """The column that names the person."""
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["key"]}, {"required": ["row_key"]}]}
+    )
+
+    key: fields.OptionalLineField = None
+    """The column that names the person, who may have many rows: one is kept."""
+    row_key: fields.OptionalLineField = None
+    """The column that names the row, where one row is one person: it is unique."""
     keep: OrderSpec | None = None
     """Which of the person's rows is kept."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """One of the two keys; of rows that are people none is chosen."""
+        if "key" in data and "row_key" in data:
+            remedy = "keep key where a person may have many rows, else row_key"
+            yield refusal("must not stand beside key", remedy, at=("row_key",), on_key=True)
+        elif "key" not in data and "row_key" not in data:
+            yield refusal("must have key or row_key, found neither", "as in {key: person_id}")
+        elif "row_key" in data and "keep" in data:
+            remedy = "name the person's column with key"
+            yield refusal("chooses among a person's rows", remedy, at=("keep",), on_key=True)
 
 
 def read_unit(found: object) -> object:
@@ -198,6 +216,10 @@ class ReleaseSpec(Document):
     """One row a group with its count, or the group repeated that often."""
     count_as: fields.LineField = "n"
     """The name of the count's column."""
+    version: fields.PositiveField = 1
+    """In a dbt project: the version of the model that the release is."""
+    deprecated: fields.OptionalDayField = None
+    """In a dbt project: when this version of the model goes."""
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -210,6 +232,10 @@ class ReleaseSpec(Document):
         if data.get("as") == "rows" and "count_as" in data:
             wrong = "must not stand beside as: rows, which has no count"
             yield refusal(wrong, "remove it", at=("count_as",), on_key=True)
+        for key in ("version", "deprecated"):
+            if key in data and "path" in data:
+                wrong = "is of a dbt model, and must not stand beside path"
+                yield refusal(wrong, "remove it", at=(key,), on_key=True)
 
 
 class PolicyDocument(Document):

@@ -1,7 +1,8 @@
 """The project file `policy-engine.yaml`: warehouses, ledger, signing key, accounts.
 
 Text may take a secret from the environment: ``"{{ env_var('X') }}"``, with a default
-``"{{ env_var('X', 'default') }}"``. No message shows what came from there.
+``"{{ env_var('X', 'default') }}"``. No message shows what came from there. A variable that only a
+warehouse or the ledger needs is missed when that is opened, and not before.
 """
 
 from __future__ import annotations
@@ -9,21 +10,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
 from policy_engine.policy.documents import Document
+from policy_engine.policy.environment import filled
 from policy_engine.policy.laws import Ruled, refusal
 from policy_engine.policy.reading import Reading, check, read_root, read_text
 from policy_engine.policy.scalars import EnvironmentText, show
 from policy_engine.policy.tree import Node
 from policy_engine.policy.tree import Path as At
+from policy_engine.policy.warehouse_models import WarehouseSpec
 
 PROJECT_FILE = "policy-engine.yaml"
 LEDGER = ".policy-engine/ledger.sqlite"
@@ -31,19 +34,10 @@ SIGNING_KEY = ".policy-engine/signing.pem"
 SEALING_KEY = ".policy-engine/sealing.pem"
 WITNESS = ".policy-engine/ledger.head"
 KEYRING_FILE = "keys.json"
-_BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
-_ENV_VAR = re.compile(
-    r"""\s*env_var\(\s*(?P<q>['"])(?P<name>[^'"]+)(?P=q)"""
-    r"""(\s*,\s*(?P<r>['"])(?P<default>[^'"]*)(?P=r))?\s*\)\s*"""
-)
-
-
-class WarehouseSpec(Document):
-    """A warehouse."""
-
-    type: Annotated[Literal["duckdb"], Ruled(laws.one_of("duckdb"), {"const": "duckdb"})]
-    database: fields.OptionalLineField = None
-    """The database's file; without it the database is in memory."""
+_OPENED = ("url", "database", "profile", "target", "profiles_dir")
+"""What of a warehouse is of no use before it is opened."""
+ACCESS = ("public", "protected", "private")
+SECRETS = "policy_engine_salts"
 
 
 class SigningSpec(Document):
@@ -84,6 +78,21 @@ class SealingSpec(Document):
     """Files of public X25519 keys: whoever has a private one can draw a sample again."""
 
 
+class DbtSpec(Document):
+    """How releases are made in a dbt project."""
+
+    release_targets: Annotated[
+        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("targets", "as in [prod]"))
+    ] = ()
+    """The targets of profiles.yml in which models are released; elsewhere they are empty."""
+    group: fields.OptionalLineField = None
+    """The dbt group of the models that are released."""
+    access: Annotated[str, Ruled(laws.one_of(*ACCESS), {"enum": list(ACCESS)})] = "public"
+    """Who may refer to the models that are released."""
+    secrets: fields.LineField = SECRETS
+    """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
+
+
 class AccountSpec(Document):
     """An account of the ledger and its limit; without one it only adds up."""
 
@@ -116,6 +125,7 @@ class ProjectDocument(Document):
     """A file of SQLite, or a `postgresql://` URL."""
     signing: SigningSpec = SigningSpec()
     sealing: SealingSpec = SealingSpec()
+    dbt: DbtSpec = DbtSpec()
     accounts: Annotated[
         dict[str, AccountSpec], BeforeValidator(laws.a_mapping("account: limit"))
     ] = Field(default_factory=dict)
@@ -145,12 +155,40 @@ def _names(data: object, under: str, law: laws.Law) -> Iterable[PydanticCustomEr
 
 
 @dataclass(frozen=True)
-class Warehouse:
-    """A warehouse; ``database`` is None for a DuckDB in memory."""
+class Profile:
+    """A connection of dbt's profiles.yml; ``folder`` is None where dbt's own rule finds it."""
 
     name: str
-    type: Literal["duckdb"] = "duckdb"
+    target: str | None
+    folder: Path | None
+    project: Path
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A warehouse; ``database`` is None for a DuckDB in memory, ``url`` is a server's.
+
+    ``missing`` says what the environment lacks to open it.
+    """
+
+    name: str
+    type: str = "duckdb"
     database: Path | None = None
+    url: str = ""
+    memory_limit: str | None = None
+    threads: int | None = None
+    profile: Profile | None = None
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Dbt:
+    """How releases are made in a dbt project; ``group`` is None where they are in none."""
+
+    release_targets: tuple[str, ...] = ()
+    group: str | None = None
+    access: str = "public"
+    secrets: str = SECRETS
 
 
 @dataclass(frozen=True)
@@ -168,7 +206,7 @@ class Project:
     ``accounts`` has None for an account without a limit. ``file`` is None where there is no
     project file. ``ledger`` is a file, or the URL of a database. With a ``signing_command``,
     ``public_key`` is its key and ``signing_key`` stays unused; without one, ``public_key`` stands
-    beside ``signing_key``.
+    beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
     """
 
     directory: Path
@@ -182,7 +220,9 @@ class Project:
     sealing_key: Path = Path("sealing.pem")
     reviewers: tuple[Path, ...] = ()
     accounts: Mapping[str, Limit | None] = field(default_factory=dict)
+    dbt: Dbt = Dbt()
     file: Path | None = None
+    missing: str = ""
 
     @property
     def ledger_name(self) -> str:
@@ -218,7 +258,8 @@ def default_project(directory: str | Path) -> Project:
     """The project of a directory without a project file.
 
     >>> default_project("/work").warehouse
-    Warehouse(name='duckdb', type='duckdb', database=None)
+    Warehouse(name='duckdb', type='duckdb', database=None, url='', memory_limit=None, \
+threads=None, profile=None, missing='')
     """
     return _project(ProjectDocument(), Path(directory), None)
 
@@ -247,51 +288,61 @@ epsilon is given; a limit has both
     file = Path(file)
     root, problems = read_root(text, file, "project")
     reading: Reading[ProjectDocument] = Reading(str(file), "project", root, problems=problems)
-    _substitute(reading, root, (), os.environ if environ is None else environ)
-    return _project(check(reading, ProjectDocument).result(), Path(directory), file)
+    filling = _Filling(reading, os.environ if environ is None else environ)
+    filling.fill(root, ())
+    found = _project(check(reading, ProjectDocument).result(), Path(directory), file)
+    warehouses = {
+        name: replace(each, missing=filling.missing(("warehouses", name)))
+        for name, each in found.warehouses.items()
+    }
+    return replace(found, warehouses=warehouses, missing=filling.missing(("ledger",)))
 
 
-def _substitute(
-    reading: Reading[ProjectDocument], node: Node, at: At, environ: Mapping[str, str]
-) -> None:
-    """Put the environment's values into every text below ``node``."""
-    if isinstance(node.value, dict):
-        for key, child in node.value.items():
-            _substitute(reading, child, (*at, key), environ)
-    elif isinstance(node.value, list):
-        for index, child in enumerate(node.value):
-            _substitute(reading, child, (*at, index), environ)
-    elif isinstance(node.value, str) and "{{" in node.value:
-        node.value = _substituted(reading, node.value, at, environ)
+class _Filling:
+    """The environment's values, put into every text of a project file."""
 
+    def __init__(self, reading: Reading[ProjectDocument], environ: Mapping[str, str]) -> None:
+        self._reading = reading
+        self._environ = environ
+        self._lacking: dict[At, str] = {}
 
-def _substituted(
-    reading: Reading[ProjectDocument], text: str, at: At, environ: Mapping[str, str]
-) -> str:
-    """A text with the environment's values in it; what is missing becomes a problem."""
+    def missing(self, under: At) -> str:
+        """What the environment lacks for what stands there; empty where it has everything."""
+        return next((told for at, told in self._lacking.items() if at[: len(under)] == under), "")
 
-    def value(found: re.Match[str]) -> str:
-        call = _ENV_VAR.fullmatch(found[1])
-        if call is None:
-            reading.refuse(at, "holds {{ … }} that is not env_var('NAME')")
-            return "unread"
-        given = environ.get(call["name"], call["default"])
-        if given is None:
-            remedy = f"set it, or give a default: env_var('{call['name']}', '…')"
-            reading.refuse(at, f"needs the environment variable {call['name']}", remedy)
-            return "unread"
-        return given
+    def fill(self, node: Node, at: At) -> None:
+        """Fill every text below ``node``."""
+        if isinstance(node.value, dict):
+            for key, child in node.value.items():
+                self.fill(child, (*at, key))
+        elif isinstance(node.value, list):
+            for index, child in enumerate(node.value):
+                self.fill(child, (*at, index))
+        elif isinstance(node.value, str) and "{{" in node.value:
+            node.value = EnvironmentText(self._filled(node.value, at))
 
-    return EnvironmentText(_BRACES.sub(value, text))
+    def _filled(self, text: str, at: At) -> str:
+        """A text with its values in it; what is missing is a problem, now or when it is opened."""
+
+        def refuse(*told: str) -> None:
+            self._reading.refuse(at, *told)
+
+        def lacks(*told: str) -> None:
+            later = replace(self._reading, problems=[])
+            later.refuse(at, *told)
+            self._lacking[at] = str(later.problems[0])
+
+        is_opened = at[:1] == ("warehouses",) and len(at) == 3 and at[2] in _OPENED
+        is_opened = is_opened or at == ("ledger",)
+        return filled(text, self._environ, refuse, lacks if is_opened else None)
 
 
 def _project(document: ProjectDocument, directory: Path, file: Path | None) -> Project:
     """The project a document means."""
     warehouses = {
-        name: Warehouse(name, spec.type, _database(directory, spec.database))
-        for name, spec in document.warehouses.items()
+        name: _warehouse(name, spec, directory) for name, spec in document.warehouses.items()
     } or {"duckdb": Warehouse("duckdb")}
-    signing = document.signing
+    signing, dbt = document.signing, document.dbt
     key = directory / (signing.key or SIGNING_KEY)
     public = directory / signing.public_key if signing.public_key else key.with_suffix(".pub")
     ring = directory / signing.keyring if signing.keyring else public.with_name(KEYRING_FILE)
@@ -307,8 +358,17 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         warehouses=warehouses,
         default=document.default or next(iter(warehouses)),
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},
+        dbt=Dbt(dbt.release_targets, dbt.group, dbt.access, dbt.secrets),
         file=file,
     )
+
+
+def _warehouse(name: str, spec: WarehouseSpec, directory: Path) -> Warehouse:
+    folder = directory / spec.profiles_dir if spec.profiles_dir else None
+    profile = Profile(spec.profile, spec.target, folder, directory) if spec.profile else None
+    database = _database(directory, spec.database)
+    limits = (spec.memory_limit, spec.threads)
+    return Warehouse(name, spec.type, database, spec.url or "", *limits, profile)
 
 
 def _database(directory: Path, database: str | None) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal
@@ -48,7 +49,8 @@ Direction = Literal["asc", "desc"]
 class Source:
     """The table released from: ``path`` or ``relation``, the other is None.
 
-    ``key`` is None where one row is one person; ``order_by`` is empty where no order is named.
+    ``key`` is None where one row is one person and has no key of its own; with a key, ``unique``
+    says so. ``order_by`` is empty where no order is named.
     """
 
     path: str | None
@@ -57,6 +59,7 @@ class Source:
     order_by: tuple[tuple[str, Direction], ...] = ()
     sampled_at: Decimal = Decimal(1)
     columns: tuple[tuple[str, ColumnType], ...] = ()
+    unique: bool = False
 
     @property
     def text(self) -> str:
@@ -66,12 +69,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Release:
-    """Where the release goes: ``path`` or ``relation``, the other is None; and its form."""
+    """Where the release goes: ``path`` or ``relation``, the other is None; and its form.
+
+    ``version`` and ``deprecated`` are of the dbt model that it is, in a dbt project.
+    """
 
     path: str | None
     relation: str | None
     form: Form = "counts"
     count_as: str = "n"
+    version: int = 1
+    deprecated: date | None = None
 
     @property
     def text(self) -> str:
@@ -84,7 +92,7 @@ class Policy:
     """A policy with nothing left open: every default filled in, every ``auto`` solved.
 
     ``recodings`` has every released column in the file's order. ``digest`` covers the document
-    and its hierarchy files.
+    and its hierarchy files. ``budget`` is the source's own text where none is declared.
     """
 
     name: str
@@ -104,6 +112,7 @@ class Policy:
     directory: Path
     declared_k_auto: bool = False
     declared_rate_auto: bool = False
+    declared_budget: bool = True
 
     @property
     def source_path(self) -> Path | None:
@@ -173,7 +182,14 @@ def resolve(
         method=document.sample.method,
         k=k,
         guarantee=guarantee,
-        release=Release(release.path, release.relation, release.form, release.count_as),
+        release=Release(
+            release.path,
+            release.relation,
+            release.form,
+            release.count_as,
+            release.version,
+            release.deprecated,
+        ),
         public=tuple(document.public.items()),
         budget=document.budget or source.text,
         grouping=document.grouping,
@@ -182,6 +198,7 @@ def resolve(
         directory=directory,
         declared_k_auto=declared_k is None,
         declared_rate_auto=declared_rate is None,
+        declared_budget=document.budget is not None,
     )
 
 
@@ -192,7 +209,8 @@ def resolve_source(source: SourceSpec) -> Source:
     return Source(
         path=source.path,
         relation=source.relation,
-        key=None if unit is None else unit.key,
+        key=None if unit is None else unit.key or unit.row_key,
+        unique=unit is not None and unit.row_key is not None,
         order_by=() if keep is None else tuple(order_term(term) for term in keep.order_by),
         sampled_at=source.sampled_at,
         columns=tuple(source.columns.items()),

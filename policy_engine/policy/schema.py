@@ -12,7 +12,17 @@ from typing import Any
 
 from policy_engine.policy.models import PolicyDocument
 
-_LEFT_OUT = ("path", "relation", "budget", "keep", "labels", "auto", "people", "groups")
+_LEFT_OUT = (
+    "path",
+    "relation",
+    "budget",
+    "keep",
+    "labels",
+    "auto",
+    "people",
+    "groups",
+    "deprecated",
+)
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "v1.json"
 
 

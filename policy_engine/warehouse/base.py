@@ -32,6 +32,13 @@ class Warehouse(Protocol):
         """Whether a relation of that name is there."""
         ...
 
+    def check_replaceable(self, target: tuple[str, ...]) -> None:
+        """Raise WarehouseError where a new table cannot take the place of one without a loss.
+
+        It is asked before anything is charged, of a table that is there.
+        """
+        ...
+
     def comment(self, target: tuple[str, ...]) -> str:
         """The comment of a table; empty where it has none, or where the name is no table's."""
         ...
@@ -51,16 +58,30 @@ class Warehouse(Protocol):
         ...
 
     def publish(
-        self, sql: str, target: tuple[str, ...], comment: str, attest: Callable[[], None]
+        self,
+        sql: str,
+        target: tuple[str, ...],
+        comment: str,
+        attest: Callable[[], None],
+        *,
+        replace: bool,
     ) -> None:
-        """Run a certified text that creates ``target``, and comment it, in one transaction.
+        """Run a certified text that creates ``target``, and comment it: both stand, or neither.
 
-        ``attest`` is called last within it, and sees the table; if it raises, nothing stands.
+        ``attest`` is called last before they stand, and sees the table; if it raises, what stood
+        before stands. ``replace`` allows for a table of that name, and its rights are kept.
         """
         ...
 
     def release_lines(self, target: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         """The rows of a published table, in their order."""
+        ...
+
+    def progress(self) -> float | None:
+        """How many per cent of the running query are done; None where the engine does not say.
+
+        It is asked from another thread than the query's.
+        """
         ...
 
     def close(self) -> None:

@@ -8,11 +8,11 @@ optimiser and no retry can change who is in.
   that starts at counter 0; they settle all but one row in 256. The other 52 bits are those
   of AES(2¹²⁷ + i). The two inputs never meet, so the 60 bits of different rows are
   independent as far as AES is a pseudorandom function.
-* Keys are 128-bit blocks (a whole number, or the first half of the SHA-256 of a text); the
-  bits are the top 60 of AES(block).
+* Keys are texts: the bits are the top 60 of SHA-256(secret in hex ‖ ``:u:`` ‖ key), on every
+  engine alike, so that one secret draws the same people wherever the data lies.
 
-``row_in_sample`` and ``key_in_sample`` say the same one unit at a time; the known-answer test
-compares the two, through the very connection that runs the release.
+``row_in_sample`` and ``key_in_sample`` say so one unit at a time; the known-answer test compares
+with them, through the very connection that runs the release.
 """
 
 from __future__ import annotations
@@ -87,24 +87,6 @@ def _rest_of_rows(secret: bytes, rows: Rows) -> Words:
     return _words(_ecb(secret, blocks.tobytes())) >> np.uint64(64 - _REST_BITS)
 
 
-def draw_keys(secret: bytes, high: Words, low: Words, threshold: int) -> Rows:
-    """Which of the keys with these 128-bit blocks are in: their places, ascending."""
-    blocks = np.empty((len(low), 2), dtype=">u8")
-    blocks[:, 0] = high
-    blocks[:, 1] = low
-    bits = _words(_ecb(secret, blocks.tobytes())) >> np.uint64(4)
-    return np.flatnonzero(bits < np.uint64(threshold))
-
-
-def text_block(text: str) -> int:
-    """The 128-bit block of a key that is no whole number.
-
-    >>> hex(text_block("a"))
-    '0xca978112ca1bbdcafac231b39a23dc4d'
-    """
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:SECRET_BYTES], "big")
-
-
 def _words(cipher: bytes) -> Words:
     return np.frombuffer(cipher, dtype=">u8")[::2].astype(np.uint64)
 
@@ -118,8 +100,11 @@ def row_in_sample(secret: bytes, row: int, threshold: int) -> bool:
     return bits < threshold
 
 
-def key_in_sample(secret: bytes, key: int, threshold: int) -> bool:
-    """Whether a key is in the sample, by plain integers: a 64-bit number or a text's block."""
-    block = key % (1 << 64) if -(1 << 63) <= key < 1 << 64 else key
-    cipher = _ecb(secret, block.to_bytes(16, "big"))
-    return int.from_bytes(cipher[:8], "big") >> 4 < threshold
+def key_in_sample(secret: bytes, key: str, threshold: int) -> bool:
+    """Whether a key is in the sample, by plain integers; a number is its digits.
+
+    >>> key_in_sample(bytes(16), "7", 1 << 60)
+    True
+    """
+    hashed = hashlib.sha256(f"{secret.hex()}:u:{key}".encode()).digest()
+    return int.from_bytes(hashed[:8], "big") >> 4 < threshold

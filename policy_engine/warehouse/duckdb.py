@@ -7,7 +7,6 @@ cannot change what a certified text means.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,15 +16,24 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.models import CSV_FILES, SOURCE_FILES
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
+from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
+from policy_engine.warehouse.fingerprints import (
+    FilesState,
+    digest_of,
+    digest_of_files,
+    state_of_files,
+)
+from policy_engine.warehouse.nearby import missing
+from policy_engine.warehouse.parquet_folder import check_alike, files_in, partitions_of
 from policy_engine.warehouse.quoting import quoted
 from policy_engine.warehouse.settings import connect
 from policy_engine.warehouse.settling import settle
@@ -39,14 +47,20 @@ class DuckDBWarehouse:
     engine_version = str(duckdb.__version__)
 
     def __init__(
-        self, name: str = "", database: Path | None = None, *, writable: bool = False
+        self,
+        name: str = "",
+        database: Path | None = None,
+        *,
+        writable: bool = False,
+        memory_limit: str | None = None,
+        threads: int | None = None,
     ) -> None:
         self._spill = Spill()
         self._name = name if database is not None else ""
         self._written = database if writable else None
-        self._before: tuple[int, ...] | None = None
+        self._before: FilesState | None = None
         try:
-            self._connection = connect(self._spill.path)
+            self._connection = connect(self._spill.path, memory_limit, threads)
             self._sample = DrawnSample(self._connection)
             if database is not None:
                 self._attach(name, database, writable)
@@ -66,6 +80,11 @@ class DuckDBWarehouse:
             raise WarehouseError(
                 f"warehouse {name}: {database} cannot be opened; {reason}"
             ) from None
+
+    @property
+    def session(self) -> duckdb.DuckDBPyConnection:
+        """The connection itself: one process opens a database's file once."""
+        return self._connection
 
     def close(self) -> None:
         """End the connection, remove what it spilled, and settle the file it wrote to."""
@@ -88,11 +107,18 @@ class DuckDBWarehouse:
         if path.suffix.lower() in CSV_FILES:
             return self._csv(path, source.path)
         self._search(directory, source.path)
+        # Described now: what is fingerprinted must be what was certified.
+        self._before = state_of_files(path)
+        files = files_in(path, source.path) if path.is_dir() else []
+        if files:
+            check_alike(self._connection, path, files)
         with withheld(FileError(f"{path} is not a Parquet file that can be read")):
             described = self._connection.execute(
-                "DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]
+                "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [_files(path)]
             ).fetchall()
-        return Table(tuple(Column(row[0], row[1]) for row in described), path=source.path)
+        columns = tuple(Column(row[0], row[1]) for row in described)
+        partitions = partitions_of(path, files)
+        return Table(columns, path=source.path, is_folder=bool(files), partitions=partitions)
 
     def _search(self, directory: Path, path: str) -> None:
         """Make the engine find the relative ``path`` in ``directory``, and nowhere else."""
@@ -113,6 +139,8 @@ class DuckDBWarehouse:
 
     def _csv(self, path: Path, name: str) -> Table:
         """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
+        # Loaded now, and not read again: what is fingerprinted must be what was loaded.
+        self._before = state_of_files(path)
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
         header = _csv_header(path, delimiter)
         malformed = FileError(
@@ -139,7 +167,7 @@ class DuckDBWarehouse:
         if not self._name:
             raise WarehouseError(
                 f"the relation {relation} needs a database; name one under 'warehouses:' in"
-                " policy-engine.yaml"
+                " policy-engine.yaml, as in {type: duckdb, database: people.duckdb}"
             )
         full = {1: [self._name, "main"], 2: [self._name]}.get(len(parts), []) + parts
         if len(full) != 3 or full[0].lower() != self._name.lower():
@@ -158,7 +186,9 @@ class DuckDBWarehouse:
             [part.lower() for part in (*parts, *parts)],
         )
         if row is None:
-            raise WarehouseError(f"the warehouse has no table or view {'.'.join(parts)}")
+            with withheld():
+                names = self._connection.execute(_NAMES).fetchall()
+            raise missing(parts, names)
         collations = column_collations(row[0])
         broken = f"{'.'.join(parts)} has a definition that does not work; mend it"
         with withheld(WarehouseError(broken)):
@@ -224,6 +254,19 @@ class DuckDBWarehouse:
         )
         return bool(found and found[0])
 
+    def check_replaceable(self, target: tuple[str, ...]) -> None:
+        """Refuse a table that a key of another points to: the engine does not drop it."""
+        found = self._one(
+            "SELECT table_name FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
+            " AND (lower(database_name), lower(schema_name), lower(referenced_table)) = (?, ?, ?)",
+            [part.lower() for part in target],
+        )
+        if found:
+            raise WarehouseError(
+                f"{'.'.join(target)} cannot be replaced, for a foreign key of {found[0]} points to"
+                " it: drop that first, or name another table in release.relation"
+            )
+
     def comment(self, target: tuple[str, ...]) -> str:
         """The comment of a table; empty where it has none, or where the name is no table's."""
         found = self._one(
@@ -236,29 +279,30 @@ class DuckDBWarehouse:
     def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
         """What a release reads of the source, as bytes: the same data has the same, other others.
 
-        It is a digest of data, and must not leave without a key (theory.md); ``salt`` is secret,
-        so that nobody can make two states of a table that have one digest.
+        It is a digest of data, and must not leave without a key (theory.md); ``salt`` is secret.
 
         Raises:
-            FileError, WarehouseError: the source cannot be read.
+            FileError, WarehouseError: the source cannot be read, or has changed since it was looked
+                at first.
         """
-        self._before = self._state(policy, table)
+        before = self._before = self._before or self._state(policy, table)
         if table.path is not None:
             path = policy.directory / table.path
-            with withheld(FileError(f"{path} cannot be read")), path.open("rb") as file:
-                return hashlib.file_digest(file, "sha256").digest()
+            with withheld(FileError(f"{path} cannot be read")):
+                found = digest_of_files(path)
+            if self._state(policy, table) != before:
+                raise _changed(table.name)
+            return found
         read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
         read.add((policy.source.key or "").lower())
-        columns = [quoted(c.name) for c in table.columns if c.name.lower() in read]
-        if table.view is None:
+        columns = [_hashable(c) for c in table.columns if c.name.lower() in read]
+        # The rows of a table stand in the order of their numbers; those of a view in none.
+        order = " ORDER BY ALL" if table.view is not None else ""
+        if not order:
             columns.append("rowid")
-        halves = [f"hash({', '.join((place, *columns))})" for place in ("$1", "$2")]
-        sums = ", ".join(f"sum({half}::HUGEINT)" for half in halves)
-        found = self._one(
-            f"SELECT count(*), {sums} FROM {quoted(*table.parts)}",
-            [salt[:16].hex(), salt[16:].hex()],
-        )
-        return repr(found).encode()
+        query = f"SELECT {', '.join(columns)} FROM {quoted(*table.parts)}{order}"
+        with withheld():
+            return digest_of(self._connection.sql(query).to_arrow_reader(1 << 16), salt)
 
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
@@ -282,10 +326,7 @@ class DuckDBWarehouse:
 
         def unchanged() -> None:
             if self._state(policy, table) != before:
-                raise WarehouseError(
-                    f"{table.name} changed while it was read; nothing was published. Release"
-                    " from a copy that stays as it is"
-                )
+                raise _changed(table.name)
 
         try:
             yield unchanged
@@ -294,22 +335,19 @@ class DuckDBWarehouse:
             with suppress(duckdb.Error):
                 self._sample.drop(name)
 
-    def _state(self, policy: Policy, table: Table) -> tuple[int, ...] | None:
+    def _state(self, policy: Policy, table: Table) -> FilesState | None:
         if table.path is None:
             return None
-        try:
-            found = (policy.directory / table.path).stat()
-        except OSError:
-            return ()
-        return (found.st_ino, found.st_size, found.st_mtime_ns)
+        return state_of_files(policy.directory / table.path)
 
     def _draw(self, name: str, policy: Policy, table: Table, secret: bytes) -> None:
         bound = threshold(policy.rate)
         if policy.source.key is None:
             self._sample.of_rows(name, secret, self._row_count(policy, table), bound)
             return
-        source = quoted(*table.parts) if table.parts else "read_parquet(?)"
-        values = [] if table.parts else [str(policy.directory / str(table.path))]
+        source = "read_parquet(?, hive_partitioning = false)"
+        values = [] if table.parts else [_files(policy.directory / str(table.path))]
+        source = quoted(*table.parts) if table.parts else source
         key = quoted(policy.source.key)
         query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {key} IS NOT NULL"
         self._sample.of_keys(name, secret, query, values, bound)
@@ -322,15 +360,29 @@ class DuckDBWarehouse:
             found = self._one("SELECT num_rows FROM parquet_file_metadata(?)", [path])
         return int(found[0]) if found else 0
 
+    def progress(self) -> float | None:
+        """As the engine estimates it."""
+        found = float(self._connection.query_progress())
+        return found if 0 <= found <= 100 else None
+
     def rows(self, sql: str) -> pa.Table:
         """Run a certified text that selects, and fetch what it releases."""
         with withheld():
-            return self._connection.sql(sql).to_arrow_table()
+            return portable(self._connection.sql(sql).to_arrow_table())
 
     def publish(
-        self, sql: str, target: tuple[str, ...], comment: str, attest: Callable[[], None]
+        self,
+        sql: str,
+        target: tuple[str, ...],
+        comment: str,
+        attest: Callable[[], None],
+        *,
+        replace: bool = False,
     ) -> None:
-        """Create ``target``, comment it and call ``attest``, in one transaction."""
+        """Create ``target``, comment it and call ``attest``, in one transaction.
+
+        The text says itself whether it replaces.
+        """
         text = comment.replace("'", "''")
         with withheld():
             self._connection.execute("BEGIN")
@@ -352,6 +404,30 @@ class DuckDBWarehouse:
             found = self._connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {quoted(*target)}")
             while batch := found.fetchmany(10_000):
                 yield from batch
+
+
+_NAMES = (
+    "SELECT table_catalog, table_schema, table_name FROM information_schema.tables"
+    " WHERE table_schema <> 'information_schema'"
+)
+
+
+def _files(path: Path) -> str:
+    """A file, or all the Parquet files of a folder, as the engine names them."""
+    return f"{path}/**/*.parquet" if path.is_dir() else str(path)
+
+
+def _changed(name: str) -> WarehouseError:
+    return WarehouseError(
+        f"{name} changed while it was read; nothing was published. Release from a copy that stays"
+        " as it is"
+    )
+
+
+def _hashable(column: Column) -> str:
+    """A column as a whole number, a floating-point number or a text."""
+    name = quoted(column.name)
+    return name if column.kind in {Kind.INTEGER, Kind.FLOAT} else f"{name}::VARCHAR"
 
 
 def _related(row: tuple[Any, ...], columns: list[tuple[str, str]]) -> Table | None:
@@ -421,7 +497,7 @@ def _check_file(path: Path, name: str) -> None:
     except OSError as error:
         raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None
     if path.is_dir():
-        raise FileError(f"the source {name} is a directory; name one Parquet or CSV file in it")
+        return
     if not os.access(path, os.R_OK):
         raise FileError(f"the source {name} cannot be read: permission is denied")
     if size == 0:

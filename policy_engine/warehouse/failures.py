@@ -13,11 +13,12 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from policy_engine.errors import PolicyEngineError, WarehouseError
+from policy_engine.errors import PolicyEngineError, WarehouseFailed
 
+Machine = tuple[tuple[type[BaseException], str], ...]
 _MEMORY = "the warehouse ran out of memory; give it more or sample less"
 _FILE = "the warehouse could not read or write a file; see disk space and rights"
-_MACHINE = (
+_MACHINE: Machine = (
     (duckdb.OutOfMemoryException, _MEMORY),
     (MemoryError, _MEMORY),
     (duckdb.IOException, _FILE),
@@ -31,34 +32,41 @@ WITHHELD = "the warehouse failed; its message is withheld because it may quote d
 
 
 @contextmanager
-def withheld(known: PolicyEngineError | None = None) -> Iterator[None]:
+def withheld(
+    known: PolicyEngineError | None = None,
+    *,
+    engine: tuple[type[Exception], ...] = (),
+    machine: Machine = (),
+) -> Iterator[None]:
     """Turn an engine's error into one that quotes nothing, nor its context.
 
-    ``known`` is what to raise where the machine is not at fault and the cause is known.
+    ``known`` is what to raise where the machine is not at fault and the cause is known; ``engine``
+    are the errors of another engine's driver, ``machine`` what may be said of some of them.
 
     Raises:
-        WarehouseError: in place of every error of the engine and of Arrow, with no cause attached.
+        WarehouseFailed: in place of every error of the engine and of Arrow, with no cause attached.
     """
     try:
         yield
     except PolicyEngineError:
         raise
-    except _ENGINE as error:
+    except (*engine, *_ENGINE) as error:
         interrupted = _interrupted(error)
-        message = next((text for kind, text in _MACHINE if isinstance(error, kind)), None)
-        _scrub(error)
+        known_kinds = (*machine, *_MACHINE)
+        message = next((text for kind, text in known_kinds if isinstance(error, kind)), None)
+        _scrub(error, engine)
         if interrupted:
             raise KeyboardInterrupt from None
         if message is None and known is not None:
             raise known from None
-        raise WarehouseError(message or WITHHELD) from None
+        raise WarehouseFailed(message or WITHHELD) from None
 
 
-def _scrub(error: BaseException) -> None:
+def _scrub(error: BaseException, engine: tuple[type[Exception], ...]) -> None:
     """Empty an error, and those before it: a logger may follow the context that stays attached."""
     found: BaseException | None = error
     while found is not None:
-        if isinstance(found, _ENGINE):
+        if isinstance(found, (*engine, *_ENGINE)):
             found.args = ()
         if isinstance(found, UnicodeDecodeError):
             found.object = b""

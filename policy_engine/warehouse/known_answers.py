@@ -2,15 +2,18 @@
 
 The secret and the threshold are for this test only. The bits are those of the definition
 (``drawing.row_in_sample``, ``drawing.key_in_sample``), written down so that a fault of this
-machine's Python or AES shows too; a unit test compares them with the definition.
+machine's Python, AES or SHA-256 shows too; a unit test compares them with the definition.
 """
 
 from __future__ import annotations
+
+from decimal import Context, Decimal
 
 UNITS = 1000
 SECRET = bytes(range(16))
 # Not a multiple of 2⁵²: some rows are settled by their low bits.
 THRESHOLD = (1 << 60) // 3
+RATE = Context(prec=100).divide(Decimal(THRESHOLD), Decimal(1 << 60))
 
 ROWS = int(
     "4140bc428a600ac0362891481828a01e042540b40465d8f050222522202506ae60a20a1100cbe4853c45"
@@ -19,17 +22,10 @@ ROWS = int(
     16,
 )
 
-NUMBERS = int(
-    "e206043d4c00d120d4038ec500208c1666d0000aa3064990710108ff160058014a4284e20c9702006841"
-    "3f1628f3c483869161a934c08480002253e003e2085aa88040ed008d8e8c03889d02e9f0000810414410"
-    "4e0564707c10400713b041b2d38ee00a402509524ad0ea0c8c6465db60b8a85812c202019c902e4014",
-    16,
-)
-
-TEXTS = int(
-    "b7173144649c2c004890b00a141022002d461077017291000a31262088911f28a9380844206001406912"
-    "00040a0d87096175d210138809980054201a0100a1ca441e22f4001460840458000528b9104283680020"
-    "18d112529c3350c82a40c0c901b0b00200c050018b410ca201a8a8161340ad0412a5a1e522428b18ed",
+KEYS = int(
+    "5422605c1026531b5d130e136144cd891d30d46327334802516c9a8899a323124f32694a648410484141"
+    "298004018341006c060a01011000344d01f801000175895224f52368030c00105b408007147339e10110"
+    "51103b00450c58d01a869f1284ff2d3d80026e5b40cb80bc0602901402c00220a0a94418d0bb34204b",
     16,
 )
 

@@ -24,16 +24,24 @@ _CONFIG = {
 }
 _SESSION = (
     "SET TimeZone = 'UTC'",
-    # A notebook turns it on.
-    "SET enable_progress_bar = false",
+    # It is asked for, and never printed: a notebook would turn that on.
+    "SET enable_progress_bar = true",
+    "SET enable_progress_bar_print = false",
     # settling.py writes the blocks of a database file, in a process that knows no source.
     "PRAGMA disable_checkpoint_on_shutdown",
 )
 
 
-def connect(spill: Path) -> duckdb.DuckDBPyConnection:
-    """A connection to a fresh database in memory, whose temporary files go to ``spill``."""
-    connection = duckdb.connect(config={**_CONFIG, "temp_directory": str(spill)})
+def connect(
+    spill: Path, memory_limit: str | None = None, threads: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """A connection to a fresh database in memory, whose temporary files go to ``spill``.
+
+    ``memory_limit`` is a size as in ``2GB``, beyond which the engine spills.
+    """
+    limits = {"memory_limit": memory_limit, "threads": threads}
+    given = {name: str(limit) for name, limit in limits.items() if limit is not None}
+    connection = duckdb.connect(config={**_CONFIG, "temp_directory": str(spill), **given})
     for statement in _SESSION:
         connection.execute(statement)
     return connection

@@ -1,18 +1,5 @@
-"""One PostgreSQL server for the tests of a worker; see ``postgres``."""
+"""The PostgreSQL server of the ledger's tests."""
 
-import os
+from postgres import postgres
 
-import pytest
-from postgres import binaries, running
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    # Whoever cannot have PostgreSQL says so; where nobody did, its absence is a failure.
-    if os.environ.get("POLICY_ENGINE_TESTS_WITHOUT_POSTGRESQL"):
-        try:
-            binaries()
-        except RuntimeError as error:
-            pytest.skip(str(error))
-    with running() as server:
-        yield server
+__all__ = ["postgres"]

@@ -16,6 +16,7 @@ from pathlib import Path
 from resource import RLIMIT_FSIZE, setrlimit
 
 import psycopg
+import pytest
 
 AS_NOBODY = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
 
@@ -51,7 +52,7 @@ def _runs(folder: Path) -> bool:
                 [folder / tool, "--version"],
                 check=True,
                 capture_output=True,
-                timeout=60,
+                timeout=600,
                 cwd="/",
                 **AS_NOBODY,
             )
@@ -63,9 +64,14 @@ def _runs(folder: Path) -> bool:
 class Postgres:
     """One server, from ``start`` to ``stop``; superuser ``postgres``, no passwords."""
 
-    def __init__(self, *settings: str, most_bytes: int | None = None) -> None:
-        """With ``most_bytes`` no file of the server gets larger: a disk that is full."""
-        self.bin = binaries()
+    def __init__(
+        self, *settings: str, most_bytes: int | None = None, folder: Path | None = None
+    ) -> None:
+        """With ``most_bytes`` no file of the server gets larger: a disk that is full.
+
+        ``folder`` has other binaries than ``binaries``.
+        """
+        self.bin = folder or binaries()
         # A socket's path has at most 107 bytes, so it is not under pytest's folder.
         self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         self.settings = settings
@@ -92,7 +98,7 @@ class Postgres:
             command,
             check=True,
             capture_output=True,
-            timeout=60,
+            timeout=600,
             cwd="/",
             preexec_fn=limit,
             **AS_NOBODY,
@@ -132,3 +138,16 @@ def running(*settings: str, **options):
         yield server
     finally:
         server.close()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """One server for the tests of a worker."""
+    # Whoever cannot have PostgreSQL says so; where nobody did, its absence is a failure.
+    if os.environ.get("POLICY_ENGINE_TESTS_WITHOUT_POSTGRESQL"):
+        try:
+            binaries()
+        except RuntimeError as error:
+            pytest.skip(str(error))
+    with running() as server:
+        yield server

@@ -132,6 +132,8 @@ class RecordsContract:
     table = "records"
     unprotect = ()
     """What a vandal runs to be rid of the triggers."""
+    edits = ()
+    """What a vandal does to what stands beside the records, what is said of it, and its undoing."""
     untie = ()
     """What a vandal runs to be rid of the primary key."""
 
@@ -143,7 +145,7 @@ class RecordsContract:
     def test_a_new_ledger_is_empty(self, records):
         assert records.read() == ()
         assert records.last() is records.get(1) is None
-        assert records.of_entry(1) == records.of_request("ff") == ()
+        assert records.since(1) == records.of_request("ff") == ()
 
     def test_what_was_appended_is_read_by_whoever_opens_it(self, records, place):
         first = note(records, account="census", request="aa", payload={"a": 1})
@@ -155,13 +157,15 @@ class RecordsContract:
             assert other.last() == third
             assert other.get(2) == second
             assert other.get(4) is other.get(0) is None
-            assert other.of_entry(1) == (third,)
+            assert other.since(1) == (first, second, third)
+            assert other.since(3) == (third,)
+            assert other.since(4) == ()
             assert other.of_request("aa") == (first, third)
         assert verified(records.read(), "here") == (first, second, third)
 
-    def test_no_entry_and_no_request_are_nobodys(self, records):
+    def test_no_request_is_nobodys(self, records):
         note(records)
-        assert records.of_entry(0) == records.of_request("") == ()
+        assert records.of_request("") == ()
 
     def test_a_text_is_stored_as_it_is(self, records, place):
         written = note(records, account=NASTY, payload={NASTY: NASTY})
@@ -284,6 +288,26 @@ class RecordsContract:
         assert records.last().account != "census"
         assert "its content was changed" in failure(lambda: verified(records.read(), "here"))
 
+    def test_a_store_is_as_it_was_made(self, records, place):
+        note(records, request="ff")
+        records.check()
+        with opened(place) as other:
+            other.check()
+
+    def test_a_store_that_was_edited_is_not_opened(self, records, place, sql):
+        note(records)
+        for statement, what, undo in self.edits:
+            sql(statement)
+            message = (
+                f"{records.where}: the ledger is not as it was made: {what}; somebody has edited it"
+                " past policy-engine, so nothing is charged on it: compare it with a backup and"
+                " restore one that holds"
+            )
+            assert failure(records.check) == message
+            assert failure(lambda: open_records(place)) == message
+            sql(undo)
+            records.check()
+
     # whoever waits, and whoever dies
 
     def test_a_wait_has_an_end(self, place):
@@ -384,14 +408,15 @@ class RecordsContract:
         ("version", "remedy"),
         [
             (1, "keep it, begin another, and lower its limits by what this one has spent"),
-            (3, "use a newer policy-engine"),
+            (2, "keep it, begin another, and lower its limits by what this one has spent"),
+            (4, "use a newer policy-engine"),
         ],
     )
     def test_another_schema_is_refused(self, records, place, sql, version, remedy):
         sql(self.version_of(version))
         assert failure(lambda: open_records(place)) == (
             f"{records.where}: the ledger has schema version {version} and this policy-engine "
-            f"reads version 2; {remedy}"
+            f"reads version 3; {remedy}"
         )
 
     def test_a_ledger_whose_table_is_gone_is_told(self, records, sql):
@@ -403,6 +428,18 @@ class TestSqliteRecords(RecordsContract):
     unprotect = tuple(
         f"drop trigger records_{end}"
         for end in ("are_never_changed", "are_never_deleted", "extend_the_chain")
+    )
+    edits = (
+        (
+            "create index w on records (seq) where seq = 2",
+            "the index w is no part of it",
+            "drop index w",
+        ),
+        (
+            "create trigger t before insert on records begin select raise(ignore); end",
+            "the trigger t is no part of it",
+            "drop trigger t",
+        ),
     )
     untie = (
         "create table others as select * from records",
@@ -443,7 +480,6 @@ class TestSqliteRecords(RecordsContract):
     @pytest.mark.parametrize(
         ("where", "index"),
         [
-            ("entry = 1 and entry != 0 order by seq", "records_by_entry"),
             ("request = 'ff' and request != '' order by seq", "records_by_request"),
         ],
     )
@@ -455,6 +491,45 @@ class TestSqliteRecords(RecordsContract):
 class TestPostgresRecords(RecordsContract):
     table = "policy_engine.records"
     unprotect = ("alter table policy_engine.records disable trigger all",)
+    edits = (
+        (
+            "alter table policy_engine.records disable trigger records_are_never_changed",
+            "the trigger records_are_never_changed is changed",
+            "alter table policy_engine.records enable trigger records_are_never_changed",
+        ),
+        (
+            "create index w on policy_engine.records (seq)",
+            "the index w is no part of it",
+            "drop index policy_engine.w",
+        ),
+        (
+            "create rule r as on insert to policy_engine.records do instead nothing",
+            "the rule r is no part of it",
+            "drop rule r on policy_engine.records",
+        ),
+        (
+            "create table policy_engine.more () inherits (policy_engine.records)",
+            "the child more is no part of it",
+            "drop table policy_engine.more",
+        ),
+        (
+            "alter table policy_engine.records enable row level security",
+            "the table records is changed",
+            "alter table policy_engine.records disable row level security",
+        ),
+        (
+            "alter table policy_engine.records add column more text",
+            "the column more is no part of it",
+            "alter table policy_engine.records drop column more",
+        ),
+        (
+            "create or replace function policy_engine.refuse() returns trigger language plpgsql"
+            " as $$ begin return new; end $$",
+            "the trigger records_are_never_changed is changed,"
+            " the trigger records_are_never_emptied is changed",
+            postgres_store._DDL[0].replace("create function", "create or replace function"),
+        ),
+    )
     untie = ("alter table policy_engine.records drop constraint records_pkey",)
 
     @staticmethod
@@ -481,7 +556,6 @@ class TestPostgresRecords(RecordsContract):
     @pytest.mark.parametrize(
         ("where", "index"),
         [
-            ("entry = 1 and entry != 0 order by seq", "records_by_entry"),
             ("request = 'ff' and request != '' order by seq", "records_by_request"),
         ],
     )

@@ -86,7 +86,7 @@ class WarehouseContract(ABC):
             drawn = warehouse.rows(f'SELECT unit FROM "{sample_relation(policy.rate)}" ORDER BY 1')
             unchanged()
         bound = threshold(policy.rate)
-        wanted = [unit for unit in range(100) if key_in_sample(SECRET, unit, bound)]
+        wanted = [unit for unit in range(100) if key_in_sample(SECRET, str(unit), bound)]
         assert drawn.column("unit").to_pylist() == wanted
 
     @pytest.mark.parametrize("fails", [False, True])

@@ -136,9 +136,22 @@ BROKEN_VALUES = [
         "source",
         "source: {path: a.pq, unit: {keep: {order_by: [d desc, D]}}}",
         [
-            "3:22: source.unit.key is missing",
+            "3:28: source.unit must have key or row_key, found neither; as in {key: person_id}",
             "3:55: source.unit.keep.order_by[1] orders by 'D' a second time",
         ],
+    ),
+    (
+        "source",
+        "source: {path: a.pq, unit: {key: p, row_key: q}}",
+        [
+            "3:37: source.unit.row_key must not stand beside key; keep key where a person may have"
+            " many rows, else row_key"
+        ],
+    ),
+    (
+        "source",
+        "source: {path: a.pq, unit: {row_key: q, keep: {order_by: [d]}}}",
+        ["3:41: source.unit.keep chooses among a person's rows; name the person's column with key"],
     ),
     (
         "source",

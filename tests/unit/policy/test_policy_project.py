@@ -162,7 +162,11 @@ def test_the_environment_is_the_process_own(tmp_path, monkeypatch):
         ("accounts: [c]", ["1:11: accounts must be a mapping of account: limit, found a list"]),
         (
             "warehouses: {w: {type: snowflake}}",
-            ["1:24: warehouses.w.type must be duckdb, found 'snowflake'"],
+            [
+                "1:24: warehouses.w.type must be dbt, duckdb, postgres, spark, mariadb, clickhouse,"
+                " datafusion or sqlite, found 'snowflake'; to snowflake nothing connects:"
+                " 'policy-engine compile --dialect snowflake' writes the SQL of a policy"
+            ],
         ),
         (
             "warehouses: {1w: {type: duckdb}}",
@@ -261,3 +265,107 @@ def test_the_projects_problems_name_its_file(tmp_path):
     with pytest.raises(FileError) as caught:
         load_project(tmp_path / "none.yaml")
     assert str(caught.value) == f"{tmp_path}/none.yaml: the project file does not exist"
+
+
+LATE = """\
+default: pg
+warehouses:
+  pg: {type: postgres, url: "postgresql://ann:{{ env_var('P') }}@db/work"}
+  lake: {type: duckdb, database: "{{ env_var('D') }}"}
+  plain: {type: duckdb}
+ledger: "postgresql://ann:{{ env_var('P') }}@db/ledger"
+"""
+
+
+def test_what_only_opens_a_warehouse_or_the_ledger_is_missed_when_it_is_opened():
+    project = read(LATE, D="lake.duckdb")
+    told = "warehouses.pg.url needs the environment variable P; set it, or give a default"
+    assert project.warehouse.missing.startswith(f"policy-engine.yaml:3:29: {told}")
+    assert project.missing.startswith("policy-engine.yaml:6:9: ledger needs the environment var")
+    others = [project.warehouses[name].missing for name in ("lake", "plain")]
+    assert others == ["", ""]
+    assert project.warehouses["lake"].database == Path("/w/lake.duckdb")
+    assert "environment variable D" in read(LATE, P="p").warehouses["lake"].missing
+
+
+def test_a_password_is_a_part_of_a_url_and_never_its_syntax():
+    project = read(LATE, P="p@ss/wörd?#%:", D="d")
+    assert project.warehouse.url == "postgresql://ann:p%40ss%2Fw%C3%B6rd%3F%23%25%3A@db/work"
+    assert project.ledger == "postgresql://ann:p%40ss%2Fw%C3%B6rd%3F%23%25%3A@db/ledger"
+    whole = "warehouses: {pg: {type: postgres, url: \"{{ env_var('U') }}\"}}"
+    url = "postgresql://ann:p%40ss@db/work?sslmode=require"
+    assert read(whole, U=url).warehouse.url == url
+
+
+@pytest.mark.parametrize(
+    ("kind", "url", "told"),
+    [
+        ("postgres", "psql://db/work", "must begin with postgresql:// or postgres://; as in post"),
+        ("postgres", "db/work", "must begin with postgresql:// or postgres://"),
+        ("postgres", "postgresql://db/work?foo=bar", "has an option behind ? that is not known"),
+        (
+            "postgres",
+            "postgresql://ann:hun@ter@db/work",
+            "cannot be read; a sign in a user or pass",
+        ),
+        (
+            "postgres",
+            "postgresql://ann:hun/ter@db/work",
+            "cannot be read; a sign in a user or pass",
+        ),
+        (
+            "postgres",
+            "postgresql://ann:hun#ter@db/work",
+            "cannot be read; a sign in a user or pass",
+        ),
+        ("postgres", "postgresql://db:port/work", "cannot be read; a sign in a user or password"),
+        ("mariadb", "mariadb://db/work", "must be as in mariadb://user@host:3306/database"),
+        ("mariadb", "mariadb://ann@db/work?ssl=1", "is not known; known: socket, ssl_ca"),
+        ("clickhouse", "clickhouse://db", "must begin with http:// or https://; as in https://us"),
+        ("clickhouse", "http://", "must be as in https://user@host:8443/database"),
+        ("clickhouse", "http://db?user=a", "is not known; known: none"),
+        ("spark", "thrift://db", "must be a master of Spark or sc://host; as in spark://host:70"),
+    ],
+)
+def test_a_url_that_its_driver_cannot_take_is_told_without_it(kind, url, told):
+    [problem] = problems(f"warehouses: {{w: {{type: {kind}, url: '{url}'}}}}")
+    assert problem.startswith(f"1:{31 + len(kind)}: warehouses.w.url ")
+    assert told in problem
+    assert "hun" not in problem
+
+
+@pytest.mark.parametrize(
+    ("kind", "url"),
+    [
+        ("postgres", "postgresql://ann@/work?host=/run/pg"),
+        ("postgres", "postgres://ann:p%40@db:5432,other:5433/work?sslmode=require"),
+        ("postgres", "host=db dbname=work"),
+        ("postgres", "postgresql://{{ env_var('H') }}:{{ env_var('N') }}/work"),
+        ("mariadb", "mysql://ann@db:3306/work?socket=/run/s"),
+        ("clickhouse", "https://ann:p@db:8443/work"),
+        ("spark", "local[2]"),
+        ("spark", "sc://db"),
+    ],
+)
+def test_a_url_that_its_driver_takes_is_taken(kind, url):
+    text = f'warehouses: {{w: {{type: {kind}, url: "{url}"}}}}'
+    assert read(text).warehouse.url == url
+
+
+@pytest.mark.parametrize(("kind", "dialect"), [("Athena", "trino"), ("sqlserver", "tsql")])
+def test_another_engine_is_pointed_to_its_dialect(kind, dialect):
+    [problem] = problems(f"warehouses: {{w: {{type: {kind}}}}}")
+    assert f"'policy-engine compile --dialect {dialect}' writes the SQL" in problem
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("clickhouse", "as in https://user@host:8443/database, or write database: FOLDER"),
+        ("mariadb", "as in mariadb://user@host:3306/database"),
+        ("spark", "as in spark://host:7077"),
+    ],
+)
+def test_a_url_that_is_missing_is_shown_as_its_driver_takes_it(kind, told):
+    [problem] = problems(f"warehouses: {{w: {{type: {kind}}}}}")
+    assert problem.endswith(f"warehouses.w.url is missing; {told}")

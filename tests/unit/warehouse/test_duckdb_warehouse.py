@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import traceback
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.errors import FileError, WarehouseError
+from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.duckdb import DuckDBWarehouse, column_collations
@@ -151,7 +153,7 @@ def test_what_came_before_an_engines_error_is_emptied_too(monkeypatch):
         return repr(found) + repr(found.__context__)
 
     assert "SECRET" not in told()
-    monkeypatch.setattr(failures, "_scrub", lambda error: None)
+    monkeypatch.setattr(failures, "_scrub", lambda error, engine: None)
     assert told().count("SECRET") == 2
 
 
@@ -215,3 +217,26 @@ def test_quoted_names_are_one_identifier():
         with duckdb.connect() as connection:
             connection.execute(f"CREATE TABLE {quoted('memory', 'main', name)} (a INTEGER)")
             assert connection.execute("SHOW TABLES").fetchall() == [(name,)]
+
+
+def test_a_csv_file_that_is_replaced_while_it_is_loaded_is_not_taken_for_the_new_one(tmp_path):
+    (tmp_path / "s.csv").write_text("a\n1\n")
+    policy = load_policy_text(CSV_POLICY, tmp_path / "p.yaml", tmp_path)
+    with closing(DuckDBWarehouse()) as opened:
+        table = opened.table(policy.source, tmp_path)
+        (tmp_path / "new.csv").write_text("a\n2\n")
+        (tmp_path / "new.csv").replace(tmp_path / "s.csv")
+        with pytest.raises(WarehouseError, match=r"s\.csv changed while it was read"):
+            opened.fingerprint(policy, table, bytes(32))
+
+
+CSV_POLICY = """\
+version: 1
+name: p
+source: {path: s.csv, unit: row}
+recode: {a: keep}
+sample: {rate: 0.5}
+k: 2
+guarantee: {epsilon: 1, delta: 0.9}
+release: {path: out.parquet}
+"""

@@ -6,12 +6,13 @@ import duckdb
 import numpy as np
 import pytest
 
+from policy_engine.dialects.base import threshold
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import drawing, duckdb_sample, known_answers
-from policy_engine.warehouse.drawing import key_in_sample, row_in_sample, text_block
+from policy_engine.warehouse.drawing import key_in_sample, row_in_sample
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 
-REAL_ROWS, REAL_KEYS = duckdb_sample.draw_rows, duckdb_sample.draw_keys
+REAL_ROWS = duckdb_sample.draw_rows
 
 
 @pytest.fixture
@@ -34,13 +35,12 @@ def test_the_known_answers_are_the_definition():
     units = range(known_answers.UNITS)
     secret, bound = known_answers.SECRET, known_answers.THRESHOLD
     by_row = {unit for unit in units if row_in_sample(secret, unit, bound)}
-    by_number = {unit for unit in units if key_in_sample(secret, unit, bound)}
-    by_text = {unit for unit in units if key_in_sample(secret, text_block(str(unit)), bound)}
+    by_key = {unit for unit in units if key_in_sample(secret, str(unit), bound)}
     assert known_answers.expected(known_answers.ROWS) == by_row
-    assert known_answers.expected(known_answers.NUMBERS) == by_number
-    assert known_answers.expected(known_answers.TEXTS) == by_text
-    assert len(by_row) > 250
-    assert len({frozenset(by_row), frozenset(by_number), frozenset(by_text)}) == 3
+    assert known_answers.expected(known_answers.KEYS) == by_key
+    assert min(len(by_row), len(by_key)) > 250
+    assert by_row != by_key
+    assert threshold(known_answers.RATE) == bound
 
 
 def refused(sample: DrawnSample) -> None:
@@ -90,22 +90,6 @@ def test_ties_that_are_not_settled_are_noticed(sample, monkeypatch, kept):
     refused(sample)
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda s, h, lo, b: REAL_KEYS(s, lo, h, b),
-        lambda s, h, lo, b: REAL_KEYS(s, h, lo, b) - 1,
-        lambda s, h, lo, b: REAL_KEYS(s, h, lo.byteswap(), b),
-        lambda s, h, lo, b: REAL_KEYS(s, np.zeros_like(h), lo, b),
-        lambda s, h, lo, b: np.arange(len(lo)),
-    ],
-    ids=["halves", "places", "byte order", "half a text", "everybody"],
-)
-def test_other_keys_are_noticed(sample, monkeypatch, draw):
-    monkeypatch.setattr(duckdb_sample, "draw_keys", draw)
-    refused(sample)
-
-
 class Rewriting:
     """A connection whose engine does something else than the statement says."""
 
@@ -124,11 +108,13 @@ class Rewriting:
     ("old", "new"),
     [
         ("range IN (SELECT unit FROM policy_engine_known)", "true"),
-        ("WHERE rowid IN (SELECT place FROM policy_engine_kept)", ""),
-        ("ORDER BY rowid", "ORDER BY rowid DESC"),
-        ("substr(sha256(unit::VARCHAR), 1, 16)", "substr(md5(unit::VARCHAR), 1, 16)"),
-        ("17, 16", "18, 16"),
-        ("0::UBIGINT AS high", "1::UBIGINT AS high"),
+        ("sha256(", "md5("),
+        ("sha256(?", "sha256(upper(?)"),
+        ("sha256(?", "sha256('' || ? || ' '"),
+        ("':u:'", "':'"),
+        (") < ?", ") > ?"),
+        ("WHERE sha256(? || ':u:' || unit::VARCHAR) < ?", "WHERE ? <> ?"),
+        ("|| unit::VARCHAR", "|| (unit::BIGINT + 1)::VARCHAR"),
     ],
 )
 def test_an_engine_that_answers_otherwise_is_noticed(sample, old, new):

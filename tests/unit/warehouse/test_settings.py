@@ -18,7 +18,7 @@ WANTED = {
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",
     "enable_optimistic_write": "false",
-    "enable_progress_bar": "false",
+    "enable_progress_bar_print": "false",
     "enable_logging": "0",
     "enable_profiling": None,
     "log_query_path": None,

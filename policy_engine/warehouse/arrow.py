@@ -1,0 +1,30 @@
+"""Release rows as Arrow, in types that do not depend on the engine that computed them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+
+def portable(rows: pa.Table) -> pa.Table:
+    """The same rows with whole numbers of 64 bits, plain texts, days and microseconds.
+
+    >>> portable(pa.table({"n": pa.array([1], pa.int8())})).schema.field("n").type
+    DataType(int64)
+    """
+    fields = [pa.field(field.name, _portable(field.type)) for field in rows.schema]
+    return rows.cast(pa.schema(fields))
+
+
+def _portable(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_integer(kind):
+        return pa.uint64() if kind == pa.uint64() else pa.int64()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", tz=kind.tz)
+    if pa.types.is_date(kind):
+        return pa.date32()
+    if pa.types.is_decimal(kind) and kind.precision <= 38:
+        return pa.decimal128(kind.precision, kind.scale)
+    is_text = pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    if is_text or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)):
+        return pa.string()
+    return kind

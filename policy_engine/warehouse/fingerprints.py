@@ -1,0 +1,83 @@
+"""The state of a source: a keyed digest of the values that a release reads, row by row.
+
+Which values of a column are there, how long they are and their bytes go each into a hash of their
+own, so that neither the engine's batches nor its threads change the digest. It is a digest of data,
+and must not leave without a key (theory.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def digest_of(batches: Iterable[pa.RecordBatch], salt: bytes) -> bytes:
+    """SHA-256 of the columns of ``batches``, whole numbers, floating-point numbers or texts.
+
+    >>> one = pa.record_batch({"a": [1, None], "b": ["x", ""]})
+    >>> digest_of([one], b"salt") == digest_of([one.slice(0, 1), one.slice(1)], b"salt")
+    True
+    """
+    hashes: dict[tuple[int, int], hashlib._Hash] = {}
+    rows = 0
+    for batch in batches:
+        for place, column in enumerate(batch.columns):
+            for kind, part in enumerate(_parts(column)):
+                hashes.setdefault((place, kind), hashlib.sha256(salt)).update(part)
+        rows += batch.num_rows
+    whole = b"".join(hashes[key].digest() for key in sorted(hashes) if rows)
+    return hashlib.sha256(salt + rows.to_bytes(8, "big") + whole).digest()
+
+
+def _parts(column: pa.Array) -> Iterable[bytes | memoryview]:
+    """What is hashed of a column's values: which are there, how long they are, and their bytes."""
+    yield column.is_valid().to_numpy(zero_copy_only=False).tobytes()
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        yield column.fill_null(0).to_numpy(zero_copy_only=False).tobytes()
+        return
+    texts = column.fill_null("").cast(pa.large_string())
+    yield pc.binary_length(texts).to_numpy(zero_copy_only=False).tobytes()
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int64)[[texts.offset, texts.offset + len(texts)]]
+    yield memoryview(data or b"")[int(ends[0]) : int(ends[1])]
+
+
+FilesState = tuple[tuple[object, ...], ...]
+"""Name, inode, size and time of each file; nothing where there is none."""
+
+
+def files_of(path: Path) -> list[Path]:
+    """A file, or the Parquet files of a folder and those below it, in the order of their names."""
+    return sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+
+
+def state_of_files(path: Path) -> FilesState:
+    """What tells, without reading it, that a file or folder has changed."""
+    found = []
+    for file in files_of(path):
+        try:
+            status = file.stat()
+        except OSError:
+            return ()
+        found.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(found)
+
+
+def digest_of_files(path: Path) -> bytes:
+    """SHA-256 of a file's bytes; of a folder, of the names and digests of its files.
+
+    Raises OSError.
+    """
+    found = []
+    for file in files_of(path):
+        with file.open("rb") as opened:
+            found.append((file, hashlib.file_digest(opened, "sha256").digest()))
+    if not path.is_dir():
+        return found[0][1]
+    lines = (f"{digest.hex()} {file.relative_to(path)}\n" for file, digest in found)
+    return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).digest()

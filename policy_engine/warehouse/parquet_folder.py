@@ -1,0 +1,135 @@
+"""A folder of Parquet files as one table: all of it is read, and every file has the same columns.
+
+What a file lacks, or has as another type, would fail while it is read, on every row or on one
+person's: after the charge, and telling of that person. So every file's footer is read first.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import duckdb
+
+from policy_engine.errors import FileError
+from policy_engine.warehouse.failures import withheld
+
+Columns = Mapping[str, str]
+_READ = ".parquet"
+_LAW = "every file of a folder must have the same columns, of the same types"
+_REMEDY = "write the files anew with one schema"
+_FOOTERS = (
+    "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema(?)"
+    " ORDER BY file_name, column_id"
+)
+
+
+def files_in(folder: Path, name: str) -> list[Path]:
+    """The Parquet files of ``folder`` and of the folders in it, in the order of their names.
+
+    Raises:
+        FileError: there is none, or something else is there that would not be read.
+
+    What begins with ``_`` or ``.`` and is no Parquet file is what its writer left there for
+    itself, as Spark's ``_SUCCESS``.
+    """
+    found = []
+    for path in _inside(folder, name):
+        inside = path.relative_to(folder)
+        is_own = any(part.startswith(("_", ".")) for part in inside.parts)
+        if path.suffix == _READ and not is_own:
+            found.append(path)
+        elif path.suffix == _READ:
+            raise FileError(
+                f"the source {name} holds {inside}, which is hidden, or not finished, by its name:"
+                " remove it, or rename it"
+            )
+        elif not is_own:
+            wrong = "a link to a folder" if path.is_dir() else "another file"
+            raise FileError(
+                f"the source {name} holds {inside}, {wrong}, which would not be read: all of a"
+                f" folder must end in {_READ}; rename it, or move it out"
+            )
+    if not found:
+        raise FileError(f"the source {name} is a folder without a {_READ} file in it")
+    return sorted(found)
+
+
+def _inside(folder: Path, name: str) -> Iterator[Path]:
+    """Every file of a folder and those in it, and every link to a folder."""
+
+    def refuse(error: OSError) -> None:
+        raise FileError(f"the source {name} cannot be read: {error.strerror}") from None
+
+    for at, folders, files in os.walk(folder, onerror=refuse):
+        yield from (Path(at, each) for each in files)
+        yield from (link for each in folders if (link := Path(at, each)).is_symlink())
+
+
+def partitions_of(folder: Path, files: list[Path]) -> tuple[str, ...]:
+    """The names in folders called ``name=value``, which are no columns here.
+
+    >>> partitions_of(Path("a"), [Path("a/year=2020/b.parquet"), Path("a/year=2021/b.parquet")])
+    ('year',)
+    """
+    folders = (part for file in files for part in file.relative_to(folder).parts[:-1])
+    return tuple(dict.fromkeys(part.split("=")[0] for part in folders if "=" in part))
+
+
+def check_alike(connection: duckdb.DuckDBPyConnection, folder: Path, files: list[Path]) -> None:
+    """Refuse, by their footers, files of other columns than those of the first.
+
+    Raises:
+        FileError: a file cannot be read, or its columns or their types differ.
+    """
+    footers = _footers(connection, folder, files)
+    first, *others = ((file, footers.get(str(file), {})) for file in files)
+    for file, columns in others:
+        wrong = _difference(columns, first[1], first[0].relative_to(folder))
+        if wrong:
+            raise FileError(
+                f"{_LAW}; {file.relative_to(folder)} in {folder} has {wrong}; {_REMEDY}"
+            )
+
+
+def _difference(columns: Columns, first: Columns, of: Path) -> str:
+    """What a file has otherwise than the first; empty where it has nothing."""
+    for name, kind in first.items():
+        if name not in columns:
+            near = next((other for other in columns if other.lower() == name.lower()), "")
+            instead = f", but {near!r}" if near else ""
+            return f"no column {name!r}{instead}, which {of} has"
+        if columns[name] != kind:
+            return f"the column {name!r} as {columns[name]}, which {of} has as {kind}"
+    more = next((name for name in columns if name not in first), None)
+    return f"a column {more!r}, which {of} has not" if more is not None else ""
+
+
+def _footers(
+    connection: duckdb.DuckDBPyConnection, folder: Path, files: list[Path]
+) -> dict[str, dict[str, str]]:
+    """The columns of each file and their types."""
+    try:
+        with withheld(FileError(f"{folder} holds a file that is not a Parquet file")):
+            return _read(connection, files)
+    except FileError:
+        for file in files:
+            with withheld(FileError(f"{file} is not a Parquet file that can be read")):
+                _read(connection, [file])
+        raise
+
+
+def _read(connection: duckdb.DuckDBPyConnection, files: list[Path]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    skip = 0
+    rows = connection.execute(_FOOTERS, [[str(file) for file in files]]).fetchall()
+    for file, name, kind, children in rows:
+        if file not in found:
+            found[file] = {}  # the root, whose children are the columns
+        elif skip:
+            skip += (children or 0) - 1
+        else:
+            found[file][name] = kind
+            skip = children or 0
+    return found

@@ -1,0 +1,47 @@
+"""Debian's packages for tests: installed where they are missing, their services never started."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+_LOCK = Path("/tmp/policy-engine-apt.lock")
+_POLICY = Path("/usr/sbin/policy-rc.d")
+
+
+def ensure(package: str, is_there: Callable[[], bool]) -> None:
+    """Install a package unless it is there; of all workers only one at a time does."""
+    if is_there():
+        return
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        raise RuntimeError(f"not here, and only root can install it: apt-get install {package}")
+    with _LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_there():
+            return
+        ours = not _POLICY.exists()
+        if ours:
+            _POLICY.write_text("#!/bin/sh\nexit 101\n")
+            _POLICY.chmod(0o755)
+        try:
+            _apt("update", "-qq")
+            _apt("install", "-y", "--no-install-recommends", package)
+        finally:
+            if ours:
+                _POLICY.unlink()
+
+
+def _apt(*words: str) -> None:
+    done = subprocess.run(
+        ["apt-get", "-o", "DPkg::Lock::Timeout=600", *words],
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"apt-get {' '.join(words)} failed:\n{done.stderr[-2000:]}")

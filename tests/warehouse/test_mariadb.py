@@ -1,0 +1,864 @@
+"""MariaDB, a real server: the same releases as DuckDB's, and the traps of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from contextlib import closing, nullcontext
+from datetime import date, datetime
+from decimal import Decimal
+
+import pymysql
+import pytest
+from alike import COLUMNS, POLICIES, ROWS, differences, expected, policy_of, rows_of
+from mariadb_server import running
+
+from policy_engine.dialects.mysql import SALT
+from policy_engine.errors import NotCertifiable, PolicyEngineError, WarehouseError
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.project import default_project
+from policy_engine.release import prepare
+from policy_engine.warehouse.mysql import MariaDBWarehouse
+
+_TYPES = {
+    "VARCHAR": "VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+    "TIMESTAMP": "DATETIME(6)",
+}
+_CASELESS = "VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    with running() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def people(mariadb):
+    kinds = {name: _TYPES.get(kind, kind) for name, kind in COLUMNS.items()}
+    kinds["town"] = _CASELESS
+    columns = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+    mariadb.sql(f"CREATE TABLE people ({columns})")
+    marks = ", ".join(["%s"] * len(COLUMNS))
+    connection = mariadb.connect(database="work")
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO people VALUES ({marks})", ROWS)
+    connection.close()
+    return mariadb
+
+
+@pytest.fixture
+def warehouse(people):
+    with closing(MariaDBWarehouse("maria", people.url())) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_it_releases_what_duckdb_releases(warehouse, name):
+    found = rows_of(policy_of(name), warehouse)
+    assert differences(found, expected(name)) == []
+    assert found.num_rows > 1
+
+
+# The types of its own
+
+
+TYPES = """
+    CREATE TABLE typed (
+        id BIGINT UNSIGNED, latin VARCHAR(9) CHARACTER SET latin1,
+        code CHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin,
+        label ENUM('a', 'A', 'it''s') CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
+        truth TINYINT(1), whole TINYINT, wide BIGINT UNSIGNED, day DATE, at DATETIME(6),
+        login TIMESTAMP(6) NULL, near FLOAT, sum DECIMAL(10, 2), huge DECIMAL(65, 30),
+        filled INT(5) ZEROFILL, clock TIME, year YEAR, raw BLOB, japanese VARCHAR(9) CHARACTER SET
+        sjis, doc JSON, uid UUID
+    )
+"""
+DAYS = ["'0000-00-00'", "'0000-03-04'", "'2020-00-10'", "'2020-02-00'", "'1969-12-31'", "NULL"]
+POLICY = """\
+version: 1
+name: typed
+source: {{relation: {relation}, unit: {{key: {key}, keep: {{order_by: [{order}]}}}}}}
+recode: {recode}
+sample: {{rate: 0.999999}}
+k: 2
+guarantee: {{epsilon: 16, delta: 0.999999}}
+release: {{{release}}}
+"""
+
+
+def policy(folder, recode, *, relation="typed", key="id", order="whole", release="path: o.parquet"):
+    text = POLICY.format(relation=relation, key=key, order=order, recode=recode, release=release)
+    return load_policy_text(text, folder / "policy.yaml", folder)
+
+
+@pytest.fixture(scope="module")
+def typed(mariadb):
+    mariadb.sql(
+        "SET sql_mode = ''",
+        TYPES,
+        *(
+            f"INSERT INTO typed SELECT {at} * 1000 + seq, CASE seq % 2 WHEN 0 THEN 'ä' ELSE 'a'"
+            " END, IF(seq % 2, 'a ', 'A'), 1 + seq % 3, CAST(seq % 3 AS SIGNED) - 1, 1,"
+            f" 18446744073709551615, {day}, {day}, FROM_UNIXTIME(86400 * (1 + seq % 2)), 0.1, -0.5,"
+            " 1, 42, '1:00', 2020, 'x', 'x', '{}', UUID() FROM seq_1_to_12"
+            for at, day in enumerate(DAYS)
+        ),
+    )
+    return mariadb
+
+
+@pytest.fixture
+def opened(typed):
+    with closing(MariaDBWarehouse("maria", typed.url())) as warehouse:
+        yield warehouse
+
+
+def test_columns_are_of_the_types_of_the_kernel(opened, tmp_path):
+    table = opened.table(policy(tmp_path, "{whole: keep}").source, tmp_path)
+    assert {column.name: column.type for column in table.columns} == {
+        "id": "UBIGINT",
+        "latin": "VARCHAR COLLATE latin1_swedish_ci",
+        "code": "VARCHAR",
+        "label": "ENUM('a','A','it''s')",
+        "truth": "BOOLEAN",
+        "whole": "TINYINT",
+        "wide": "UBIGINT",
+        "day": "DATE",
+        "at": "TIMESTAMP",
+        "login": "TIMESTAMP WITH TIME ZONE",
+        "near": "FLOAT",
+        "sum": "DECIMAL(10,2)",
+        "huge": "OTHER DECIMAL(65,30)",
+        "filled": "OTHER INT(5) UNSIGNED ZEROFILL",
+        "clock": "OTHER TIME",
+        "year": "OTHER YEAR(4)",
+        "raw": "OTHER BLOB",
+        "japanese": "OTHER VARCHAR(9) OF SJIS",
+        "doc": "VARCHAR COLLATE utf8mb4_bin",
+        "uid": "UUID",
+    }
+
+
+@pytest.mark.parametrize(
+    ("recode", "wanted"),
+    [
+        ("{truth: keep}", [(False, 24), (True, 48)]),
+        ("{truth: {map: {'true': y, 'false': n}, other: o}}", [("n", 24), ("y", 48)]),
+        ("{latin: keep}", [("a", 36), ("ä", 36)]),
+        ("{latin: {map: {'ä': x}, other: ''}}", [("", 36), ("x", 36)]),
+        ("{code: keep}", [("A", 36), ("a", 36)]),
+        ("{label: keep}", [("A", 24), ("a", 24), ("it's", 24)]),
+        ("{label: {prefix: 1}}", [("A", 24), ("a", 24), ("i", 24)]),
+        ("{wide: keep}", [(18446744073709551615, 72)]),
+        ("{near: {bins: [0.1]}}", [(">=0.1", 72)]),
+        ("{sum: keep}", [(Decimal("-0.50"), 72)]),
+        ("{sum: {round: 1}}", [(Decimal("-1"), 72)]),
+        ("{day: {bins: [1970-01-01]}}", [("<1970-01-01", 36), (">=1970-01-01", 24), (None, 12)]),
+        ("{day: {truncate: year}}", [(date(1969, 1, 1), 12), (None, 60)]),
+        ("{at: {truncate: week}}", [(datetime(1969, 12, 29), 12), (None, 60)]),
+        ("{login: keep}", None),
+        ("{login: {truncate: day}}", [(datetime(1970, 1, 2), 36), (datetime(1970, 1, 3), 36)]),
+    ],
+)
+@pytest.mark.parametrize("to", ["file", "table"])
+def test_values_of_its_own(opened, tmp_path, recode, wanted, to):
+    release = "path: o.parquet" if to == "file" else "relation: typed_out"
+    asked = policy(tmp_path, recode, release=release)
+    certificate, table = prepare(asked, default_project(tmp_path), opened)
+    opened.fingerprint(asked, table, bytes(32))
+    with opened.sampled(asked, table, bytes(16)) as unchanged:
+        if to == "file":
+            rows = [tuple(row.values()) for row in opened.rows(certificate.sql).to_pylist()]
+            unchanged()
+            assert wanted is None or sorted(rows, key=repr) == sorted(wanted, key=repr)
+        else:
+            lines = []
+            target = opened.target("typed_out")
+
+            def attest():
+                unchanged()
+                lines.extend(opened.release_lines(target))
+
+            opened.publish(certificate.sql, target, "{}", attest, replace=True)
+            assert len(lines) == len(set(lines)) >= (len(wanted) if wanted else 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"recode": "{filled: keep}"}, "found a type that no recoding takes"),
+        ({"recode": "{huge: {round: 1}}"}, "found a type that no recoding takes"),
+        ({"recode": "{whole: keep}", "key": "latin"}, "compared letter by letter"),
+        ({"recode": "{whole: keep}", "key": "near"}, "must be a whole number, a text or a UUID"),
+        ({"recode": "{whole: keep}", "relation": "gone"}, "has no table or view work.gone"),
+        ({"recode": "{whole: keep}", "relation": "mysql.global_priv.x"}, "write schema.table"),
+    ],
+)
+def test_what_is_refused(opened, tmp_path, spec, words):
+    with pytest.raises(PolicyEngineError, match=words):
+        prepare(policy(tmp_path, **spec), default_project(tmp_path), opened)
+
+
+def test_a_strict_session_would_fail_on_a_row(typed):
+    """The trap that the pinned session avoids: a warning about one row ends the statement."""
+    with pytest.raises(pymysql.Error, match="Incorrect datetime"):
+        typed.sql(
+            "SET sql_mode = 'STRICT_ALL_TABLES'",
+            "CREATE TABLE strict_out AS SELECT DATE_ADD(day, INTERVAL 0 DAY) AS d FROM typed",
+        )
+
+
+@pytest.mark.parametrize(
+    ("names", "shows"),
+    [
+        ("utf8mb4 COLLATE utf8mb4_danish_ci", "'aa' > 'b'"),
+        ("utf8mb4 COLLATE utf8mb4_general_ci", "'a' = 'Á'"),
+        ("utf8mb4 COLLATE utf8mb4_bin", "'a' = 'a '"),
+    ],
+)
+def test_the_connections_collation_decides_of_texts_that_are_not_told(mariadb, names, shows):
+    told = shows.replace("'aa'", "'aa' COLLATE utf8mb4_nopad_bin").replace(
+        "'a' =", "'a' COLLATE utf8mb4_nopad_bin ="
+    )
+    assert mariadb.sql(f"SET NAMES {names}", f"SELECT {shows}, {told}") == [(1, 0)]
+
+
+def test_long_texts_are_sorted_to_their_last_byte(warehouse):
+    pairs = " UNION ALL ".join(f"SELECT CONCAT(REPEAT('x', 5000), '{c}') AS t" for c in "dbca")
+    found = warehouse.ask(f"SELECT RIGHT(t, 1) FROM ({pairs}) AS texts ORDER BY t")
+    assert [row[0] for row in found] == list("abcd")
+    found = warehouse.ask("SELECT 'a' = 'A', 'a' = 'a ', @@time_zone, @@sql_auto_is_null")
+    assert found == [("0", "0", "+00:00", "0")]
+
+
+# The secret
+
+
+def test_the_secret_is_gone_after_the_run(warehouse, tmp_path):
+    asked = policy_of("bins", folder=tmp_path)
+    table = warehouse.table(asked.source, tmp_path)
+    with pytest.raises(KeyboardInterrupt), warehouse.sampled(asked, table, bytes(16)):
+        assert warehouse.ask(f"SELECT @{SALT}") == [(bytes(16).hex(),)]
+        raise KeyboardInterrupt
+    assert warehouse.ask(f"SELECT @{SALT}") == [(None,)]
+
+
+def test_without_the_secret_nobody_is_in_the_sample(warehouse, tmp_path):
+    asked = policy_of("bins", folder=tmp_path)
+    certificate, _ = prepare(asked, default_project(tmp_path), warehouse)
+    assert warehouse.rows(certificate.sql).num_rows == 0
+
+
+def test_a_sampler_that_answers_otherwise_draws_nothing(warehouse, tmp_path, monkeypatch):
+    asked = policy_of("bins", folder=tmp_path)
+    table = warehouse.table(asked.source, tmp_path)
+    monkeypatch.setattr(warehouse, "bound", lambda salt: nullcontext())
+    with (
+        pytest.raises(WarehouseError, match="known-answer test"),
+        warehouse.sampled(asked, table, bytes(16)),
+    ):
+        raise AssertionError
+
+
+@pytest.fixture(scope="module")
+def logging():
+    """A server that logs statements, and what their variables were."""
+    with running("--log-bin=log", "--server-id=1", "--binlog-format=MIXED") as server:
+        server.sql("CREATE TABLE people (id BIGINT, age INT)",
+                   "INSERT INTO people SELECT seq, seq % 2 FROM seq_1_to_40",
+                   "CREATE USER clerk@localhost",
+                   "GRANT ALL ON work.* TO clerk@localhost")  # fmt: skip
+        yield server
+
+
+def test_a_binary_log_of_statements_has_the_variables_that_they_read(logging):
+    """The trap: without rows in the log, it holds the secret."""
+    logging.sql("SET @policy_engine_salt = 'TRAP0123'",
+                "CREATE TABLE trap AS SELECT id, @policy_engine_salt AS s FROM people")  # fmt: skip
+    assert b"TRAP0123" in log_of(logging)
+
+
+def log_of(server):
+    return b"".join(path.read_bytes() for path in server.data.glob("log.0*"))
+
+
+def released(warehouse, folder, salt, **spec):
+    asked = policy(folder, "{age: keep}", relation="people", order="age",
+                   release="relation: out_b", **spec)  # fmt: skip
+    certificate, table = prepare(asked, default_project(folder), warehouse)
+    warehouse.fingerprint(asked, table, bytes(32))
+    with warehouse.sampled(asked, table, salt) as unchanged:
+        target = warehouse.target("out_b")
+        warehouse.publish(certificate.sql, target, "{}", unchanged, replace=True)
+    return target
+
+
+def test_the_binary_log_has_no_secret(logging, tmp_path):
+    salt = bytes(range(50, 66))
+    with closing(MariaDBWarehouse("maria", logging.url())) as warehouse:
+        released(warehouse, tmp_path, salt)
+    assert b"policy_engine_new" in log_of(logging)
+    assert salt.hex().encode() not in log_of(logging)
+
+
+def test_a_role_that_cannot_keep_the_secret_from_the_log_is_refused(logging, tmp_path):
+    with (
+        closing(MariaDBWarehouse("maria", logging.url(user="clerk"))) as warehouse,
+        pytest.raises(WarehouseError, match="binary log would hold the secret"),
+    ):
+        released(warehouse, tmp_path, bytes(16))
+
+
+# The table that is published
+
+
+@pytest.fixture
+def place(mariadb):
+    """A database of its own with forty people, for what changes it."""
+    mariadb.sql(
+        "CREATE OR REPLACE DATABASE place",
+        "CREATE TABLE place.people (id BIGINT, age INT) ENGINE = InnoDB",
+        "INSERT INTO place.people SELECT seq, seq % 2 FROM seq_1_to_40",
+    )
+    return mariadb
+
+
+FACTS_TEXT = json.dumps({"mechanism": "sampled-suppression", "sql": "é'\\ %s" * 2000})
+
+
+class Release:
+    """One release of ``place.people`` into ``place.out``."""
+
+    def __init__(self, server, folder, user="root", recode="{age: keep}"):
+        self.warehouse = MariaDBWarehouse("maria", server.url("place", user))
+        self.policy = policy(folder, recode, relation="people", order="age",
+                             release="relation: out")  # fmt: skip
+        self.target = self.warehouse.target("out")
+
+    def run(self, attest=lambda: None, *, replace=False, facts=FACTS_TEXT):
+        certificate, table = prepare(
+            self.policy, default_project(self.policy.directory), self.warehouse
+        )
+        self.warehouse.fingerprint(self.policy, table, bytes(32))
+        with self.warehouse.sampled(self.policy, table, bytes(16)) as unchanged:
+
+            def both():
+                attest()
+                unchanged()
+
+            self.warehouse.publish(certificate.sql, self.target, facts, both, replace=replace)
+
+
+@pytest.fixture
+def release(place, tmp_path):
+    made = Release(place, tmp_path)
+    yield made
+    made.warehouse.close()
+
+
+def tables(server):
+    return {row[0] for row in server.sql("SHOW TABLES FROM place")}
+
+
+def test_a_table_stands_with_its_facts(release, place):
+    seen = []
+    assert not release.warehouse.exists(release.target)
+    release.run(lambda: seen.extend(release.warehouse.release_lines(release.target)))
+    assert len(FACTS_TEXT) > 10_000
+    assert release.warehouse.comment(release.target) == FACTS_TEXT
+    assert list(release.warehouse.release_lines(release.target)) == seen
+    assert [line[0] for line in seen] == ["0", "1"]
+    assert tables(place) == {"people", "out", "policy_engine_facts"}
+
+
+def test_facts_that_were_changed_are_none(release, place):
+    release.run()
+    place.sql("UPDATE place.policy_engine_facts SET facts = '{}'")
+    assert release.warehouse.comment(release.target) == ""
+    place.sql("DROP TABLE place.policy_engine_facts")
+    assert release.warehouse.comment(release.target) == ""
+
+
+def test_a_comment_of_another_table_is_itself(release, place):
+    place.sql("CREATE TABLE place.mine (a INT) COMMENT 'mine'", "CREATE VIEW place.v AS SELECT 1")
+    assert release.warehouse.comment(("place", "mine")) == "mine"
+    assert release.warehouse.comment(("place", "v")) == ""
+    assert release.warehouse.comment(("place", "gone")) == ""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_a_release_that_is_not_attested_leaves_what_stood(release, place, tmp_path, error):
+    release.run()
+    before = place.sql("SELECT * FROM place.out")
+    other = Release(place, tmp_path, recode='{all: {constant: "*"}}')
+
+    def fail():
+        raise error
+
+    with pytest.raises(error):
+        other.run(fail, replace=True)
+    other.warehouse.close()
+    assert place.sql("SELECT * FROM place.out") == before
+    assert release.warehouse.comment(release.target) == FACTS_TEXT
+    assert tables(place) == {"people", "out", "policy_engine_facts"}
+
+
+def test_it_is_replaced_in_one_step_and_its_rights_are_kept(release, place, tmp_path):
+    release.run()
+    place.sql("CREATE OR REPLACE USER reader@localhost",
+              "GRANT SELECT ON place.out TO reader@localhost")  # fmt: skip
+    other = Release(place, tmp_path, recode='{all: {constant: "*"}}')
+    during = []
+
+    def look():
+        during.extend(place.sql("SELECT COUNT(*) FROM place.out"))
+        for table in tables(place) - {"out"}:
+            with pytest.raises(pymysql.Error, match="denied"):
+                place.sql(f"SELECT * FROM place.{table}", user="reader", database=None)
+
+    other.run(look, replace=True)
+    other.warehouse.close()
+    assert during == [(2,)]
+    assert place.sql("SELECT * FROM place.out", user="reader", database=None) == [("*", 40)]
+    assert tables(place) == {"people", "out", "policy_engine_facts"}
+    grants = [row[0] for row in place.sql("SHOW GRANTS FOR reader@localhost")]
+    assert [g for g in grants if "ON `place`" in g] == [
+        "GRANT SELECT ON `place`.`out` TO `reader`@`localhost`"
+    ]
+
+
+def test_a_table_that_has_come_to_be_meanwhile_stays(release, place):
+    with pytest.raises(WarehouseError, match="come to be meanwhile"):
+        release.run(lambda: place.sql("CREATE TABLE place.out (mine INT)"))
+    assert place.sql("SELECT COUNT(*) FROM place.out") == [(0,)]
+    assert tables(place) == {"people", "out"} | {"policy_engine_facts"}
+
+
+def test_a_connection_that_is_lost_leaves_what_stood(release, place, tmp_path):
+    release.run()
+    other = Release(place, tmp_path, recode='{all: {constant: "*"}}')
+    [(number,)] = other.warehouse.ask("SELECT CONNECTION_ID()")
+    with pytest.raises(WarehouseError, match="connection to the server was lost"):
+        other.run(lambda: place.sql(f"KILL {number}"), replace=True)
+    other.warehouse.close()
+    assert place.sql("SELECT COUNT(*) FROM place.out") == [(2,)]
+    assert tables(place) == {"people", "out", "policy_engine_facts"}
+
+
+def test_what_a_crash_left_aside_is_taken_away_by_the_next_release(place, tmp_path):
+    with running() as server:
+        server.sql("CREATE DATABASE place",
+                   "CREATE TABLE place.people (id BIGINT, age INT)",
+                   "INSERT INTO place.people SELECT seq, seq % 2 FROM seq_1_to_40")  # fmt: skip
+        first = Release(server, tmp_path)
+        first.run()
+        with pytest.raises(WarehouseError, match="connection to the server was lost"):
+            first.run(server.crash, replace=True)
+        first.warehouse.close()
+        server.start()
+        assert server.sql("SELECT COUNT(*) FROM place.out") == [(2,)]
+        assert len(tables(server)) == 4
+        again = Release(server, tmp_path)
+        assert again.warehouse.comment(again.target) == FACTS_TEXT
+        again.run(replace=True)
+        assert tables(server) == {"people", "out", "policy_engine_facts"}
+        again.warehouse.close()
+
+
+def test_a_source_that_changes_under_a_table_is_told(release, place):
+    release.run()
+    with pytest.raises(WarehouseError, match=r"place\.people changed while it was read"):
+        release.run(lambda: place.sql("UPDATE place.people SET age = 2 LIMIT 1"), replace=True)
+    assert place.sql("SELECT COUNT(*) FROM place.out") == [(2,)]
+
+
+@pytest.mark.parametrize("engine", ["InnoDB", "MyISAM", "Aria"])
+def test_a_file_is_of_one_snapshot_or_not_at_all(place, tmp_path, engine):
+    place.sql(f"ALTER TABLE place.people ENGINE = {engine}")
+    asked = policy(tmp_path, "{age: keep}", relation="people", order="age")
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        certificate, table = prepare(asked, default_project(tmp_path), warehouse)
+        warehouse.fingerprint(asked, table, bytes(32))
+        with warehouse.sampled(asked, table, bytes(16)) as unchanged:
+            place.sql("DELETE FROM place.people WHERE age = 1")
+            rows = warehouse.rows(certificate.sql)
+            if engine == "InnoDB":
+                unchanged()
+                assert rows.num_rows == 2
+            else:
+                with pytest.raises(WarehouseError, match="changed while it was read"):
+                    unchanged()
+
+
+def test_other_data_has_another_state(place):
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+
+        def state(seed=bytes(32)):
+            return warehouse.state(("place", "people"), ("id", "age"), seed)
+
+        first = state()
+        assert state() == first != state(bytes(31) + b"1")
+        place.sql("UPDATE place.people SET age = NULL WHERE id = 1")
+        assert state() != first
+        place.sql("UPDATE place.people SET age = 1 WHERE id = 1")
+        assert state() == first
+        place.sql("UPDATE place.people SET id = 2, age = 0 WHERE id = 1",
+                  "UPDATE place.people SET id = 1, age = 1 WHERE id = 2 LIMIT 1")  # fmt: skip
+        assert state() == first
+
+
+# What is certified is what is read
+
+
+VIEW = "CREATE OR REPLACE VIEW place.grown AS SELECT id, age FROM place.people"
+CHANGES = {
+    "a view of another text": ("grown",
+        "CREATE OR REPLACE VIEW place.grown AS SELECT 7 AS id, age FROM place.people"),
+    "a view under a table's name": ("people", "RENAME TABLE place.people TO place.other",
+        "CREATE VIEW place.people AS SELECT id % 2 AS id, age FROM place.other"),
+    "a view under a name that a view reads": ("grown",
+        "RENAME TABLE place.people TO place.other",
+        "CREATE VIEW place.people AS SELECT id % 2 AS id, age FROM place.other"),
+    "a column of another type": ("people", "ALTER TABLE place.people MODIFY id DOUBLE"),
+    "another engine": ("people", "ALTER TABLE place.people ENGINE = CONNECT"),
+    "another engine behind a view": ("grown", "CREATE OR REPLACE TABLE place.people"
+        " (id BIGINT NOT NULL, age INT NOT NULL) ENGINE = CSV"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_altered_after_it_was_certified_is_not_read(place, tmp_path, change):
+    relation, *statements = CHANGES[change]
+    place.sql(VIEW)
+    asked = policy(tmp_path, "{age: keep}", relation=relation, order="age")
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        _, table = prepare(asked, default_project(tmp_path), warehouse)
+        try:
+            place.sql(*statements)
+        except pymysql.Error:
+            pytest.skip("the server has no such engine")
+        with pytest.raises(WarehouseError, match=r"made anew or altered|is stored by"):
+            warehouse.fingerprint(asked, table, bytes(32))
+
+
+@pytest.mark.parametrize("relation", ["people", "grown"])
+@pytest.mark.parametrize("to", ["file", "table"])
+def test_nothing_that_is_read_can_be_exchanged_until_the_release_stands(
+    place, tmp_path, relation, to
+):
+    place.sql(VIEW)
+    more = {"release": "relation: out"} if to == "table" else {}
+    asked = policy(tmp_path, "{age: keep}", relation=relation, order="age", **more)
+
+    def attack():
+        for statement in (
+            "RENAME TABLE place.people TO place.other",
+            "ALTER TABLE place.people MODIFY id DOUBLE",
+            f"DROP {'TABLE' if relation == 'people' else 'VIEW'} place.{relation}",
+        ):
+            with pytest.raises(pymysql.Error, match="Lock wait timeout"):
+                place.sql("SET lock_wait_timeout = 1", statement)
+
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        certificate, table = prepare(asked, default_project(tmp_path), warehouse)
+        warehouse.fingerprint(asked, table, bytes(32))
+        with warehouse.sampled(asked, table, bytes(16)) as unchanged:
+            if to == "file":
+                attack()
+                assert warehouse.rows(certificate.sql).num_rows == 2
+                unchanged()
+            else:
+
+                def attest():
+                    attack()
+                    unchanged()
+
+                warehouse.publish(certificate.sql, ("place", "out"), "{}", attest, replace=False)
+    place.sql("ALTER TABLE place.people MODIFY id DOUBLE")  # and it is let go afterwards
+
+
+def test_a_session_that_no_longer_holds_the_source_is_told(release, place):
+    def kill():
+        found = place.sql("SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Sleep'")
+        own = int(release.warehouse.ask("SELECT CONNECTION_ID()")[0][0])
+        for (number,) in found:
+            if number != own:
+                place.sql(f"KILL {number}")
+
+    with pytest.raises(WarehouseError, match="connection to the server was lost"):
+        release.run(kill)
+    assert tables(place) == {"people", "policy_engine_facts"}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "CREATE TABLE place.beside (a INT, b INT AS (a + 1) VIRTUAL)",
+        "CREATE TABLE place.id (a INT, b INT AS (a + 1) VIRTUAL)",
+        "CREATE TABLE place.beside (a INT NOT NULL) ENGINE = CSV",
+        "CREATE SEQUENCE place.beside",
+    ],
+)
+def test_what_a_view_does_not_read_fails_no_release(place, tmp_path, beside):
+    place.sql(VIEW, beside)
+    asked = policy(tmp_path, "{age: keep}", relation="grown", order="age")
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        assert rows_of(asked, warehouse).column("n").to_pylist() == [20, 20]
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "(id BIGINT NOT NULL, age INT NOT NULL) ENGINE = CSV",
+        "(id BIGINT, age INT) ENGINE = MERGE UNION = (place.people)",
+        "(id BIGINT, age INT AS (id + 1) VIRTUAL)",
+    ],
+)
+def test_a_view_of_what_is_no_source_is_refused(place, tmp_path, stored):
+    place.sql(
+        "ALTER TABLE place.people ENGINE = MyISAM",
+        f"CREATE TABLE place.odd {stored}",
+        "CREATE VIEW place.of_odd AS SELECT id, age FROM place.odd",
+    )
+    asked = policy(tmp_path, "{age: keep}", relation="of_odd", order="age")
+    with (
+        closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse,
+        pytest.raises(NotCertifiable, match=r"place\.odd, which the schema does not have once"),
+    ):
+        prepare(asked, default_project(tmp_path), warehouse)
+
+
+def test_the_key_of_the_fingerprint_stands_in_no_query(place, tmp_path):
+    asked = policy(tmp_path, "{age: keep}", relation="people", order="age")
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        table = warehouse.table(asked.source, tmp_path)
+        sent = []
+        ask = warehouse.ask
+        warehouse.ask = lambda sql, values=(): sent.append(sql) or ask(sql, values)
+        warehouse.fingerprint(asked, table, bytes(range(32)))
+        assert not [sql for sql in sent if bytes(range(32)).hex() in sql]
+        assert [sql for sql in sent if "@policy_engine_seed" in sql]
+        assert ask("SELECT @policy_engine_seed") == [(None,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("CREATE TABLE place.child (age INT, FOREIGN KEY (age) REFERENCES place.out (age))",
+         r"a foreign key of place\.child points to it"),
+        ("CREATE TRIGGER place.t BEFORE UPDATE ON place.out FOR EACH ROW SET @a = 1",
+         "has triggers"),
+    ],
+)  # fmt: skip
+def test_a_table_with_more_than_its_rows_is_not_replaced(release, place, statement, told):
+    release.run()
+    release.warehouse.check_replaceable(release.target)
+    place.sql("ALTER TABLE place.out ADD UNIQUE (age)", statement)
+    with pytest.raises(WarehouseError, match=told):
+        release.warehouse.check_replaceable(release.target)
+    place.sql("DROP TABLE IF EXISTS place.child")
+
+
+def test_a_table_that_the_source_reads_is_not_replaced(place, tmp_path):
+    place.sql(VIEW)
+    asked = policy(tmp_path, "{age: keep}", relation="grown", order="age")
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        warehouse.table(asked.source, tmp_path)
+        with pytest.raises(WarehouseError, match=r"place\.grown reads place\.people"):
+            warehouse.check_replaceable(("place", "people"))
+
+
+# A view, roles and failures
+
+
+def test_a_view_is_read_through(place, tmp_path):
+    place.sql("CREATE VIEW place.grown AS SELECT id, age FROM place.people WHERE id > 4")
+    asked = policy(tmp_path, "{age: keep}", relation="grown", order="age")
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        certificate, table = prepare(asked, default_project(tmp_path), warehouse)
+        assert certificate.shape.table == "place.people"
+        warehouse.fingerprint(asked, table, bytes(32))
+        with warehouse.sampled(asked, table, bytes(16)) as unchanged:
+            assert warehouse.rows(certificate.sql).column("n").to_pylist() == [18, 18]
+            unchanged()
+
+
+@pytest.mark.parametrize("body", ["SELECT id, RAND() AS age", "SELECT MAX(id) AS id, age"])
+def test_a_view_that_does_more_is_refused(place, tmp_path, body):
+    group = " GROUP BY age" if "MAX" in body else ""
+    place.sql(f"CREATE VIEW place.other AS {body} FROM place.people{group}")
+    asked = policy(tmp_path, "{age: {constant: a}}", relation="other", order="age")
+    with (
+        closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse,
+        pytest.raises(NotCertifiable),
+    ):
+        prepare(asked, default_project(tmp_path), warehouse)
+
+
+@pytest.mark.parametrize(
+    ("ddl", "words"),
+    [
+        ("CREATE SEQUENCE place.s", "is a sequence"),
+        ("CREATE TABLE place.s (id INT NOT NULL) ENGINE = CSV", "is stored by CSV"),
+        ("CREATE TABLE place.s (id INT, age INT AS (1 / id))", "computed when it is read"),
+    ],
+)
+def test_what_can_be_no_source(place, tmp_path, ddl, words):
+    place.sql(ddl)
+    asked = policy(tmp_path, "{age: keep}", relation="s", order="age")
+    with (
+        closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse,
+        pytest.raises(WarehouseError, match=words),
+    ):
+        prepare(asked, default_project(tmp_path), warehouse)
+
+
+def test_a_role_needs_its_rights_and_no_more(place, tmp_path):
+    place.sql(
+        "CREATE OR REPLACE USER clerk@localhost",
+        "CREATE DATABASE IF NOT EXISTS elsewhere",
+        "GRANT SELECT ON place.people TO clerk@localhost",
+    )
+    with closing(MariaDBWarehouse("maria", place.url("place", "clerk"))) as warehouse:
+        with pytest.raises(WarehouseError, match=r"grant it SELECT, INSERT, CREATE, ALTER, DROP"):
+            warehouse.target("out")
+        with pytest.raises(WarehouseError, match="no schema elsewhere"):
+            warehouse.target("elsewhere.out")
+        with pytest.raises(WarehouseError, match="the role may not do this"):
+            warehouse.ask("CREATE TABLE place.out (a INT)")
+    place.sql("GRANT SELECT, INSERT, CREATE, ALTER, DROP ON `pla_e`.* TO clerk@localhost")
+    made = Release(place, tmp_path, user="clerk")
+    made.run()
+    made.run(replace=True)
+    assert made.warehouse.comment(made.target) == FACTS_TEXT
+    made.warehouse.close()
+
+
+def test_a_server_that_cannot_be_written_is_told(place, tmp_path):
+    place.sql("CREATE OR REPLACE USER clerk@localhost", "GRANT ALL ON place.* TO clerk@localhost")
+    made = Release(place, tmp_path, user="clerk")
+    place.sql("SET GLOBAL read_only = 1")
+    try:
+        with pytest.raises(WarehouseError, match="the server is read-only"):
+            made.warehouse.target("out")
+        with pytest.raises(WarehouseError, match="the server is read-only"):
+            made.run()
+    finally:
+        place.sql("SET GLOBAL read_only = 0")
+        made.warehouse.close()
+
+
+def test_a_right_that_a_role_has_is_enough(place, tmp_path):
+    place.sql(
+        "CREATE OR REPLACE USER clerk@localhost",
+        "CREATE OR REPLACE ROLE releaser",
+        "GRANT ALL ON place.* TO releaser",
+        "GRANT releaser TO clerk@localhost",
+        "SET DEFAULT ROLE releaser FOR clerk@localhost",
+    )
+    made = Release(place, tmp_path, user="clerk")
+    made.run()
+    made.warehouse.close()
+
+
+def test_odd_names_are_names(place, tmp_path):
+    place.sql("CREATE TABLE place.`p``e%o s` (id BIGINT, `a``g\"e %s` INT) AS"
+              " SELECT seq AS id, 1 AS `a``g\"e %s` FROM seq_1_to_40")  # fmt: skip
+    text = POLICY.format(
+        relation="place.p`e%o s",
+        key="id",
+        order="'a`g\"e %s'",
+        recode="{'a`g\"e %s': {map: {'1': '\\''%s'}, other: null}}",
+        release="relation: 'o`ut %s'",
+    )
+    asked = load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        certificate, table = prepare(asked, default_project(tmp_path), warehouse)
+        warehouse.fingerprint(asked, table, bytes(32))
+        target = warehouse.target("o`ut %s")
+        with warehouse.sampled(asked, table, bytes(16)) as unchanged:
+            warehouse.publish(certificate.sql, target, "{}", unchanged, replace=False)
+        assert list(warehouse.release_lines(target)) == [("\\'%s", "40")]
+        with pytest.raises(WarehouseError, match="more than 64 characters"):
+            warehouse.target("x" * 65)
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("mariadb://root@localhost/work?socket=/nowhere", "nothing listens there, or it does"),
+        (
+            "mariadb://nobody:hunter2@localhost/work?socket={socket}",
+            r"the user or its password is wrong \(host localhost, port 3306, database work, user n",
+        ),
+        ("mariadb://root@localhost/gone?socket={socket}", "there is no such database"),
+        ("mariadb://root@no-such-host.invalid/work", "there is no such host"),
+        ("postgresql://root@localhost/work", "the url must be as mariadb://"),
+        ("mariadb://localhost/work", "the url must be as mariadb://"),
+        ("mariadb://root@localhost:x/work", "the url must be as mariadb://"),
+        ("mariadb://root@localhost/work?local_infile=1", "the url must be as mariadb://"),
+    ],
+)
+def test_a_server_that_does_not_answer(mariadb, url, words):
+    mariadb.sql("CREATE OR REPLACE USER nobody@localhost IDENTIFIED BY 'right'")
+    with pytest.raises(WarehouseError, match=words) as caught:
+        MariaDBWarehouse("maria", url.format(socket=mariadb.socket))
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("version", ["8.4.2", "9.0.1-commercial", "5.5.5-10.5.9-MariaDB"])
+def test_another_server_is_refused(mariadb, monkeypatch, version):
+    monkeypatch.setattr(pymysql.Connection, "get_server_info", lambda self: version)
+    with pytest.raises(WarehouseError, match=r"must be MariaDB, found|is older than 10\.6"):
+        MariaDBWarehouse("maria", mariadb.url())
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM people WHERE town = 'VERY-SECRET' AND gone = 1",
+        "SELECT CAST(ROW(1, 'VERY-SECRET') AS CHAR)",
+        "CREATE TABLE x (id INT PRIMARY KEY) AS SELECT 1 AS id UNION ALL SELECT 1",
+    ],
+)
+def test_an_engines_message_is_withheld(warehouse, sql):
+    with pytest.raises(WarehouseError) as caught:
+        warehouse.ask(sql)
+    assert "SECRET" not in str(caught.value)
+    assert "Duplicate" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_release_from_the_command_line(place, tmp_path):
+    (tmp_path / "policy.yaml").write_text(
+        POLICY.format(
+            relation="place.people",
+            key="id",
+            order="age",
+            recode="{age: keep}",
+            release="relation: place.out",
+        )
+    )
+    (tmp_path / "policy-engine.yaml").write_text(
+        f"version: 1\nwarehouses:\n  maria: {{type: mariadb, url: '{place.url('place')}'}}\n"
+    )
+
+    def command(*words):
+        done = subprocess.run(
+            [sys.executable, "-m", "policy_engine", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    command("release", "policy.yaml")
+    assert place.sql("SELECT age, n > 10 FROM place.out") == [(0, 1), (1, 1)]
+    command("verify", "typed.certificate.json")
+    assert "nothing" in command("release", "policy.yaml").lower()
+    command("release", "policy.yaml", "--fresh", "--replace")
+    assert tables(place) == {"people", "out", "policy_engine_facts"}

@@ -1,0 +1,171 @@
+"""PostgreSQL, a real server: what a role or a URL lacks is named, and names are the catalog's."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from policy_engine.errors import NotCertifiable, WarehouseError
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.project import default_project, load_project_text
+from policy_engine.release import paying_account, prepare
+from policy_engine.warehouse.connecting import connected
+from policy_engine.warehouse.postgres import PostgresWarehouse
+
+POLICY = """\
+version: 1
+name: visits
+source: {{relation: {relation}, unit: {{key: {key}, keep: {{order_by: [{order} desc]}}}}}}
+recode: {{{recode}: {{bins: [40]}}}}
+sample: {{rate: 0.5}}
+k: 2
+guarantee: {{epsilon: 9, delta: 0.9}}
+release: {{path: out.parquet}}
+"""
+
+
+@pytest.fixture(scope="module")
+def visits(postgres):
+    postgres.sql(
+        "create schema hospital",
+        "create table hospital.visits as select n % 100 as person_id, n as day, n % 80 as age,"
+        " 'secret' as note from generate_series(1, 400) as n",
+        "create materialized view hospital.recent as"
+        " select person_id, day, age from hospital.visits where day > 100",
+        "create view hospital.younger as select * from hospital.recent where age < 60",
+        "create materialized view hospital.counted as"
+        " select person_id, max(day) as day, max(age) as age from hospital.visits group by 1",
+        "create role reader login",
+    )
+    return postgres
+
+
+def policy_of(tmp_path, relation="hospital.visits", key="person_id", order="day", recode="age"):
+    text = POLICY.format(relation=relation, key=key, order=order, recode=recode)
+    return load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
+
+
+def rows_of(policy, url):
+    with closing(PostgresWarehouse("pg", url)) as warehouse:
+        certificate, table = prepare(policy, default_project(policy.directory), warehouse)
+        warehouse.fingerprint(policy, table, bytes(32))
+        with warehouse.sampled(policy, table, bytes(16)):
+            return warehouse.rows(certificate.sql).to_pylist()
+
+
+def test_a_policy_may_write_every_name_in_another_case(visits, tmp_path):
+    wanted = rows_of(policy_of(tmp_path), visits.url)
+    found = rows_of(policy_of(tmp_path, key="Person_ID", order="Day", recode="AGE"), visits.url)
+    assert [tuple(row.values()) for row in found] == [tuple(row.values()) for row in wanted]
+    assert len(wanted) == 2
+
+
+# Materialised views: the account of the table below pays
+
+
+@pytest.mark.parametrize("relation", ["hospital.recent", "hospital.younger"])
+def test_a_materialised_view_is_followed_to_its_table(visits, tmp_path, relation):
+    policy, project = policy_of(tmp_path, relation), default_project(tmp_path)
+    with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
+        certificate, table = prepare(policy, project, warehouse)
+        assert paying_account(policy, project, certificate, table) == "duckdb.hospital.visits"
+    assert rows_of(policy, visits.url)
+
+
+def test_a_materialised_view_of_groups_is_refused(visits, tmp_path):
+    with (
+        closing(PostgresWarehouse("pg", visits.url)) as warehouse,
+        pytest.raises(NotCertifiable),
+    ):
+        prepare(policy_of(tmp_path, "hospital.counted"), default_project(tmp_path), warehouse)
+
+
+@pytest.mark.parametrize(
+    ("relation", "hint"),
+    [("hospital.vists", "; did you mean 'hospital.visits'?"), ("nothing.of_the_kind", "")],
+)
+def test_a_relation_that_is_not_there_is_told_with_what_is_meant(visits, relation, hint):
+    with (
+        closing(PostgresWarehouse("pg", visits.url)) as warehouse,
+        pytest.raises(WarehouseError) as caught,
+    ):
+        warehouse.described(warehouse.full_name(relation))
+    assert str(caught.value) == f"the warehouse has no table or view {relation}{hint}"
+
+
+# Rights
+
+
+@pytest.mark.parametrize(
+    ("granted", "told"),
+    [
+        ([], "the schema hospital; it needs USAGE on it, and CREATE to release into it"),
+        (
+            ["usage on schema hospital"],
+            "the table visits; it needs SELECT on the columns that the policy reads",
+        ),
+        (
+            ["usage on schema hospital", "select (person_id, day) on hospital.visits"],
+            "the table visits; it needs SELECT on the columns that the policy reads",
+        ),
+    ],
+)
+def test_a_right_that_the_role_lacks_is_named(visits, tmp_path, granted, told):
+    visits.sql("revoke all on hospital.visits from reader",
+               "revoke all on schema hospital from reader",
+               *(f"grant {each} to reader" for each in granted))  # fmt: skip
+    with pytest.raises(WarehouseError) as caught:
+        rows_of(policy_of(tmp_path), visits.url_of("reader"))
+    assert str(caught.value) == f"the role reader may not use {told}"
+
+
+def test_the_rights_that_the_documentation_names_suffice(visits, tmp_path):
+    visits.sql(
+        "grant usage on schema hospital to reader",
+        "grant select (person_id, day, age) on hospital.visits to reader",
+    )
+    assert rows_of(policy_of(tmp_path), visits.url_of("reader"))
+
+
+# Connections
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (("/postgres?", "/nowhere?"), "there is no such database (host /tmp/"),
+        (("postgres@", "nobody:hunter2@"), "there is no such role (host /tmp/"),
+        (("host=/tmp", "host=/tmp/gone"), "nothing listens there (host /tmp/gone/"),
+    ],
+)
+def test_why_it_does_not_connect_is_told(visits, changed, told):
+    with pytest.raises(WarehouseError) as caught:
+        PostgresWarehouse("pg", visits.url.replace(*changed))
+    assert str(caught.value).startswith(f"warehouse pg: {told}")
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [("127.0.0.1:1", "nothing listens there"), ("no-such-host.invalid", "there is no such host")],
+)
+def test_a_host_that_is_not_there_is_told(host, told):
+    with pytest.raises(WarehouseError, match=f"warehouse pg: {told} \\(host"):
+        PostgresWarehouse("pg", f"postgresql://ann@{host}/w")
+
+
+def test_a_dbt_profile_may_have_any_schema_and_role(visits, tmp_path):
+    visits.sql('create schema "x y\\"', 'create table "x y\\".t (a int)', 'create role "a b"',
+               'grant usage on schema "x y\\" to "a b"',
+               'grant select on "x y\\".t to "a b"')  # fmt: skip
+    (tmp_path / "profiles.yml").write_text(
+        f"shop: {{target: t, outputs: {{t: {{type: postgres, host: {visits.folder}, port: 5432,"
+        " user: postgres, dbname: postgres, schema: 'x y\\', role: 'a b'}}}\n"
+    )
+    text = "warehouses: {w: {type: dbt, profile: shop}}"
+    named = load_project_text(text, tmp_path / "policy-engine.yaml", tmp_path).warehouse
+    with closing(connected(named)) as warehouse:
+        assert warehouse.full_name("t") == ("x y\\", "t")
+        assert [column.name for column in warehouse.described(("x y\\", "t")).columns] == ["a"]
+        assert warehouse.ask("select current_role::text") == [("a b",)]

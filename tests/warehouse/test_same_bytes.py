@@ -1,0 +1,26 @@
+"""Runs the suites of all engines at once, each in a process of its own.
+
+Spark has one driver a process and ClickHouse one folder, and other tests of a worker may have had
+theirs.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SUITES = {name: Path(__file__).with_name(f"{name}_suite.py")
+          for name in ("same_bytes", "extreme_values")}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SUITES)
+def test_every_engine_releases_the_same_bytes_and_samples_by_the_law(name):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(SUITES[name])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert " passed" in done.stdout
+    assert " skipped" not in done.stdout

@@ -1,0 +1,88 @@
+"""Snowflake's texts in fakesnow: an emulation on DuckDB, never Snowflake itself.
+
+What it shows: that the texts are of Snowflake's grammar as a second reader has it, and release what
+DuckDB releases. What it cannot show: how Snowflake compares, hashes and truncates.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from alike import COLUMNS, POLICIES, ROWS, SECRET, _database, expected, policy_of
+
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.compiler import compiled_plan
+from policy_engine.compile.rendering import render
+from policy_engine.dialects import dialect_named
+from policy_engine.release import schema_of
+from policy_engine.verify.checks import compare
+from policy_engine.verify.proof import prove
+
+# Later connectors have no module that this emulation reads.
+PACKAGES = ("fakesnow==0.12.1", "snowflake-connector-python==4.8.1")
+NATIVE = {"VARCHAR": "varchar", "DOUBLE": "double", "TIMESTAMP": "timestamp_ntz"}
+
+
+@pytest.fixture(scope="session")
+def emulation(tmp_path_factory) -> Path:
+    """A Python with fakesnow, which cannot live beside our sqlglot."""
+    uv = shutil.which("uv") or str(Path(sys.executable).parent / "uv")
+    folder = tmp_path_factory.mktemp("fakesnow")
+    python = folder / "venv" / "bin" / "python"
+    subprocess.run([uv, "venv", "-q", "--python", sys.executable, folder / "venv"], check=True)
+    install = [uv, "pip", "install", "-q", "--python", python, *PACKAGES]
+    subprocess.run(install, check=True)
+    return python
+
+
+@pytest.fixture(scope="session")
+def emulated(emulation, tmp_path_factory) -> dict[str, object]:
+    """What the emulation releases, or its error, by the policy's name."""
+    file = tmp_path_factory.mktemp("people") / "people.parquet"
+    with duckdb.connect(str(_database(len(ROWS))), read_only=True) as connection:
+        connection.execute(f"COPY people TO '{file}' (FORMAT parquet)")
+    asked = {
+        "file": str(file),
+        "columns": {name: NATIVE.get(kind, kind) for name, kind in COLUMNS.items()},
+        "salt": SECRET.hex(),
+        "texts": [text_of(name) for name in POLICIES],
+    }
+    runner = Path(__file__).parent / "fakesnow_run.py"
+    done = subprocess.run(
+        [emulation, "-W", "ignore", runner],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(zip(POLICIES, json.loads(done.stdout), strict=True))
+
+
+def table() -> Table:
+    return Table(tuple(Column(*each) for each in COLUMNS.items()), parts=("main", "people"))
+
+
+def text_of(name: str) -> str:
+    return render(compiled_plan(policy_of(name), table(), dialect_named("snowflake")))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_text_is_proved_to_be_the_policy(name):
+    proof = prove(text_of(name), "snowflake", schema_of(table()))
+    assert proof.findings == ()
+    assert compare(proof.shape, policy_of(name)) == ()
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_emulation_releases_what_duckdb_releases(emulated, name):
+    wanted = [
+        [None if v is None else str(v) for v in row.values()] for row in expected(name).to_pylist()
+    ]
+    assert emulated[name] == wanted
+    assert len(wanted) > 1
