@@ -10,6 +10,7 @@ from policy_engine.cli import (
     audit,
     calibrating,
     counts,
+    dbt_commands,
     keys,
     numbers,
     policies,
@@ -46,8 +47,8 @@ def root(
     Example: policy-engine release policies/adult/policy.yaml
 
     Exit codes: 0 done, 1 a finding (invalid policy, SQL not certifiable, verification failed,
-    budget refused), 2 wrong usage, 3 a warehouse or a file failed, 70 a bug of ours,
-    130 interrupted.
+    budget refused), 2 wrong usage, 3 a warehouse or a file failed, 4 nothing was checked, 70 a bug
+    of ours, 130 interrupted.
     """
 
 
@@ -67,3 +68,4 @@ app.command(short_help="Attack the mechanism: a lower bound on ε.")(audit.audit
 app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)
 app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")
 app.add_typer(keys.keys, name="keys", short_help="The signing key, and the keys that count.")
+app.add_typer(dbt_commands.dbt, name="dbt", short_help="Certified releases in a dbt project.")

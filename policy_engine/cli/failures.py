@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import typer
 
@@ -49,10 +49,16 @@ def failure(error: BaseException) -> Failure:
     >>> failure(ValueError("age 37")).message  # doctest: +ELLIPSIS
     'a bug of ours: ValueError at an unknown place; please report it...'
     """
+    found = _of(error)
+    # What a release has charged before it failed, and how to go on: see release.
+    said = [found.message, *getattr(error, "__notes__", ())] if found.message else []
+    return replace(found, message="; ".join(said))
+
+
+def _of(error: BaseException) -> Failure:
     # A library that a signal stops may raise an error of its own.
     if isinstance(error, KeyboardInterrupt) or interrupted():
-        charged = "what was charged stays charged, see 'policy-engine ledger show'"
-        return Failure(f"interrupted; nothing half written stands, and {charged}", INTERRUPTED)
+        return Failure("interrupted; nothing half written stands", INTERRUPTED)
     if isinstance(error, PolicyEngineError):
         return Failure(str(error), error.exit_code, _details(error))
     if isinstance(error, _CommandLineError):

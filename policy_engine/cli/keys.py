@@ -67,7 +67,7 @@ def generate(
 def add(
     public_key: Annotated[Path, typer.Argument(help="A public key: a PEM file.", readable=False)],
     since: Annotated[
-        str | None, typer.Option(help="The first day, in UTC, that counts; default: now.")
+        str | None, typer.Option(help="Since when it is known, a day in UTC; default: now.")
     ] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
@@ -98,10 +98,11 @@ def list_(
     """
     from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.keys import key_id
-    from policy_engine.attest.signers import public_key_of
+    from policy_engine.attest.signers import lost_key, public_key_of
 
     project, now = _project(), _now()
-    ring, key = Keyring.at(project.keyring), public_key_of(project)
+    ring, lost = Keyring.at(project.keyring), lost_key(project)
+    key = None if lost else public_key_of(project)
     own = None if key is None else key_id(key)
     document: dict[str, Any] = {
         "keyring": str(project.keyring),
@@ -111,7 +112,9 @@ def list_(
     lines = [_line(entry, now, own) for entry in ring.entries]
     if not project.keyring.exists():
         lines.append(f"no keyring at {project.keyring}")
-    if own is None:
+    if lost:
+        lines.append(lost)
+    elif own is None:
         lines.append("no signing key yet: the first release makes one, or 'keys generate'")
     elif ring.get(own) is None:
         lines.append(f"{own}  signs, and is not in the keyring: 'keys add' enters its public key")
@@ -140,12 +143,13 @@ def rotate(
     entries = [ring.find(name) for name in (done.old, done.new)]
     document = {
         "keyring": str(project.keyring),
-        "kept": str(done.kept),
+        "kept": None if done.kept is None else str(done.kept),
         "signs": done.new,
         "keys": [_document(entry, now, done.new) for entry in entries],
     }
     lines = [_line(entry, now, done.new) for entry in entries]
-    lines.append(f"the old private key is kept as {done.kept}")
+    kept = "is lost" if done.kept is None else f"is kept as {done.kept}"
+    lines.append(f"the old private key {kept}")
     emit(document, "\n".join(lines), format)
 
 
@@ -198,11 +202,12 @@ def _own_place(project: Project) -> Path:
     """Where the project's own key goes, if it has none yet."""
     if project.signing_command:
         raise UsageError("the project signs by a command; name a place for another key with --out")
-    if project.signing_key.exists():
-        raise UsageError(
-            f"{project.signing_key} exists; 'policy-engine keys rotate' puts a new key in its"
-            " place, --out makes another one"
-        )
+    for path in (project.signing_key, project.public_key):
+        if path.exists():
+            raise UsageError(
+                f"{path} exists; 'policy-engine keys rotate' puts a new key in its place, --out"
+                " makes another one"
+            )
     return project.signing_key
 
 
@@ -253,10 +258,10 @@ def _line(entry: Entry, now: datetime, own: str | None) -> str:
 
 
 def _state(entry: Entry, now: datetime, own: str | None) -> str:
-    """revoked, retired, expired, to come, signs or valid."""
+    """revoked, retired, expired, signs or valid."""
     refusal = entry.validity.refusal(entry.key_id, now)
     if refusal is not None:
-        return "to come" if refusal.kind == "early" else refusal.kind
+        return refusal.kind
     # A key retired this very second counts still.
     if entry.validity.retired is not None:
         return "retired"

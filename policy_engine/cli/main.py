@@ -1,7 +1,7 @@
 """The entry point: runs a command, and turns whatever stops it into a message and a code.
 
 Exit codes: 0 done · 1 a finding · 2 wrong usage · 3 a warehouse or file failed · 70 a bug of
-ours · 130 interrupted, whether by Ctrl-C or by SIGTERM.
+ours · 130 interrupted, whether by Ctrl-C, by SIGTERM or by SIGHUP.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 INTERRUPTED = 130
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 _stopped_by: list[int] = []
 
@@ -28,8 +29,9 @@ def main() -> NoReturn:
     # What a parent has told to be ignored, as nohup does, stays ignored.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
-    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _stop)
+    for number in _ENDINGS:
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _stop)
     code = INTERRUPTED
     with suppress(KeyboardInterrupt):
         code = run(sys.argv[1:])
@@ -44,7 +46,7 @@ def main() -> NoReturn:
 
 def _ignore_signals() -> None:
     """All is done and said: nothing that arrives now may change the code."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *_ENDINGS):
         signal.signal(number, signal.SIG_IGN)
 
 

@@ -5,18 +5,29 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import (
+    MAX_EMAX,
+    MAX_PREC,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    Context,
+    Decimal,
+)
 from enum import StrEnum
 from io import TextIOWrapper
+from threading import Event, Thread
 from typing import Annotated, Any
 
 import typer
 
 from policy_engine.cli.failures import Failure
 
-_WIDE = Context(prec=2000, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_WIDE = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 class Format(StrEnum):
@@ -103,19 +114,46 @@ def shown(value: Decimal) -> str:
     return f"{plain:f}" if abs(plain.adjusted()) < 6 else str(plain).lower()
 
 
+def brief(value: Decimal, *, down: bool = False) -> str:
+    """A sum in at most 12 digits, rounded up; ``down`` for what is left of one.
+
+    >>> brief(Decimal("1.00000000000000001e-9")), brief(Decimal("1.99999999999999e-9"), down=True)
+    ('1.00000000001e-9', '1.99999999999e-9')
+    """
+    return shown((_FLOOR if down else _CEILING).normalize(value))
+
+
 def note(message: str) -> None:
     """A line for the person at the terminal."""
     print(message, file=sys.stderr, flush=True)
 
 
+PerCent = Callable[[], float | None]
+"""How much of a work is done; None where nobody knows."""
+
+
 @contextmanager
-def progress(doing: str) -> Iterator[None]:
-    """A spinner on a terminal, nothing elsewhere."""
+def progress(doing: str) -> Iterator[Callable[[PerCent], None]]:
+    """A spinner on a terminal, nothing elsewhere; the body may say what to ask for the per cent."""
     if not sys.stderr.isatty():
-        yield
+        yield lambda ask: None
         return
     from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(doing)):
-        yield
+    asked: list[PerCent] = []
+    over = Event()
+    with Console(stderr=True).status(Text(doing)) as status:
+
+        def watch() -> None:
+            while not over.wait(0.2):
+                found = next((p for ask in asked if (p := ask()) is not None), None)
+                status.update(Text(doing if found is None else f"{doing}: {found:.0f} %"))
+
+        watcher = Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield asked.append
+        finally:
+            over.set()
+            watcher.join()

@@ -75,21 +75,33 @@ def validate(
 
 def compile_(
     policy: PolicyArgument,
-    dialect: Annotated[str, typer.Option(help="The SQL dialect to write.")] = "duckdb",
+    dialect: Annotated[
+        str | None,
+        typer.Option(help="The SQL dialect to write; default: that of the project's warehouse."),
+    ] = None,
     method: Annotated[
         str | None, typer.Option(help="Show another sampling method: keyed or native.")
+    ] = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(help="DDL or JSON of the source: no warehouse is asked for its columns."),
     ] = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Print the SQL of a policy, as it would run.
 
-    Example: policy-engine compile policies/adult/policy.yaml --dialect duckdb
+    Example: policy-engine compile policy.yaml --dialect snowflake --schema people.sql
     """
+    from policy_engine.cli.reading import read_file
+    from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import compile_policy
+    from policy_engine.release import compile_policy, dialect_of
+    from policy_engine.syntax.schema import parse_schema
 
     loaded = load_policy(policy)
-    sql = compile_policy(loaded, dialect, method)
+    dialect = dialect_named(dialect or dialect_of(loaded)).name
+    known = parse_schema(read_file(schema), dialect) if schema is not None else None
+    sql = compile_policy(loaded, dialect, method, known)
     document = {
         "policy": loaded.name,
         "policy_digest": loaded.digest,

@@ -44,12 +44,14 @@ def check(
     Example: policy-engine check release.sql --dialect duckdb
     """
     from policy_engine.cli.reading import read_file
+    from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
     from policy_engine.syntax.schema import Schema, parse_schema
     from policy_engine.verify.proof import prove
 
     wanted = load_policy(policy) if policy is not None else None
     text = read_file(file)
+    dialect = dialect_named(dialect).name
     known = parse_schema(read_file(schema), dialect) if schema is not None else Schema()
     if wanted is not None:
         known = replace(known, public={**known.public, **dict(wanted.public)})
@@ -171,7 +173,8 @@ def verify(
     its digest, columns, order, that every group has at least k people and that it holds nothing
     else. A table's release is checked as an export, Parquet or CSV. The keys to trust are those
     named by --key and --keyring, else the project's own and those of its keyring. Of
-    certify-count's certificate: signature, assumptions, numbers.
+    certify-count's certificate: signature, assumptions, numbers. Of a statement of 'ledger export':
+    signature, charges, sums, limits.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
@@ -179,11 +182,16 @@ def verify(
     from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE
     from policy_engine.attest.release_check import verify_release
     from policy_engine.cli.reading import read_certificate, trusted_keys
+    from policy_engine.ledger.statement import STATEMENT_TYPE
 
     text = read_certificate(certificate)
     trusted = trusted_keys(key or [], keyring)
-    if stated_type(text) == COUNT_PREDICATE_TYPE:
+    kind = stated_type(text)
+    if kind == COUNT_PREDICATE_TYPE:
         _verify_count(text, trusted, release, format)
+        return
+    if kind == STATEMENT_TYPE:
+        _verify_statement(text, trusted, release, format)
         return
     found = verify_release(text, trusted, release)
     document = {
@@ -199,6 +207,27 @@ def verify(
     lines += [f"  – {text}" for text in found.unchecked]
     lines += ["assuming:", *[f"  - {text}" for text in found.assumptions]]
     emit(document, "\n".join(lines), format)
+
+
+def _verify_statement(text: str, trusted: TrustedKeys, release: Path | None, form: Format) -> None:
+    """Check the public statement of a ledger."""
+    from policy_engine.ledger.statement import verify_statement
+
+    if release is not None:
+        raise UsageError(
+            "--release names a release, and this is the statement of a ledger; leave --release out"
+        )
+    found = verify_statement(text, trusted)
+    document = {
+        "verified": True,
+        "checked": list(found.checked),
+        "unchecked": list(found.unchecked),
+        **found.facts,
+    }
+    lines = [f"verified: {found.subject}"]
+    lines += [f"  ✓ {text}" for text in found.checked]
+    lines += [f"  – {text}" for text in found.unchecked]
+    emit(document, "\n".join(lines), form)
 
 
 def _verify_count(text: str, trusted: TrustedKeys, release: Path | None, form: Format) -> None:

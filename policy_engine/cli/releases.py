@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from policy_engine.cli.failures import failure
 from policy_engine.cli.output import (
     Format,
     FormatOption,
+    brief,
     emit,
     emit_error,
     note,
@@ -42,6 +44,8 @@ def plan(
     check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)
+    if found.news:
+        note(found.news)
     emit(_planned(loaded, found), _plan_text(loaded, found), format)
     if not found.affordable:
         raise typer.Exit(1)
@@ -71,11 +75,15 @@ def _planned(policy: Policy, found: Preview) -> dict[str, Any]:
     return document if found.affordable else {**document, "refusal": found.refusal}
 
 
+def _left(epsilon: Decimal, delta: Decimal) -> str:
+    return f"ε {brief(epsilon, down=True)}, δ {brief(delta, down=True)}"
+
+
 def _plan_text(policy: Policy, found: Preview) -> str:
     certificate, balance = found.certificate, found.balance
     left = "the account has no limit: it only adds up"
     if balance.left_epsilon is not None and balance.left_delta is not None:
-        left = f"left now: ε {shown(balance.left_epsilon)}, δ {shown(balance.left_delta)}"
+        left = f"left now: {_left(balance.left_epsilon, balance.left_delta)}"
     lines = [
         certificate.sql,
         f"release    {policy.release.text} ({policy.release.form})",
@@ -150,8 +158,10 @@ def _release(policy: Policy, form: Format, *, replace: bool, fresh: bool) -> dic
     from policy_engine.release import release as run
     from policy_engine.validation import about
 
-    with progress(f"releasing {policy.name}"), about(policy.file):
-        found = run(policy, replace=replace, fresh=fresh, say=note)
+    with progress(f"releasing {policy.name}") as watch, about(policy.file):
+        found = run(policy, replace=replace, fresh=fresh, say=note, watch=watch)
+    if not found.groups:
+        note(f"{policy.name}: the release is empty: no group of the sample has {found.k} people")
     if form is Format.text:
         emit({}, _text(policy, found), form)
     return _document(found)
@@ -193,7 +203,7 @@ def _document(done: Released) -> dict[str, Any]:
 def _text(policy: Policy, done: Released) -> str:
     left = "the account has no limit: it only adds up"
     if done.epsilon_left is not None and done.delta_left is not None:
-        left = f"left: ε {shown(done.epsilon_left)}, δ {shown(done.delta_left)}"
+        left = f"left: {_left(done.epsilon_left, done.delta_left)}"
     paid = "; paid for before, nothing was charged" if done.repeated else ""
     lines = [
         f"released {policy.name}{paid}",

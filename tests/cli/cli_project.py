@@ -53,7 +53,7 @@ class Project:
 
     def run(self, *words: str, **options: Any) -> Done:
         process = self.start(*words, **options)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         assert "Traceback" not in (err or "")
         return Done(process.returncode, out or "", err or "")
 
@@ -62,7 +62,7 @@ class Project:
         pe = " ".join(COMMAND)
         done = subprocess.run(
             ["bash", "-c", f'pe() {{ {pe} "$@"; }}\n{script}'],
-            cwd=self.root, capture_output=True, encoding="utf-8", timeout=60, check=False,
+            cwd=self.root, capture_output=True, encoding="utf-8", timeout=600, check=False,
         )  # fmt: skip
         assert "Traceback" not in done.stderr
         return Done(done.returncode, done.stdout, done.stderr)

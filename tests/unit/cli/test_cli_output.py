@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.cli.output import number, progress, set_up, shown, wants_json
+from policy_engine.cli.output import brief, number, progress, set_up, shown, wants_json
 
 amounts = st.decimals(min_value=0, max_value=1, allow_nan=False)
 
@@ -31,9 +31,11 @@ def test_few_digits_are_kept(value):
     assert Decimal(shown(value)) == value
 
 
-def test_shown_is_exact_however_small_or_long():
-    long = Decimal("0." + "123456789" * 20)
-    assert shown(long) == str(long)
+def test_a_brief_sum_is_never_below_and_what_is_left_never_above():
+    assert brief(Decimal("0." + "123456789" * 20)) == "0.123456789124"
+    assert brief(Decimal("0." + "123456789" * 20), down=True) == "0.123456789123"
+    assert brief(Decimal("1." + "0" * 200 + "1")) == "1.00000000001"
+    assert brief(Decimal("9.99973682165335E-7")) == "9.99973682166e-7"
     assert shown(Decimal("9.99973682165335E-7")) == "9.99973682165335e-7"
     assert shown(Decimal("1000000000")) == "1e+9"
     assert number(None) is None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -43,15 +44,16 @@ def ledger(project):
 
 @pytest.fixture
 def vandal(cli, policy, project):
-    """Runs SQL on the file of a ledger with two releases, its triggers dropped."""
+    """Runs SQL past the triggers on the file of a ledger with two releases, and leaves no trace."""
     for name in ("a", "b"):
         assert cli("release", policy(name)).code == 0
 
     def run(*statements: str) -> None:
         with sqlite3.connect(project / LEDGER, isolation_level=None) as connection:
-            for [name] in connection.execute("select name from sqlite_master where type='trigger'"):
-                connection.execute(f"drop trigger {name}")
-            for statement in statements:
+            found = "select name, sql from sqlite_master where type = 'trigger'"
+            triggers = connection.execute(found).fetchall()
+            drops = [f"drop trigger {name}" for name, _ in triggers]
+            for statement in (*drops, *statements, *(made for _, made in triggers)):
                 connection.execute(statement)
 
     return run
@@ -84,15 +86,26 @@ def test_all_accounts(cli, ledger):
     assert "reserved   others  ε 0.25  δ 1e-9  p" in text
     document = cli("ledger", "show", "--format", "json").document
     assert document["ledger"] == str(ledger)
-    nothing = {"epsilon_limit": None, "delta_limit": None, "epsilon_left": None, "delta_left": None}
+    no_limit = {"epsilon_limit": None, "delta_limit": None, "epsilon_left": None,
+                "delta_left": None}  # fmt: skip
+    # The project file's limit counts though the ledger has recorded none.
+    limit = {
+        "epsilon_limit": 1,
+        "delta_limit": 1e-6,
+        "epsilon_left": 0.750001,
+        "delta_left": 9.99e-7,
+    }
     assert document["accounts"] == [
         {
             "account": name, "neighbours": "add_remove", "entries": 1, "reserved": still_open,
-            "epsilon_spent": 0.25, "delta_spent": 1e-9,
-            "epsilon_basic": 0.25, "delta_basic": 1e-9, **nothing,
+            "epsilon_spent": spent, "delta_spent": 1e-9,
+            "epsilon_basic": 0.25, "delta_basic": 1e-9, **most,
         }
-        for name, still_open in (("others", 1), ("people", 0))
+        for name, still_open, spent, most in (
+            ("others", 1, 0.25, no_limit), ("people", 0, 0.249999, limit),
+        )
     ]  # fmt: skip
+    assert document["limits"] == []
     first = document["entries"][0]
     assert datetime.fromisoformat(first.pop("reserved_at")).tzinfo is not None
     assert first == {
@@ -133,7 +146,8 @@ def test_an_account_that_is_none(cli, ledger):
 def test_a_whole_ledger(cli, ledger):
     document = cli("ledger", "verify", "--format", "json").document
     head = document.pop("head")
-    assert document == {"ledger": str(ledger), "intact": True, "records": 4}
+    assert document == {"ledger": str(ledger), "intact": True, "records": 4,
+                        "by_revoked_keys": 0, "not_compared": ""}  # fmt: skip
     text = cli("ledger", "verify")
     assert text.code == 0
     assert text.out == f"{ledger}: whole and signed, 4 records, head 4:{head}\n"
@@ -141,9 +155,66 @@ def test_a_whole_ledger(cli, ledger):
     assert cli("ledger", "verify", "--head", f"0:{'0' * 64}").code == 0
 
 
+def test_what_revoked_keys_have_signed_is_counted(cli, ledger):
+    old = listed(cli)
+    assert cli("keys", "rotate").code == 0
+    assert cli("ledger", "limit", "people", "--epsilon", "1", "--delta", "1e-6", "--by", "Ada",
+               "--why", "x").code == 0  # fmt: skip
+    last = datetime.now(UTC).replace(microsecond=0)
+    while datetime.now(UTC).replace(microsecond=0) == last:
+        pass  # records of the second in which a key is revoked count no more
+    assert cli("keys", "revoke", old, "--why", "stolen").code == 0
+    text = cli("ledger", "verify")
+    assert text.code == 0
+    assert (
+        f"\n4 of them are signed by keys that were revoked later ({old[:8]}): they state a time"
+        " before that, which whoever has such a key can do too; compare the head with one from"
+        " before\n"
+    ) in text.out
+    assert cli("ledger", "verify", "--format", "json").document["by_revoked_keys"] == 4
+
+
+def listed(cli) -> str:
+    [key] = cli("keys", "list", "--format", "json").document["keys"]
+    return key["key_id"]
+
+
+def test_without_its_witness_the_chain_is_checked_all_the_same(cli, ledger, project):
+    witness = project / ".policy-engine/ledger.sqlite.head"
+    witness.write_text("junk")
+    assert "or remove it once 'policy-engine ledger verify'" in cli("ledger", "show").err
+    result = cli("ledger", "verify")
+    assert result.code == 1
+    assert f"{ledger}: whole and signed, 4 records, head 4:" in result.out
+    assert f"whether its end is missing is not known: {witness}: cannot read" in result.out
+    document = cli("ledger", "verify", "--format", "json").document
+    assert document["intact"] is True
+    assert "cannot read what was last seen" in document["not_compared"]
+    witness.unlink()
+    assert cli("ledger", "verify").code == 0
+
+
+def test_a_strangers_record_leads_to_the_keyring(cli, ledger, project):
+    ring = project / ".policy-engine/keys.json"
+    kept = ring.read_text()
+    ring.unlink()
+    for half in ("pem", "pub"):
+        (project / f".policy-engine/signing.{half}").rename(project / f"old.{half}")
+    result = cli("ledger", "show")
+    assert result.code == 3
+    assert (
+        "a stranger's; if you know whose it is, enter it with 'policy-engine keys add PUBLIC_KEY',"
+        " or copy the keyring, keys.json, from where it is known; if nobody knows it, restore a"
+        " backup that holds: nothing is charged before"
+    ) in result.err
+    assert cli("keys", "add", "old.pub").code == 0
+    assert cli("ledger", "verify").code == 0
+    assert kept
+
+
 FORGED = (
-    "insert into records select 8, kind, account, entry, request, payload,"
-    " (select hash from records where seq = 7), hash, key_id, signature from records where seq = 5"
+    "insert into records select 10, kind, account, entry, request, payload,"
+    " (select hash from records where seq = 9), hash, key_id, signature from records where seq = 5"
 )
 
 
@@ -158,7 +229,7 @@ FORGED = (
          3),
         (["update records set seq = 99 where seq = 3", "update records set seq = 3 where seq = 4",
           "update records set seq = 4 where seq = 99"], 3),
-        ([FORGED], 8),
+        ([FORGED], 10),
     ],
     ids=["edited", "signature", "removed", "closed up", "reordered", "inserted"],
 )  # fmt: skip
@@ -179,13 +250,22 @@ def test_a_ledger_that_was_tampered_with_is_a_finding_that_names_the_record(
     assert cli("ledger", "reconcile").code == 3
 
 
+def test_a_ledger_without_its_triggers_is_a_finding(cli, vandal, project):
+    """Attack: they were left off for good, and verify found the ledger whole."""
+    with sqlite3.connect(project / LEDGER) as connection:
+        connection.execute("drop trigger records_are_never_changed")
+    result = cli("ledger", "verify")
+    assert result.code == 1
+    assert "the trigger records_are_never_changed is missing; somebody has edited it" in result.out
+
+
 def test_a_tail_that_was_cut_off_is_seen_by_the_witness_and_by_a_kept_head(cli, vandal, project):
     kept = cli("ledger", "verify", "--format", "json").document
     head = f"{kept['records']}:{kept['head']}"
     vandal("delete from records where seq > 4")
     seen = cli("ledger", "verify")
     assert seen.code == 1
-    assert "this machine has seen record 7 of the ledger, and now it has no such record" in seen.out
+    assert "this machine has seen record 9 of the ledger, and now it has no such record" in seen.out
     assert cli("ledger", "show").code == 3
     witness = project / ".policy-engine/ledger.sqlite.head"
     witness.unlink()
@@ -193,17 +273,39 @@ def test_a_tail_that_was_cut_off_is_seen_by_the_witness_and_by_a_kept_head(cli, 
     assert cli("ledger", "verify").code == 0
     compared = cli("ledger", "verify", "--head", head)
     assert compared.code == 1
-    assert "the ledger had 7 records and has 4: its tail was cut off" in compared.out
+    assert "the ledger had 9 records and has 4: its tail was cut off" in compared.out
     forked = cli("ledger", "verify", "--head", f"4:{'0' * 64}", "--format", "json")
     assert forked.code == 1
     assert "record 4 is another one than it was" in forked.document["error"]
 
 
-@pytest.mark.parametrize("head", ["7", "x:y", "7:abc", ":"])
+ZEROS = "0" * 64
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "7",
+        "x:y",
+        "7:abc",
+        ":",
+        f"²:{ZEROS}",
+        f"-1:{ZEROS}",
+        f"{'9' * 5000}:{ZEROS}",
+        f"7:{'x' * 64}",
+    ],
+)
 def test_a_head_must_be_one(cli, ledger, head):
     result = cli("ledger", "verify", "--head", head)
     assert (result.code, result.out) == (2, "")
     assert "--head must be RECORDS:HASH" in result.err
+
+
+def test_the_head_of_an_empty_ledger_is_in_each(cli, ledger):
+    assert cli("ledger", "verify", "--head", f"0:{ZEROS}").code == 0
+    other = cli("ledger", "verify", "--head", f"0:{'a' * 64}")
+    assert other.code == 1
+    assert "record 0 is another one than it was" in other.out
 
 
 def test_no_ledger_to_verify_is_a_failure(cli, project):
@@ -234,9 +336,9 @@ def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, 
     cli("release", policy("a"))
     (project / "policy-engine.yaml").write_text("accounts: {people: {epsilon: 2, delta: 1.0e-6}}\n")
     told = (
-        "the project file allows account 'people' ε 2, δ 0.000001, and the ledger ε 1, δ 0.000001:"
-        " only an entry that says who and why raises a limit; run 'policy-engine ledger limit"
-        " people --epsilon 2 --delta 0.000001 --by NAME --why TEXT'"
+        "policy-engine.yaml:1 allows account 'people' ε 2, δ 0.000001, and the ledger ε 1,"
+        " δ 0.000001: only an entry that says who and why raises a limit; run 'policy-engine ledger"
+        " limit people --epsilon 2 --delta 0.000001 --by NAME --why TEXT'"
     )
     planned = cli("plan", policy("b"))
     assert planned.code == 1
@@ -271,7 +373,55 @@ def test_a_limit_says_who_and_why(cli, ledger):
                 "--why", "w")  # fmt: skip
     assert (wrong.code, wrong.err) == (2, "error: --epsilon must be a number, found 'two'\n")
     [_, people] = cli("ledger", "show", "--format", "json").document["accounts"]
-    assert (people["account"], people["epsilon_limit"]) == ("people", 2)
+    # The project file says 1, which is lower and counts, and that is told.
+    assert (people["account"], people["epsilon_limit"]) == ("people", 1)
+    assert text.err.endswith(
+        "policy-engine.yaml:1 still says ε 1, δ 0.000001, and the lower limit counts: change it"
+        " there too\n"
+    )
+    shown = cli("ledger", "show", "people").out
+    assert "(by " in shown
+    assert "policy-engine.yaml:1, lower than the ledger's ε 2, δ 0.000001), ε 0.249999 is" in shown
+    assert "  limit      people  no limit → ε 2, δ 0.000001, by Ada: a first one\n" in shown
+
+
+def test_a_name_that_is_nearly_an_accounts_is_taken_for_a_mistyped_one(cli, ledger):
+    words = ("--epsilon", "2", "--delta", "1e-6", "--by", "Ada", "--why", "x")
+    for name, near in (("peple", "people"), ("other", "others")):
+        result = cli("ledger", "limit", name, *words)
+        assert result.code == 2
+        told = f"there is no account '{name}'; did you mean '{near}'? --new opens a new one"
+        assert result.err == f"error: {told}\n"
+    assert cli("ledger", "verify", "--format", "json").document["records"] == 4
+    assert cli("ledger", "limit", "peple", *words, "--new").code == 0
+    assert cli("ledger", "limit", "peple", *words).code == 0
+    assert cli("ledger", "limit", "quite another", *words).code == 0
+
+
+def test_who_changed_a_limit_and_why_is_shown(cli, policy):
+    cli("release", policy("a"))
+    cli(*LIMIT, "--by", "Ada", "--why", "the 2026 wave")
+    [first, second] = cli("ledger", "show", "--format", "json").document["limits"]
+    assert datetime.fromisoformat(first.pop("at")).tzinfo is not None
+    second.pop("at")
+    low, high = ({"epsilon": epsilon, "delta": 1e-6} for epsilon in (1, 2))
+    assert first == {"record": 1, "account": "people", "by": "the project file",
+                     "why": "its first limit", "from": None, "to": low}  # fmt: skip
+    assert second["by"] == "Ada"
+    assert (second["why"], second["from"], second["to"]) == ("the 2026 wave", low, high)
+    text = cli("ledger", "show").out
+    assert "people  ε 1, δ 0.000001 → ε 2, δ 0.000001, by Ada: the 2026 wave\n" in text
+    assert cli("ledger", "show", "people", "--format", "json").document["limits"][1]["by"] == "Ada"
+    assert "Ada" not in cli("ledger", "export").out
+
+
+def test_an_account_is_priced_once(cli, ledger, monkeypatch):
+    from policy_engine.ledger import account as accounts
+
+    priced, real = [], accounts.price
+    monkeypatch.setattr(accounts, "price", lambda *of: (priced.append(of), real(*of))[1])
+    assert cli("ledger", "show").code == 0
+    assert len(priced) == 2
 
 
 def test_the_project_file_lowers_a_limit(cli, policy, project):
@@ -299,7 +449,10 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
     found = statement.predicate
     head = cli("ledger", "verify", "--format", "json").document["head"]
     assert statement.subject_sha256 == found["head"] == head
-    assert set(found) == {"version", "records", "head", "accounts", "entries", "time"}
+    assert set(found) == {"version", "records", "head", "accounts", "entries", "limits", "time"}
+    assert [dict(limit["to"]) for limit in found["limits"]] == [
+        {"epsilon": "1.0", "delta": "0.0000010"}
+    ]
     [entry] = found["entries"]
     assert set(entry) == {
         "entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
@@ -336,8 +489,27 @@ def test_an_export_replaces_no_file(cli, policy):
     Path("statement.json").write_text("mine")
     result = cli("ledger", "export", "--out", "statement.json")
     assert result.code == 3
-    assert "statement.json" in result.err
+    assert result.err == (
+        "error: statement.json exists, and a statement never replaces a file; name another one\n"
+    )
     assert Path("statement.json").read_text() == "mine"
+
+
+def test_a_statement_is_verified(cli, policy):
+    cli("release", policy("a"))
+    cli("ledger", "export", "--out", "statement.json")
+    result = cli("verify", "statement.json", "--keyring", ".policy-engine/keys.json")
+    assert result.code == 0
+    assert result.out.startswith("verified: ledger\n  ✓ signed by ")
+    assert "accounts: 1, entries: 1; each account's charges and sum are those of its" in result.out
+    document = cli("verify", "statement.json", "--format", "json").document
+    assert document["verified"] is True
+    assert document["records"] == 5
+    told = cli("verify", "statement.json", "--release", "out/a.parquet")
+    assert told.code == 2
+    assert "this is the statement of a ledger; leave --release out" in told.err
+    Path("statement.json").write_text(Path("statement.json").read_text().replace("A", "B", 1))
+    assert cli("verify", "statement.json").code == 1
 
 
 # reconcile
@@ -368,7 +540,7 @@ def test_an_entry_that_was_never_started_is_given_back(cli, policy, project):
     assert settled.document == {
         "ledger": str(project / LEDGER),
         "settled": [
-            {"entry": 5, "outcome": "cancelled", "why": "it was never started, so nothing ran"}
+            {"entry": 6, "outcome": "cancelled", "why": "it was never started, so nothing ran"}
         ],
     }
     assert cli("ledger", "show", "people", "--format", "json").document["accounts"][0] == before
@@ -399,8 +571,7 @@ def test_a_reviewer_draws_the_sample_again(cli, policy, project, reviewed):
     document = found.document
     assert document["entry"] == entry
     assert document["same"] is True
-    assert document["sha256"] == document["recorded"]
-    assert cli(*words).out == f"entry {entry}: the same bytes; SHA-256 {document['sha256']}\n"
+    assert cli(*words).out == f"entry {entry}: the same bytes; SHA-256 {document['recorded']}\n"
     assert not Path("out").exists()
 
 
@@ -412,10 +583,13 @@ def test_a_source_that_is_not_as_it_was_gives_other_bytes(cli, project, reviewed
     words = ("ledger", "rederive", reviewed["ledger"]["entry"], "a.yaml")
     result = cli(*words)
     assert result.code == 1
-    assert "other bytes than were published" in result.out
+    assert "other bytes than those that were published" in result.out
+    said = re.findall("[0-9a-f]{64}", result.out)
     document = cli(*words, "--format", "json").document
     assert document["same"] is False
-    assert document["sha256"] != document["recorded"]
+    # A digest of the other bytes would let the holder of the release try what has changed.
+    assert document.keys() == {"entry", "same", "recorded"}
+    assert said == [document["recorded"]]
 
 
 def test_what_cannot_be_drawn_again_says_why(cli, policy, project, reviewed):
@@ -446,3 +620,13 @@ def test_the_schema_is_json_in_both_formats(cli):
     text = cli("schema")
     assert text.out == cli("schema", "--format", "text").out
     assert text.document["title"] == "policy-engine policy, version 1"
+
+
+def test_the_limit_of_a_relations_account_is_not_set_under_a_name_of_its_table(cli, project):
+    words = ("--epsilon", "1", "--delta", "1e-6", "--by", "Ada", "--why", "so")
+    full = "duckdb.main.visits"
+    assert cli("ledger", "limit", full, *words).code == 0
+    result = cli("ledger", "limit", "visits", *words)
+    assert result.code == 2
+    assert f"did you mean '{full}'? --new opens a new one" in result.err
+    assert cli("ledger", "limit", "visits", *words, "--new").code == 0

@@ -245,8 +245,9 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
     told = re.compile(
         r"account 'people' cannot pay for policy 'b': it asks for ε 0\.5, δ 6\.71623437068e-7, and"
         r" of ε 0\.5, δ 0\.000001 there is left ε 0\.[0-9]+, δ [0-9.]+e-7; it would fit with k: 12"
-        r" at the same rate or rate: 0\.0859 at the same k;"
-        r" or raise the limit with 'policy-engine ledger limit people'"
+        r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
+        r" or raise the limit in \S+policy-engine\.yaml:1, and where the ledger has it too, with"
+        r" 'policy-engine ledger limit people --epsilon NUMBER --delta NUMBER --by NAME --why TEXT'"
     )
     for words in (("release", file), ("plan", file)):
         result = cli(*words)
@@ -276,7 +277,8 @@ def test_an_empty_account_has_no_remedy_but_says_so(cli, policy, project):
     assert cli("release", policy("a")).code == 0
     refused = cli("release", policy("b")).err
     assert "cannot pay for policy 'b'" in refused
-    assert "raise the limit with 'policy-engine ledger limit people'" in refused
+    assert "raise the limit in " in refused
+    assert "policy-engine.yaml:1, and where the ledger has it too, with 'policy-engine" in refused
 
 
 def test_neighbours_that_do_not_add_up_have_no_such_remedy(cli, policy):
@@ -293,7 +295,7 @@ def test_no_remedy_where_nothing_fits(cli, policy, project):
     (project / "policy-engine.yaml").write_text(tiny)
     result = cli("release", policy("a", k="auto", epsilon="5", delta="0.1"))
     assert result.code == 1
-    assert "; no k and no rate would fit; raise the limit with" in result.err
+    assert "; no k and no rate would fit; raise the limit in " in result.err
 
 
 def test_releases_into_tables(cli, policy, project):
@@ -322,9 +324,13 @@ def test_releases_into_tables(cli, policy, project):
 def test_a_broken_chain_is_charged_nothing(cli, policy, project):
     cli("release", policy("a"))
     with sqlite3.connect(project / ".policy-engine/ledger.sqlite") as connection:
-        connection.execute("drop trigger records_are_never_changed")
-        connection.execute("update records set payload = '{}' where seq = 2")
+        name = "records_are_never_changed"
+        found = connection.execute("select sql from sqlite_schema where name = ?", [name])
+        [(trigger,)] = found.fetchall()
+        connection.execute(f"drop trigger {name}")
+        connection.execute("update records set payload = '{}' where seq = 5")
+        connection.execute(trigger)
     result = cli("release", policy("b"))
     assert result.code == 3
-    assert "broken at record 2" in result.err
+    assert "broken at record 5" in result.err
     assert not Path("out/b.parquet").exists()

@@ -87,7 +87,7 @@ def test_a_changed_policy_is_said_before_it_is_charged(cli, policy):
     done = cli("release", changed, "--replace", "--format", "json")
     assert done.code == 0
     assert done.err.startswith(f"{told} the price of ε 0.5, δ ")
-    assert (done.document["repeated"], done.document["ledger"]["entry"]) == (False, 5)
+    assert (done.document["repeated"], done.document["ledger"]["entry"]) == (False, 6)
     assert account(cli)["entries"] == 2
 
 
@@ -142,7 +142,7 @@ def test_fresh_draws_anew_and_charges(cli, policy):
     # From here on the last sample is the one that is repeated.
     after = digests()
     shutil.rmtree("out")
-    assert cli("release", file, "--format", "json").document["ledger"]["entry"] == 5
+    assert cli("release", file, "--format", "json").document["ledger"]["entry"] == 6
     assert digests() == after
 
 
@@ -154,8 +154,8 @@ def test_a_native_sample_cannot_be_drawn_again(cli, policy):
     done = cli("release", file, "--format", "json")
     assert (done.code, done.document["repeated"]) == (0, False)
     assert done.err.startswith(
-        "a was released before (entry 2), and its release is gone, and a sample that the engine"
-        " drew cannot be drawn again: this is a new release, at the price of ε 0.5, δ "
+        "a was released before (entry 2), and its release is gone, and the engine cannot draw"
+        " the same sample again: this is a new release, at the price of ε 0.5, δ "
     )
     assert account(cli)["entries"] == 2
 
@@ -188,7 +188,7 @@ def test_a_table_is_repeated_too(cli, policy, project, method):
     is_same = method == "keyed"
     assert (run("from released") == rows) is is_same
     assert (Path("a.certificate.json").read_bytes() == certificate) is is_same
-    assert ("cannot be drawn again" in restored.err) is not is_same
+    assert ("cannot draw the same sample again" in restored.err) is not is_same
     assert account(cli)["entries"] == (1 if is_same else 2)
     run("insert into people select * from people limit 1")
     changed = cli("release", file, "--replace")

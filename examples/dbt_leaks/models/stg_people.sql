@@ -1,0 +1,2 @@
+select person_id, age, zip, name
+from {{ source('raw', 'people') }}

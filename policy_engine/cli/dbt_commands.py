@@ -1,0 +1,19 @@
+"""The commands of ``policy-engine dbt``, by name."""
+
+from __future__ import annotations
+
+import typer
+
+from policy_engine.cli import dbt_gate, dbt_releases, dbt_sync
+
+dbt = typer.Typer(no_args_is_help=True)
+dbt.command(short_help="Make a dbt project ready for releases.")(dbt_sync.init)
+dbt.command(short_help="Write the models of the project's policies.")(dbt_sync.sync)
+dbt.command(short_help="Stop sensitive data that would leave the project.")(dbt_gate.gate)
+dbt.command(short_help="Certify and charge what dbt is about to build.")(dbt_releases.reserve)
+dbt.command(short_help="Sign for what dbt has built.")(dbt_releases.attest)
+dbt.command(short_help="How the releases of a target stand.")(dbt_releases.status)
+dbt.command(
+    short_help="Reserve, 'dbt build' and attest in one.",
+    context_settings={"allow_extra_args": True},
+)(dbt_releases.build)

@@ -1,0 +1,212 @@
+"""dbt gate: what stands between sensitive data and its readers, checked from dbt's manifest."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.dbt_releases import ProfilesOption, ProjectOption, TargetOption
+from policy_engine.cli.output import json_text, note
+from policy_engine.errors import FileError, NothingChecked
+
+if TYPE_CHECKING:
+    from policy_engine.cli.formats import Entry
+    from policy_engine.dbt.gate import Verdict
+    from policy_engine.dbt.rules import GateFinding
+
+_MARK_IT = (
+    "nothing is marked in this project: write meta.privacy.classification: sensitive on the source"
+    " or model with people's data, or add a policy, a file whose name ends in .privacy.yml"
+)
+
+
+class GateFormat(StrEnum):
+    """How the gate answers."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+    sarif = "sarif"
+    github = "github"
+
+
+GateFormatOption = Annotated[GateFormat, typer.Option("--format", help="How to report.")]
+
+
+def gate(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="dbt's manifest.json; default: the project's.")
+    ] = None,
+    compile_: Annotated[
+        bool, typer.Option("--compile", help="Run 'dbt compile' before, with profiles and target.")
+    ] = False,
+    format: GateFormatOption = GateFormat.text,  # noqa: A002 - the option's name
+    output_file: Annotated[
+        Path | None, typer.Option(help="Write the report here, and text to the terminal.")
+    ] = None,
+    explain: Annotated[str | None, typer.Option(help="Say what a code means, and stop.")] = None,
+) -> None:
+    """Stop a dbt project where sensitive data would leave it but through a certified release.
+
+    Reads manifest.json and the compiled SQL of 'dbt compile' or 'dbt build'; runs no dbt itself.
+    Exits with 1 for a finding, with 3 for a manifest that is missing, damaged or of another
+    version, and with 4 where nothing is marked, so that nothing was checked.
+
+    Example: policy-engine dbt gate --project-dir shop --format github
+    """
+    if explain is not None:
+        _explain(explain, format)
+        return
+    if compile_:
+        _compile(project_dir, profiles_dir, target)
+    verdict, folder = _verdict(project_dir, manifest)
+    for text in verdict.notes:
+        note(f"note: {text}")
+    _report(verdict, folder, format, output_file)
+    if verdict.checked_nothing:
+        raise NothingChecked(f"{verdict.manifest.file}: {_MARK_IT}")
+    if verdict.findings:
+        raise typer.Exit(1)
+
+
+def _explain(code: str, form: GateFormat) -> None:
+    from policy_engine.dbt.rules import rule_named
+
+    rule = rule_named(code)
+    if form is GateFormat.json:
+        print(json_text(vars(rule)), flush=True)
+    else:
+        print(f"{rule.code} {rule.title}\n\n{rule.why}\n\n{rule.remedy}", flush=True)
+
+
+def _compile(project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> None:
+    from policy_engine.dbt.project import open_dbt_project
+    from policy_engine.dbt.runner import Dbt
+
+    project = open_dbt_project(project_dir)
+    Dbt(project.directory, profiles_dir, target).run("compile")
+
+
+def _verdict(project_dir: Path | None, manifest: Path | None) -> tuple[Verdict, Path | None]:
+    """The verdict, and the folder that files are named from."""
+    from policy_engine.dbt.gate import check_manifest, check_project
+    from policy_engine.dbt.manifest import read_manifest
+    from policy_engine.dbt.project import find_dbt_project, open_dbt_project
+
+    if manifest is not None and project_dir is None:
+        near = find_dbt_project(manifest.absolute().parent) or find_dbt_project(Path.cwd())
+        if near is None or open_dbt_project(near).name != read_manifest(manifest).project:
+            return check_manifest(manifest), None
+        project_dir = near
+    project = open_dbt_project(project_dir)
+    return check_project(project, manifest), project.directory
+
+
+def _report(
+    verdict: Verdict, folder: Path | None, form: GateFormat, output_file: Path | None
+) -> None:
+    text = _formatted(verdict, folder, form)
+    if output_file is not None:
+        try:
+            output_file.write_text(text + "\n", "utf-8")
+        except OSError as error:
+            raise FileError(f"{output_file} could not be written: {error.strerror}") from None
+        text = _text(verdict, folder)
+    elif form is GateFormat.json and verdict.checked_nothing:
+        return  # the one document is that of the error
+    if text:
+        print(text, flush=True)
+
+
+def _formatted(verdict: Verdict, folder: Path | None, form: GateFormat) -> str:
+    from policy_engine.cli.formats import annotation, junit, sarif
+    from policy_engine.dbt.rules import RULES
+
+    titles = {code: rule.title for code, rule in RULES.items()}
+    entries = [_entry(each, folder) for each in verdict.findings]
+    if form is GateFormat.json:
+        return json_text(_document(verdict, folder))
+    if form is GateFormat.junit:
+        skipped = _MARK_IT if verdict.checked_nothing else ""
+        return junit("policy-engine dbt gate", titles, entries, skipped)
+    if form is GateFormat.sarif:
+        return sarif(titles, entries)
+    if form is GateFormat.github:
+        return "\n".join(annotation(entry) for entry in entries)
+    return _text(verdict, folder)
+
+
+def _entry(found: GateFinding, folder: Path | None) -> Entry:
+    from policy_engine.cli.formats import Entry
+
+    parts = [f"{found.code} {found.message}", found.shown_path, found.remedy]
+    message = "\n".join(part for part in parts if part)
+    return Entry(found.code, "error", _place(found.file, folder), message, found.line)
+
+
+def _place(file: str, folder: Path | None) -> str:
+    """A file as it is reached from here."""
+    from policy_engine.cli.formats import shown_path
+
+    return file if folder is None or not file else shown_path(folder / file)
+
+
+def _text(verdict: Verdict, folder: Path | None) -> str:
+    from dataclasses import replace
+
+    lines = [str(replace(each, file=_place(each.file, folder))) for each in verdict.findings]
+    if not verdict.checked_nothing:
+        lines.append(_summary(verdict))
+    return "\n".join(lines)
+
+
+def _summary(verdict: Verdict) -> str:
+    """One line: what was found, of how much.
+
+    >>> from policy_engine.dbt.gate import Verdict
+    >>> from policy_engine.dbt.manifest import Manifest
+    >>> _summary(Verdict(Manifest(Path("m.json"), "", "", "", "", {}), sensitive=("a",), sinks=2))
+    'gate: nothing found; 0 nodes, 1 sensitive, 0 releases, 0 certified; 2 ways out'
+    """
+    found = _count(len(verdict.findings), "finding") if verdict.findings else "nothing found"
+    certified = sum(1 for each in verdict.releases if each.is_certified)
+    return (
+        f"gate: {found}; {_count(len(verdict.manifest.nodes), 'node')},"
+        f" {len(verdict.sensitive)} sensitive, {_count(len(verdict.releases), 'release')},"
+        f" {certified} certified; {_count(verdict.sinks, 'way')} out"
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _document(verdict: Verdict, folder: Path | None) -> dict[str, Any]:
+    nodes = verdict.manifest.nodes
+    return {
+        "clean": not verdict.findings,
+        "findings": [
+            {**vars(found), "file": _place(found.file, folder), "path": list(found.path)}
+            for found in verdict.findings
+        ],
+        "notes": list(verdict.notes),
+        "checked": {
+            "nodes": len(nodes),
+            "sensitive": [nodes[id_].label if id_ in nodes else id_ for id_ in verdict.sensitive],
+            "reached": verdict.reached,
+            "sinks": verdict.sinks,
+            "releases": [
+                {"name": nodes[each.node].label, "certified": each.is_certified, **each.facts}
+                for each in verdict.releases
+            ],
+        },
+        "manifest": str(verdict.manifest.file),
+        "dbt_version": verdict.manifest.dbt_version,
+        "adapter": verdict.manifest.adapter,
+    }

@@ -1,0 +1,257 @@
+"""dbt reserve, attest, status and build: releases that dbt makes, paid for and signed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.output import Format, FormatOption, brief, emit, note, number, shown
+
+if TYPE_CHECKING:
+    from policy_engine.dbt.attesting import Attested
+    from policy_engine.dbt.booking import Reserved
+    from policy_engine.dbt.desk import Place
+    from policy_engine.dbt.status import Standing
+    from policy_engine.ledger.entry import Entry
+
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option("--project-dir", help="The folder of dbt_project.yml; default: here, or above."),
+]
+ProfilesOption = Annotated[
+    Path | None, typer.Option("--profiles-dir", help="The folder of profiles.yml.")
+]
+TargetOption = Annotated[
+    str | None, typer.Option("--target", help="The target; default: the profile's.")
+]
+
+
+def reserve(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Certify what dbt is about to build, charge it, and let its secret wait where dbt reads it.
+
+    Runs 'dbt compile' and proves the text of every release that does not stand yet. What stands, or
+    is reserved already, costs nothing. Where an account cannot pay nothing is put in place, so dbt
+    draws no row.
+
+    Example: policy-engine dbt reserve --target prod
+    """
+    place = _place(project_dir, profiles_dir, target)
+    if not _is_released(place, format):
+        return
+    _emit_reserved(place, _reserved(place), format)
+
+
+def _reserved(place: Place) -> tuple[Reserved, ...]:
+    from policy_engine.dbt.booking import reserve as run
+    from policy_engine.dbt.desk import open_desk
+
+    texts = place.compiled()
+    with open_desk(place) as desk:
+        return run(desk, texts)
+
+
+def attest(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Sign for what dbt has built, after it has built it.
+
+    A release is signed for where its certified text, run once more under its secret, gives just the
+    rows of its table. What was built and not reserved is charged now. Exits with 1 for that, and
+    for a table that no certificate can speak of.
+
+    Example: policy-engine dbt attest --target prod
+    """
+    place = _place(project_dir, profiles_dir, target)
+    if not _is_released(place, format):
+        return
+    _emit_attested(place, _attested(place), format)
+
+
+def _attested(place: Place) -> tuple[Attested, ...]:
+    from policy_engine.dbt.attesting import attest as run
+    from policy_engine.dbt.desk import open_desk
+
+    texts = place.built(place.manifest())
+    with open_desk(place) as desk:
+        return run(desk, texts)
+
+
+def status(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Show how the releases of a target stand: reserved, built, certified or changed.
+
+    Exits with 1 where a table stands that no certificate speaks of.
+
+    Example: policy-engine dbt status --target prod
+    """
+    from policy_engine.dbt.desk import open_desk
+    from policy_engine.dbt.status import standing
+
+    place = _place(project_dir, profiles_dir, target)
+    if not _is_released(place, format):
+        return
+    releases = place.releases(place.manifest())
+    with open_desk(place) as desk:
+        found = standing(desk, releases)
+    document = {"target": place.target, "releases": [_standing(each) for each in found]}
+    emit(document, "\n".join(_standing_line(each) for each in found), format)
+    if not all(each.is_good for each in found):
+        raise typer.Exit(1)
+
+
+def build(
+    context: typer.Context,
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+) -> None:
+    """Reserve, run 'dbt build', attest: all that a release takes, in one command.
+
+    What stands behind -- goes to dbt as it is. Outside of the release targets it is 'dbt build'.
+
+    Example: policy-engine dbt build --target prod -- --select +adult_public
+    """
+    place = _place(project_dir, profiles_dir, target)
+    if place.is_released_in:
+        _emit_reserved(place, _reserved(place), Format.text)
+    failed: BaseException | None = None
+    try:
+        place.dbt.run("build", *context.args, shown=True)
+    except BaseException as error:
+        failed = error  # what was built before it failed stands, and is looked at
+    if place.is_released_in:
+        _emit_attested(place, _attested(place), Format.text)
+    if failed is not None:
+        raise failed
+
+
+def _place(project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> Place:
+    from policy_engine.dbt.desk import place_of
+
+    return place_of(project_dir, profiles_dir, target)
+
+
+def _is_released(place: Place, form: Format) -> bool:
+    """Whether there is anything to do in the target; else it is said."""
+    if place.is_released_in:
+        return True
+    listed = ", ".join(place.project.dbt.release_targets) or "none"
+    said = (
+        f"nothing is released in the target {place.target}, where release models are empty"
+        f" (dbt.release_targets: {listed})"
+    )
+    emit({"target": place.target, "releases": []}, said, form)
+    return False
+
+
+_RESERVED = {
+    "reserved": "reserved {}",
+    "waits": "reserved {} before, and dbt has not built it yet; nothing was charged",
+    "again": "reserved {} again: the same sample of the same source; nothing was charged",
+    "stands": "{} stands; nothing was charged",
+}
+
+
+def _emit_reserved(place: Place, found: tuple[Reserved, ...], form: Format) -> None:
+    document = {"target": place.target, "releases": [_reservation(each) for each in found]}
+    lines = [line for each in found for line in _reserved_lines(each)]
+    emit(document, "\n".join(lines), form)
+
+
+def _reservation(found: Reserved) -> dict[str, Any]:
+    return {
+        "release": found.release.id,
+        "relation": found.release.relation,
+        "outcome": found.outcome,
+        **_facts(found.entry),
+    }
+
+
+def _facts(entry: Entry | None) -> dict[str, Any]:
+    if entry is None:
+        return {"epsilon": None, "delta": None, "ledger": None}
+    return {
+        "epsilon": number(entry.epsilon),
+        "delta": number(entry.delta),
+        "ledger": {"account": entry.account, "entry": entry.id, "state": entry.state},
+    }
+
+
+def _reserved_lines(found: Reserved) -> list[str]:
+    lines = [_RESERVED[found.outcome].format(found.release.id)]
+    return lines + ([_paid(found.entry)] if found.entry is not None else [])
+
+
+def _paid(entry: Entry) -> str:
+    return (
+        f"  ε = {brief(entry.epsilon)}, δ = {shown(entry.delta)}, entry {entry.id} of account"
+        f" {entry.account}"
+    )
+
+
+_ATTESTED = {
+    "absent": "{} is not built",
+    "stands": "{} stands as it was attested",
+    "attested": "attested {}",
+    "charged": "attested {}, which was not reserved",
+    "refused": "no certificate speaks of {}",
+}
+
+
+def _emit_attested(place: Place, found: tuple[Attested, ...], form: Format) -> None:
+    document = {"target": place.target, "releases": [_attestation(each) for each in found]}
+    lines = [line for each in found for line in _attested_lines(each)]
+    emit(document, "\n".join(lines), form)
+    for each in found:
+        if each.why:
+            note(f"{each.release.id}: {each.why}")
+    if not all(each.is_good for each in found):
+        raise typer.Exit(1)
+
+
+def _attestation(found: Attested) -> dict[str, Any]:
+    signed = found.outcome in {"stands", "attested", "charged"}
+    return {
+        "release": found.release.id,
+        "relation": found.release.relation,
+        "outcome": found.outcome,
+        "certificate": str(found.release.certificate) if signed else None,
+        "why": found.why,
+        **_facts(found.entry),
+    }
+
+
+def _attested_lines(found: Attested) -> list[str]:
+    lines = [_ATTESTED[found.outcome].format(found.release.id)]
+    if found.outcome in {"stands", "attested", "charged"}:
+        lines.append(f"  relation     {found.release.relation}")
+        lines.append(f"  certificate  {found.release.certificate}")
+    return lines + ([_paid(found.entry)] if found.entry is not None else [])
+
+
+def _standing(found: Standing) -> dict[str, Any]:
+    return {
+        "release": found.release.id,
+        "relation": found.release.relation,
+        "state": found.state,
+        **_facts(found.entry),
+    }
+
+
+def _standing_line(found: Standing) -> str:
+    paid = f"{_paid(found.entry)}" if found.entry is not None else ""
+    return f"{found.state:<13} {found.release.id}  {found.release.relation}{paid}"

@@ -1,0 +1,137 @@
+"""Findings in the formats that other tools read: SARIF, GitHub annotations, JUnit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from policy_engine.cli.output import json_text
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_NAME = "policy-engine"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One finding: the rule that it breaks, how bad that is, and where it is."""
+
+    rule: str
+    level: str
+    file: str
+    message: str
+    line: int = 0
+    column: int = 0
+
+
+def shown_path(path: str | Path) -> str:
+    """A path as other tools need it: relative to the working directory where it lies below.
+
+    >>> shown_path(Path.cwd() / "policies" / "policy.yaml")
+    'policies/policy.yaml'
+    """
+    absolute = os.path.abspath(path)  # noqa: PTH100 - links are not followed
+    relative = Path(os.path.relpath(absolute))
+    return absolute if relative.parts[:1] == (os.pardir,) else relative.as_posix()
+
+
+def annotation(entry: Entry) -> str:
+    """A workflow command of GitHub.
+
+    >>> annotation(Entry("policy", "error", "policy.yaml", "k must be at least 2", 3, 1))
+    '::error file=policy.yaml,line=3,col=1::k must be at least 2'
+    """
+    places = []
+    if entry.file:
+        name = _escaped(shown_path(entry.file)).replace(":", "%3A").replace(",", "%2C")
+        places.append(f"file={name}")
+    if entry.line:
+        places.append(f"line={entry.line}")
+        places += [f"col={entry.column}"] if entry.column else []
+    where = f" {','.join(places)}" if places else ""
+    return f"::{entry.level}{where}::{_escaped(entry.message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def sarif(rules: Mapping[str, str], entries: Iterable[Entry]) -> str:
+    """A run in SARIF 2.1.0; ``rules`` are sentences by the id of the rule."""
+    shown = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
+    run = {
+        "tool": {"driver": {"name": _NAME, "rules": shown}},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(entry) for entry in entries],
+    }
+    return json_text({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
+
+
+def _result(entry: Entry) -> dict[str, object]:
+    found: dict[str, object] = {
+        "ruleId": entry.rule,
+        "level": entry.level,
+        "message": {"text": entry.message},
+    }
+    if entry.file:
+        shown = shown_path(entry.file)
+        uri = Path(shown).as_uri() if os.path.isabs(shown) else quote(shown)  # noqa: PTH117
+        where: dict[str, object] = {"artifactLocation": {"uri": uri}}
+        if entry.line:
+            column = {"startColumn": entry.column} if entry.column else {}
+            where["region"] = {"startLine": entry.line, **column}
+        found["locations"] = [{"physicalLocation": where}]
+    return found
+
+
+def junit(suite: str, rules: Mapping[str, str], entries: Sequence[Entry], skipped: str = "") -> str:
+    """A test suite in JUnit's XML: one test a rule, which fails with everything that breaks it.
+
+    With ``skipped`` no rule was looked at, and that is why.
+    """
+    broken = {entry.rule for entry in entries}
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites tests="{len(rules)}" failures="{len(broken)}">',
+        f'  <testsuite name={quoteattr(suite)} tests="{len(rules)}" failures="{len(broken)}"'
+        f' errors="0" skipped="{len(rules) if skipped else 0}">',
+    ]
+    for rule, text in rules.items():
+        of_rule = [entry for entry in entries if entry.rule == rule]
+        lines += _case(suite, f"{rule} {text}", of_rule, skipped)
+    return "\n".join([*lines, "  </testsuite>", "</testsuites>"])
+
+
+def _case(suite: str, name: str, entries: Sequence[Entry], skipped: str) -> list[str]:
+    head = f"    <testcase classname={quoteattr(suite)} name={_attribute(name)}"
+    if skipped:
+        return [f"{head}><skipped message={_attribute(skipped)}/></testcase>"]
+    if not entries:
+        return [f"{head}/>"]
+    first = entries[0].message.splitlines()[0]
+    body = "\n".join(f"{_place(entry)}{entry.message}" for entry in entries)
+    return [
+        f"{head}>",
+        f"      <failure message={_attribute(first)}>{escape(_allowed(body))}</failure>",
+        "    </testcase>",
+    ]
+
+
+def _place(entry: Entry) -> str:
+    if not entry.file:
+        return ""
+    return (
+        f"{shown_path(entry.file)}:{entry.line}: " if entry.line else f"{shown_path(entry.file)}: "
+    )
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_allowed(text))
+
+
+def _allowed(text: str) -> str:
+    """A text without the characters that XML has no way to write."""
+    return "".join(c for c in text if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff"))

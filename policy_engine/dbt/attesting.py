@@ -1,0 +1,231 @@
+"""Attesting what dbt has made: the text that ran, the table that stands, the charge for it.
+
+A table is signed for only if running its certified text once more, under the secret that it was
+reserved with, gives the same rows. What stands and was not reserved is charged all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.sealing import unseal
+from policy_engine.attest.signers import Signer, writer_of
+from policy_engine.books import open_ledger, sealing_key, trusted_keys
+from policy_engine.dbt.booking import (
+    Booking,
+    Desk,
+    certified,
+    ends_of,
+    secrets_of,
+    source_state,
+)
+from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.texts import text_md5
+from policy_engine.errors import NotCertifiable
+from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.store import Ledger
+from policy_engine.publish import other_bytes, write_certificate
+from policy_engine.release import digest_of_lines
+from policy_engine.requests import Ends, Run, place_of
+from policy_engine.settlement import certifies
+from policy_engine.warehouse.quoting import quoted
+
+Outcome = Literal["absent", "stands", "attested", "charged", "refused"]
+
+
+@dataclass(frozen=True)
+class Attested:
+    """What was found of a release: ``why`` says what is wrong, and what to do; else empty.
+
+    ``charged``: it was built and not reserved. ``refused``: no certificate speaks of what stands.
+    """
+
+    release: DbtRelease
+    outcome: Outcome
+    entry: Entry | None = None
+    why: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing has to be done about it."""
+        return self.outcome in {"absent", "stands", "attested"}
+
+
+def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Attested, ...]:
+    """Attest every release that stands; each comes with the text that dbt compiled of it.
+
+    Raises:
+        LedgerError, WarehouseError, FileError: as it says; what was attested before stays so.
+    """
+    if not any(desk.stands(release.parts) for release, _ in releases):
+        return tuple(Attested(release, "absent") for release, _ in releases)
+    signer = writer_of(desk.project)
+    with open_ledger(desk.project, signer) as ledger:
+        return tuple(_Attesting(desk, ledger, signer, *each).run() for each in releases)
+
+
+@dataclass(frozen=True)
+class _Attesting:
+    """One release, and the text that dbt compiled of it: the release, or that nothing is to do."""
+
+    desk: Desk
+    ledger: Ledger
+    signer: Signer
+    release: DbtRelease
+    text: str
+
+    def run(self) -> Attested:
+        """Sign for its table, or say what is wrong."""
+        if not self.desk.stands(self.release.parts):
+            return Attested(self.release, "absent")
+        digest = self._digest()
+        last = self.ledger.last_at(place_of(self.release.policy, self._ends))
+        if last is None:
+            return self._not_paid(digest, _NOT_RESERVED)
+        if last.only_digest == digest and last.state in {"committed", "kept"}:
+            return self._known(last, digest)
+        if last.only_digest is not None and last.only_digest != digest:
+            return self._not_paid(digest, _CHANGED)
+        return self._reserved(last, digest)
+
+    @property
+    def _ends(self) -> Ends:
+        return ends_of(self.desk.project, self.release)
+
+    @property
+    def _target(self) -> tuple[str, ...]:
+        return self.release.parts[-self.desk.depth :]
+
+    def _digest(self) -> str:
+        return digest_of_lines(self.desk.warehouse.release_lines(self._target))[0]
+
+    def _known(self, entry: Entry, digest: str) -> Attested:
+        """A table that was looked at before: attested, or charged and refused."""
+        if entry.state == "kept":
+            return Attested(self.release, "refused", entry, _REFUSED_BEFORE.format(entry.id))
+        run = Run.of_entry(entry)
+        self._forget_secret(run)
+        if not certifies(
+            run, self.release.certificate, trusted_keys(self.desk.project, self.signer)
+        ):
+            self._write(run, digest)
+        return Attested(self.release, "stands", entry)
+
+    def _reserved(self, entry: Entry, digest: str) -> Attested:
+        """A table whose release was reserved, and is looked at for the first time."""
+        run = Run.of_entry(entry)
+        why = self._broken(run)
+        if why:
+            self._forget_secret(run)
+            self.ledger.draw(entry.id, digest)
+            return Attested(self.release, "refused", self.ledger.keep(entry.id, why), why)
+        if not self.ledger.draw(entry.id, digest):
+            raise other_bytes(self.release.relation)
+        state = source_state(self.desk, self.ledger, self.release)
+        self._write(run, digest)
+        done = self.ledger.commit(
+            entry.id,
+            release_name=self.release.relation,
+            release_digest=digest,
+            source_state=state,
+        )
+        self._forget_secret(run)
+        return Attested(self.release, "attested", done)
+
+    def _broken(self, run: Run) -> str:
+        """Why what stands cannot be signed for; empty where it can."""
+        try:
+            certified(self.desk, self.release, run.sql)
+        except NotCertifiable as error:
+            return str(error)
+        if not run.sealed:
+            return self._misshapen()
+        secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
+        with secrets_of(self.desk, run.sql) as secrets:
+            secrets.put(self.release.id, secret, text_md5(run.sql))
+            try:
+                # On the connection that sees the secret: another one reads an older snapshot.
+                differ = secrets.number(self._rows_that_differ(run.sql))
+            finally:
+                secrets.take(self.release.id)
+        return _OTHER_ROWS if differ else ""
+
+    def _rows_that_differ(self, text: str) -> str:
+        """How many rows stand that the certified text does not give, or the other way round."""
+        columns = ", ".join(quoted(name) for name in self._columns)
+        made = f"SELECT {columns} FROM (\n{text}\n) AS made"
+        stands = f"SELECT {columns} FROM {quoted(*self._target)}"
+        differ = f"(({made}) EXCEPT ALL ({stands})) UNION ALL (({stands}) EXCEPT ALL ({made}))"
+        return f"SELECT count(*) AS n FROM ({differ}) AS differ"
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        policy = self.release.policy
+        counted = (policy.release.count_as,) if policy.release.form == "counts" else ()
+        return (*policy.columns, *counted)
+
+    def _misshapen(self) -> str:
+        """What of a table cannot be of a release, whoever drew it; empty where nothing is."""
+        policy = self.release.policy
+        keys = ", ".join(quoted(name) for name in policy.columns)
+        table = quoted(*self._target)
+        size = (
+            f"sum({quoted(policy.release.count_as)})" if policy.release.form == "counts" else None
+        )
+        small = f"SELECT 1 FROM {table} GROUP BY {keys} HAVING {size or 'count(*)'} < {policy.k}"
+        found = self.desk.warehouse.rows(f"SELECT count(*) AS n FROM ({small}) AS small")
+        return _TOO_SMALL if int(found.column(0)[0].as_py()) else ""
+
+    def _not_paid(self, digest: str, why: str) -> Attested:
+        """A table that nobody has paid for: charged now, whatever the limit says."""
+        release = self.release
+        try:
+            certificate = certified(self.desk, release, self.text)
+        except NotCertifiable:
+            certificate = None
+        booking = Booking(self.desk, self.ledger, release, certificate)
+        entry = self.ledger.reserve(booking.charge(), None, anew=True, is_out=True).entry
+        self.ledger.start(entry.id)
+        self.ledger.draw(entry.id, digest)
+        why = why.format(entry.id)
+        native = certificate is not None and release.policy.method == "native"
+        if not native or self._misshapen():
+            kept = self.ledger.keep(entry.id, why)
+            return Attested(release, "refused", kept, f"{why}; {_NO_CERTIFICATE}")
+        self._write(Run.of_entry(entry), digest)
+        done = self.ledger.commit(entry.id, release_name=release.relation, release_digest=digest)
+        return Attested(release, "charged", done, why)
+
+    def _write(self, run: Run, digest: str) -> None:
+        facts = statement(self.release.relation, digest, run.predicate)
+        text = sign(facts, self.signer).to_json()
+        write_certificate(text, self.release.certificate, replace=True)
+
+    def _forget_secret(self, run: Run) -> None:
+        with secrets_of(self.desk, run.sql) as secrets:
+            secrets.take(self.release.id)
+
+
+_DROP = (
+    "drop the table, run 'policy-engine dbt reserve', at the price of a new release, and dbt again"
+)
+_OTHER_ROWS = (
+    "its rows are not what its certified text gives of the source as it is now: the source was made"
+    " anew since, a materialization or a hook changed what dbt ran, or the table was changed. It"
+    f" stays charged, and no certificate speaks of it; attest right after the build, or {_DROP}"
+)
+_TOO_SMALL = (
+    f"it has a group of fewer than k people, so it is not what its certified text gives; {_DROP}"
+)
+_NOT_RESERVED = (
+    "it was built and not reserved: entry {} is charged for it now, whatever the limit of its"
+    " account says. Run 'policy-engine dbt reserve' before dbt"
+)
+_CHANGED = (
+    "it has other rows than the release that was attested: it was drawn again, or changed by hand."
+    " Entry {} is charged for it now, whatever the limit of its account says"
+)
+_NO_CERTIFICATE = f"no certificate can speak of it, for nobody knows its secret; {_DROP}"
+_REFUSED_BEFORE = f"it was charged as entry {{}}, and no certificate speaks of it; {_DROP}"

@@ -1,0 +1,132 @@
+"""Opening the desk at which releases are reserved and attested: dbt, its target, the books."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from policy_engine.dbt.booking import Desk
+from policy_engine.dbt.manifest import Manifest, read_manifest
+from policy_engine.dbt.project import DbtProject, open_dbt_project
+from policy_engine.dbt.releases import DbtRelease, model_name, releases_of
+from policy_engine.dbt.runner import Dbt
+from policy_engine.dbt.targets import read_targets, warehouse_of
+from policy_engine.errors import FileError, UsageError
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import Project, default_project, find_project, load_project
+from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.resolve import Policy
+from policy_engine.syntax.readings import READINGS
+from policy_engine.syntax.schema import Schema
+from policy_engine.warehouse.connecting import connected
+
+
+@dataclass(frozen=True)
+class Place:
+    """A dbt project, its target, and the project that pays for what is released there."""
+
+    dbt: Dbt
+    files: DbtProject
+    target: str
+    named: Named
+    project: Project
+
+    @property
+    def is_released_in(self) -> bool:
+        """Whether models are released in the target; in any other they are empty."""
+        return self.target in self.project.dbt.release_targets
+
+    @cached_property
+    def policies(self) -> tuple[Policy, ...]:
+        """The project's policies."""
+        return tuple(load_policy(file) for file in self.files.policies())
+
+    def manifest(self) -> Manifest:
+        """The project as dbt saw it last."""
+        return read_manifest(self.files.manifest)
+
+    def releases(self, manifest: Manifest) -> tuple[DbtRelease, ...]:
+        """The releases of the project's policies."""
+        return releases_of(self.policies, manifest, self.target)
+
+    def compiled(self) -> tuple[tuple[DbtRelease, str], ...]:
+        """Every release with its text, as dbt compiles it now."""
+        names = sorted({model_name(policy) for policy in self.policies})
+        if not names:
+            raise UsageError(f"{self.files.directory} has no policy: a file *.privacy.yml")
+        self.dbt.run("compile", "--quiet", "--select", *names)
+        return self.built(self.manifest())
+
+    def built(self, manifest: Manifest) -> tuple[tuple[DbtRelease, str], ...]:
+        """Every release with the text that dbt compiled of it last."""
+        return tuple((each, self._text(each, manifest)) for each in self.releases(manifest))
+
+    def _text(self, release: DbtRelease, manifest: Manifest) -> str:
+        if release.model.compiled is not None:
+            return release.model.compiled
+        file = self.files.target / "compiled" / manifest.project / release.model.file
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise FileError(
+                f"{file} is missing, the text of {release.id} as dbt compiles it; run dbt first"
+            ) from None
+
+
+def place_of(project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> Place:
+    """Where dbt runs, as its own options say.
+
+    Raises:
+        FileError, UsageError, PolicyError, WarehouseError: a project, profile or target is missing.
+    """
+    files = open_dbt_project(project_dir)
+    targets = read_targets(files, profiles_dir)
+    one = targets.one(target)
+    found = find_project(files.directory)
+    project = load_project(found) if found else default_project(files.directory)
+    named = warehouse_of(files, targets, one.name)
+    dbt = Dbt(files.directory, targets.file.parent, one.name)
+    return Place(dbt, files, one.name, named, project)
+
+
+@contextmanager
+def open_desk(place: Place) -> Iterator[Desk]:
+    """A connection to a target's warehouse, with the project's books beside it."""
+    _make_database(place.named)
+    with closing(connected(place.named, writable=True)) as warehouse:
+        secrets = place.project.dbt.secrets
+        yield Desk(
+            place.project, place.named, warehouse, secrets, _Declared(warehouse.dialect.name)
+        )
+
+
+def _make_database(named: Named) -> None:
+    """The database of DuckDB where dbt has not made it yet."""
+    if named.type == "duckdb" and named.database is not None and not named.database.exists():
+        import duckdb
+
+        named.database.parent.mkdir(parents=True, exist_ok=True)
+        duckdb.connect(str(named.database)).close()
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """The schema of a source that does not stand yet, as the project declares its columns."""
+
+    dialect: str
+
+    def __call__(self, release: DbtRelease) -> Schema:
+        columns = release.source.data.get("columns")
+        items = columns.values() if isinstance(columns, Mapping) else ()
+        reading = READINGS.get(self.dialect)
+        types = {
+            str(each["name"]): reading.told(str(each["data_type"]))
+            if reading
+            else each["data_type"]
+            for each in items
+            if isinstance(each, Mapping) and each.get("name") and each.get("data_type")
+        }
+        return Schema({".".join(release.reads): types} if types else {})

@@ -1,0 +1,211 @@
+"""The words of a SQL text, and the functions of which a reader must know what they do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from policy_engine.dbt.naming import Name, Part
+
+_TOKEN = re.compile(
+    r"""(?P<skip>\s+|--[^\n]*|/\*.*?\*/)
+    |(?P<string>'(?:[^']|'')*')
+    |(?P<quoted>"(?:[^"]|"")*"|`[^`]*`)
+    |(?P<word>[^\W\d][\w$]*)
+    |(?P<number>\d+(?:\.\d+)?)
+    |(?P<sign>.)""",
+    re.DOTALL | re.VERBOSE,
+)
+
+STRING, QUOTED, WORD, SIGN = "string", "quoted", "word", "sign"
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text.
+
+    >>> sorted(words("a b"))
+    ['a', 'b']
+    """
+    return frozenset(text.split())
+
+
+class Token(NamedTuple):
+    """A token; ``word`` is a bare word in upper case, else ''."""
+
+    kind: str
+    text: str
+    word: str = ""
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a text, without blanks, comments and numbers."""
+    return list(_tokens(text))
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    for found in _TOKEN.finditer(text):
+        kind = found.lastgroup
+        if kind == WORD:
+            yield Token(WORD, found[0], found[0].upper())
+        elif kind not in {"skip", "number"}:
+            yield Token(str(kind), found[0])
+
+
+def part_of(token: Token) -> Part | None:
+    """The part of a name that a token is."""
+    if token.kind == WORD:
+        return Part(token.text)
+    if token.kind == QUOTED:
+        sign = token.text[0]
+        return Part(token.text[1:-1].replace(sign * 2, sign), quoted=True)
+    return None
+
+
+def name_at(found: list[Token], place: int) -> tuple[Name, int] | None:
+    """The dotted name that starts at a token, and the place behind it.
+
+    >>> name_at(tokens('from main."People" p'), 1)
+    ((Part(text='main', quoted=False), Part(text='People', quoted=True)), 4)
+    """
+    parts: list[Part] = []
+    while place < len(found):
+        part = part_of(found[place])
+        if part is None:
+            return None
+        parts += (
+            [Part(each, True) for each in part.text.split(".")] if _ticked(found[place]) else [part]
+        )
+        if place + 1 >= len(found) or found[place + 1].text != ".":
+            return tuple(parts), place + 1
+        place += 2
+        while place < len(found) and found[place].text == ".":  # database..table
+            parts.clear()
+            place += 1
+    return None
+
+
+def _ticked(token: Token) -> bool:
+    return token.text.startswith("`")
+
+
+def statements(text: str) -> Iterator[str]:
+    """The statements of a text; a semicolon in quotes or in a comment ends none.
+
+    >>> list(statements("select ';'; select 2"))
+    ["select ';'", ' select 2']
+    """
+    start = 0
+    for found in _PIECES.finditer(text):
+        if found[0] == ";":
+            yield text[start : found.start()]
+            start = found.end()
+    yield text[start:]
+
+
+_PIECES = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$|;", re.DOTALL
+)
+
+
+_READS_NOTHING = words("""
+    GRANT REVOKE COMMENT ANALYZE ANALYSE VACUUM ALTER DROP TRUNCATE OPTIMIZE REFRESH REINDEX SET USE
+    CLUSTER
+""")
+
+
+def that_read(text: str) -> str:
+    """The statements of a text that may read a table, and not only name one.
+
+    >>> that_read("grant select on a to b; copy a to 'x'")
+    " copy a to 'x'"
+    """
+    kept = []
+    for statement in statements(text):
+        first = next((token.word for token in tokens(statement) if token.word), "")
+        if first not in _READS_NOTHING:
+            kept.append(statement)
+    return ";".join(kept)
+
+
+HARMLESS = words("""
+    aggregate arrayjoin array_join connect_by_path cube explode explode_outer flatten
+    exploding_generate_series generate_array generate_date_array generate_range generate_series
+    generate_subscripts generate_timestamp_array generate_uuid generator inline inline_outer
+    json_array_elements json_array_elements_text json_each json_each_text json_keys
+    json_object_keys json_populate_recordset json_table json_to_record json_to_recordset json_tree
+    jsonb_array_elements jsonb_array_elements_text jsonb_each jsonb_each_text jsonb_object_keys
+    jsonb_path_query jsonb_populate_recordset jsonb_to_record jsonb_to_recordset nodes numbers
+    numbers_mt openjson posexplode posexplode_outer range regexp_extract_all regexp_matches
+    regexp_split_to_table repeat rowcount sequence split_to_table stack string_split
+    string_to_table strtok_split_to_table table unnest unnest_to_rows values xmltable xml_table
+    zeros zeros_mt
+""")
+"""Functions that may stand in FROM and hold no data of their own: they show what they are given."""
+
+READERS = words("""
+    cluster clusterallreplicas cursor_to_xml database_to_xml database_to_xml_and_xmlschema dblink
+    dblink_exec dblink_fetch dblink_open dblink_send_query delta_scan deltalake dictget
+    dictgetordefault dictgetornull dicthas external_query hdfs http_get http_post iceberg_scan
+    identifier jdbc joinget joingetornull load_file lo_export lo_get lo_import mongodb mysql_query
+    mysql_scan odbc openquery opendatasource openrowset parquet_scan pg_read_binary_file
+    pg_read_file postgres_query postgres_scan postgres_scan_pushdown postgresql query_table
+    query_to_xml query_to_xml_and_xmlschema read_avro read_blob read_csv read_csv_auto read_files
+    read_gsheet read_json read_json_auto read_json_objects read_json_objects_auto read_ndjson
+    read_ndjson_auto read_ndjson_objects read_parquet read_text read_xlsx readcsv readparquet
+    remotesecure result_scan s3cluster scan_arrow_ipc schema_to_xml schema_to_xml_and_xmlschema
+    sniff_csv sqlite_query sqlite_scan st_read table_changes table_to_xml
+    table_to_xml_and_xmlschema urlcluster
+""")
+"""Functions that read a table, a file or another server by what their texts say."""
+
+EVERYBODY = frozenset(
+    {
+        "public", "everyone", "everybody", "allusers", "allauthenticatedusers", "account users",
+        "all users", "specialgroup:allusers", "specialgroup:allauthenticatedusers", "%", "@%",
+    }
+)  # fmt: skip
+"""Grantees that are everybody, or everybody who has an account."""
+_OWN = {"databricks": frozenset({"users"}), "clickhouse": frozenset({"all"})}
+
+
+def is_everybody(grantee: str, dialect: str = "") -> bool:
+    """Whether a grantee is everybody, or another account with whom a table is shared.
+
+    >>> is_everybody('"PUBLIC"'), is_everybody("analyst"), is_everybody("role public")
+    (True, False, True)
+    """
+    bare = grantee.strip().strip("`\"'").lower()
+    if bare.startswith("share "):
+        return True
+    for word in ("role ", "group ", "user "):
+        bare = bare.removeprefix(word).strip("`\"' ")
+    return bare in EVERYBODY or bare in _OWN.get(dialect, ())
+
+
+def holds_no_data(name: Name) -> bool:
+    """Whether a relation is one of the engine's own that describes itself and no data.
+
+    >>> holds_no_data((Part("information_schema"), Part("tables")))
+    True
+    """
+    parts = [part.text.lower() for part in name]
+    if "information_schema" in parts[:-1] or parts in (["dual"], ["sys", "dual"]):
+        return True
+    schema, last = (parts[-2] if len(parts) > 1 else ""), parts[-1]
+    if schema == "pg_catalog" or (not schema and last.startswith("pg_")):
+        return last.removeprefix("pg_") in _PG_CATALOG
+    if schema == "system":
+        return last in {"numbers", "numbers_mt", "one", "zeros", "tables", "columns", "databases"}
+    if schema == "sys":
+        return last in {"tables", "columns", "schemas", "objects", "views", "types", "all_objects"}
+    if schema in {"", "main"}:
+        return last in {"sqlite_master", "sqlite_schema", "sysdummy1"}
+    return schema == "sysibm"
+
+
+_PG_CATALOG = words("""
+    tables class attribute namespace type proc index indexes views matviews constraint database
+    description roles user depend enum settings timezone_names timezone_abbrevs sequences table_def
+    extension language inherits
+""")

@@ -1,0 +1,382 @@
+"""dbt's manifest.json as a frozen graph.
+
+Every field is optional and extras are ignored: dbt 1.11, 1.12 and the alpha of v2 all write
+manifest v12, and none of them writes quite the same keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from policy_engine.errors import FileError
+
+VERSION = 12
+"""The version of the manifest that is read."""
+
+_SECTIONS = (
+    "nodes",
+    "sources",
+    "exposures",
+    "metrics",
+    "semantic_models",
+    "saved_queries",
+    "functions",
+)
+_SCHEMA = re.compile(r"/manifest/v(\d+)(?:\.json)?\Z")
+_LARGEST = 2_000_000_000
+_MAKE_ONE = "make one with 'dbt compile'"
+
+
+@dataclass(frozen=True)
+class Node:
+    """Anything that dbt can depend on or that can depend on something.
+
+    ``data`` is what the manifest says of it; the properties read it as far as it has the type
+    that it should have.
+
+    >>> node = Node("model.shop.people.v2", {"name": "people", "version": 2, "access": "public"})
+    >>> node.kind, node.label, node.access, node.parents
+    ('model', 'people.v2', 'public', ())
+    """
+
+    id: str
+    data: Mapping[str, Any]
+
+    @cached_property
+    def kind(self) -> str:
+        """model, seed, snapshot, source, exposure, test, operation …"""
+        return text(self.data, "resource_type") or self.id.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """Its name, without package and version."""
+        return text(self.data, "name") or self.id.rpartition(".")[2]
+
+    @property
+    def package(self) -> str:
+        """The package it comes from."""
+        return text(self.data, "package_name")
+
+    @property
+    def label(self) -> str:
+        """Its name as people say it."""
+        if self.kind == "source":
+            return f"{text(self.data, 'source_name')}.{self.name}"
+        version = self.data.get("version")
+        name = self.name if version is None or version == "" else f"{self.name}.v{version}"
+        return name if self.kind in {"model", "seed", "snapshot"} else f"{self.said_kind} {name}"
+
+    @property
+    def said_kind(self) -> str:
+        """Its kind in words."""
+        return self.kind.replace("_", " ")
+
+    @property
+    def file(self) -> str:
+        """The file that defines it, relative to the project or to its package."""
+        return text(self.data, "original_file_path").replace("\\", "/").removeprefix("./")
+
+    @cached_property
+    def config(self) -> Mapping[str, Any]:
+        """Its config, as dbt resolved it."""
+        return mapping(self.data, "config")
+
+    @cached_property
+    def parents(self) -> tuple[str, ...]:
+        """What it depends on, by id."""
+        return strings(mapping(self.data, "depends_on"), "nodes")
+
+    @property
+    def macros(self) -> tuple[str, ...]:
+        """The macros that it uses, by id."""
+        return strings(mapping(self.data, "depends_on"), "macros")
+
+    @property
+    def raw(self) -> str:
+        """Its text before Jinja."""
+        return text(self.data, "raw_code") or text(self.data, "raw_sql")
+
+    @property
+    def compiled(self) -> str | None:
+        """Its text after Jinja; None where the manifest does not have it."""
+        found = self.data.get("compiled_code", self.data.get("compiled_sql"))
+        return found if isinstance(found, str) else None
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is a Python model."""
+        return text(self.data, "language") == "python" or self.file.endswith(".py")
+
+    @property
+    def materialized(self) -> str:
+        """How it is built."""
+        return text(self.config, "materialized")
+
+    @property
+    def access(self) -> str:
+        """Who may ref it; v2 writes the config's only where it is set."""
+        return text(self.data, "access") or text(self.config, "access")
+
+    @cached_property
+    def relation(self) -> str:
+        """The relation that it is in the warehouse, as SQL writes it; '' where there is none."""
+        if self.materialized == "ephemeral" or self.kind not in _IN_THE_WAREHOUSE:
+            return ""
+        written = text(self.data, "relation_name")
+        if written or self.kind == "test":
+            return written
+        own = text(self.data, "identifier") or text(self.data, "alias") or self.name
+        parts = (text(self.data, "database"), text(self.data, "schema"), own)
+        return ".".join('"' + part.replace('"', '""') + '"' for part in parts if part)
+
+    @property
+    def refs(self) -> tuple[tuple[str, str, str], ...]:
+        """What it refs: package or '', name, version or ''."""
+        found = []
+        for each in sequence(self.data, "refs"):
+            if isinstance(each, Mapping):
+                version = each.get("version")
+                shown = "" if version is None else str(version)
+                found.append((text(each, "package"), text(each, "name"), shown))
+            elif isinstance(each, list) and each:
+                names = [part for part in each if isinstance(part, str)]
+                found.append((names[0] if len(names) > 1 else "", names[-1] if names else "", ""))
+        return tuple(found)
+
+    @property
+    def sources(self) -> tuple[tuple[str, str], ...]:
+        """The sources it names: source, table."""
+        pairs = [each for each in sequence(self.data, "sources") if isinstance(each, list)]
+        return tuple((str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2)
+
+    def hooks(self) -> tuple[tuple[str, str], ...]:
+        """The SQL that runs before and after it, with the name of the setting it stands in."""
+        return tuple(
+            (setting, sql)
+            for setting in ("pre-hook", "pre_hook", "post-hook", "post_hook", "sql_header")
+            for sql in _hooks(self.config.get(setting))
+        )
+
+
+_IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A macro: its text, and the macros that it uses."""
+
+    id: str
+    name: str
+    package: str
+    sql: str
+    file: str = ""
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A project as dbt saw it."""
+
+    file: Path
+    dbt_version: str
+    adapter: str
+    project: str
+    generated_at: str
+    nodes: Mapping[str, Node]
+    disabled: tuple[Node, ...] = ()
+    macros: Mapping[str, Macro] = field(default_factory=dict)
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, tuple[Node, ...]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes.values():
+            found.setdefault(node.kind, []).append(node)
+        return {kind: tuple(nodes) for kind, nodes in found.items()}
+
+    def file_of(self, node: Node) -> str:
+        """The file of a node, from the project's folder: a package's lies among the packages."""
+        if not node.file or node.package in {"", self.project}:
+            return node.file
+        return f"dbt_packages/{node.package}/{node.file}"
+
+    def of_kind(self, *kinds: str) -> Iterator[Node]:
+        """The nodes of some kinds, kind by kind."""
+        return (node for kind in kinds for node in self._by_kind.get(kind, ()))
+
+    def child_of(self, node: Node) -> tuple[str, ...]:
+        """The ids that a node depends on: those listed, and those that its refs name.
+
+        The lists say the same, unless one of them was left out or edited.
+        """
+        named = [self.node_named(*ref) for ref in node.refs]
+        named += [self.source_named(*pair) for pair in node.sources]
+        found = (*node.parents, *(each.id for each in named if each is not None))
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[Node, ...]]:
+        found: dict[str, list[Node]] = {}
+        for node in self.of_kind("model", "seed", "snapshot", "function"):
+            found.setdefault(node.name, []).append(node)
+        return {name: tuple(nodes) for name, nodes in found.items()}
+
+    def node_named(self, package: str, name: str, version: str = "") -> Node | None:
+        """What ``ref(package, name, v=version)`` means; the latest version where none is said."""
+        found = [n for n in self._by_name.get(name, ()) if package in {"", n.package}]
+        if not package:
+            own = [node for node in found if node.package == self.project]
+            found = own or found
+        if version:
+            found = [node for node in found if str(node.data.get("version")) == version]
+        latest = [n for n in found if n.data.get("version") == n.data.get("latest_version")]
+        return next(iter(latest or found), None)
+
+    @cached_property
+    def _sources(self) -> Mapping[tuple[str, str], Node]:
+        return {(text(n.data, "source_name"), n.name): n for n in self.of_kind("source")}
+
+    def source_named(self, source: str, table: str) -> Node | None:
+        """What ``source(source, table)`` means."""
+        return self._sources.get((source, table))
+
+    def macro_named(self, name: str, package: str = "") -> Macro | None:
+        """The macro that a call means: in its package, else the project's own, else dbt's."""
+        if package:
+            return self.macros.get(f"macro.{package}.{name}")
+        own = self.macros.get(f"macro.{self.project}.{name}")
+        return own or next((m for m in self._macros_by_name.get(name, ())), None)
+
+    @cached_property
+    def _macros_by_name(self) -> Mapping[str, tuple[Macro, ...]]:
+        found: dict[str, list[Macro]] = {}
+        for macro in self.macros.values():
+            found.setdefault(macro.name, []).append(macro)
+        return {name: tuple(each) for name, each in found.items()}
+
+
+def read_manifest(file: Path) -> Manifest:
+    """The manifest in a file.
+
+    Raises:
+        FileError: it is missing, unreadable, damaged, or of a version that is not known.
+    """
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise FileError(f"{file} is missing; {_MAKE_ONE}") from None
+        raise FileError(f"{file} could not be read: {error.strerror}; {_MAKE_ONE}") from None
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        raise FileError(f"{file} is damaged: it must be JSON; {_MAKE_ONE} again") from None
+    return parse_manifest(document, file)
+
+
+def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Manifest:
+    """The manifest that a JSON document is.
+
+    Raises:
+        FileError: it is none, or of a version that is not known.
+
+    >>> schema = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+    >>> parse_manifest({"metadata": {"dbt_schema_version": schema}, "nodes": {}}).nodes
+    {}
+    """
+    if not isinstance(document, dict) or not isinstance(document.get("metadata"), dict):
+        raise FileError(f"{file} must be dbt's manifest.json, found another document; {_MAKE_ONE}")
+    metadata = document["metadata"]
+    _check_version(metadata, file)
+    for section in (*_SECTIONS, "macros", "disabled"):
+        if not isinstance(document.get(section) or {}, dict):
+            raise FileError(f"{file} is damaged: {section} must be a mapping; {_MAKE_ONE} again")
+    if "nodes" not in document:
+        raise FileError(f"{file} is damaged: nodes is missing; {_MAKE_ONE} again")
+    return Manifest(
+        file=file,
+        dbt_version=text(metadata, "dbt_version"),
+        adapter=text(metadata, "adapter_type"),
+        project=text(metadata, "project_name"),
+        generated_at=text(metadata, "generated_at"),
+        nodes=dict(_nodes(document, file)),
+        disabled=tuple(_disabled(document.get("disabled") or {})),
+        macros={macro.id: macro for macro in _macros(document.get("macros") or {})},
+    )
+
+
+def _check_version(metadata: Mapping[str, Any], file: Path) -> None:
+    written = text(metadata, "dbt_schema_version")
+    found = _SCHEMA.search(written)
+    if found is None:
+        what = f"found {written!r}" if written else "found no schema version"
+        raise FileError(f"{file} must be dbt's manifest.json, {what}; {_MAKE_ONE}")
+    if int(found[1]) != VERSION:
+        by = text(metadata, "dbt_version") or "an unknown version"
+        law = f"must be a manifest of version {VERSION}, which dbt 1.8 and later write"
+        raise FileError(f"{file} {law}; found version {found[1]}, by dbt {by}; {_MAKE_ONE}")
+
+
+def _nodes(document: Mapping[str, Any], file: Path) -> Iterator[tuple[str, Node]]:
+    for section in _SECTIONS:
+        for id_, data in (document.get(section) or {}).items():
+            if not isinstance(data, dict):
+                raise FileError(f"{file} is damaged: {id_} must be a mapping; {_MAKE_ONE} again")
+            yield id_, Node(id_, data)
+
+
+def _disabled(section: Mapping[str, Any]) -> Iterator[Node]:
+    for id_, versions in section.items():
+        for data in versions if isinstance(versions, list) else [versions]:
+            if isinstance(data, dict):
+                yield Node(id_, data)
+
+
+def _macros(section: Mapping[str, Any]) -> Iterator[Macro]:
+    for id_, data in section.items():
+        if isinstance(data, dict):
+            package, name = text(data, "package_name"), text(data, "name")
+            uses = strings(mapping(data, "depends_on"), "macros")
+            yield Macro(
+                id_, name, package, text(data, "macro_sql"), text(data, "original_file_path"), uses
+            )
+
+
+def _hooks(found: object) -> Iterator[str]:
+    if isinstance(found, str):
+        if found.strip():
+            yield found
+    elif isinstance(found, Mapping):
+        yield from _hooks(found.get("sql"))
+    elif isinstance(found, Iterable):
+        for each in found:
+            yield from _hooks(each)
+
+
+def text(data: Mapping[str, Any], key: str) -> str:
+    """A text of a mapping; '' where there is none."""
+    found = data.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """A mapping of a mapping; empty where there is none."""
+    found = data.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def sequence(data: Mapping[str, Any], key: str) -> Sequence[Any]:
+    """A list of a mapping; empty where there is none."""
+    found = data.get(key)
+    return found if isinstance(found, list) else ()
+
+
+def strings(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """The texts of a list of a mapping."""
+    return tuple(each for each in sequence(data, key) if isinstance(each, str))

@@ -1,0 +1,147 @@
+"""What is written under ``meta.privacy``. What cannot be read counts as sensitive.
+
+A mark stands on a node, on the config of a node, on its columns, on a source or on a table of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from policy_engine.dbt.manifest import Node, mapping
+
+SENSITIVE, INTERNAL, PUBLIC = "sensitive", "internal", "public"
+CLASSIFICATIONS = (SENSITIVE, INTERNAL, PUBLIC)
+NAMESPACE = "privacy"
+_TEXTS = ("policy", "policy_digest", "text_md5")
+_FLAGS = ("release", "generated")
+KEYS = ("classification", *_FLAGS, *_TEXTS, "certificate")
+"""What may stand under ``meta.privacy``."""
+
+_ALIKE = 0.85
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is marked of one node. ``faults`` are what could not be read, each in words."""
+
+    sensitive: bool = False
+    public: bool = False
+    release: bool = False
+    generated: bool = False
+    policy: str = ""
+    policy_digest: str = ""
+    text_md5: str = ""
+    faults: tuple[str, ...] = ()
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the marks hold something that could not be read."""
+        return bool(self.faults)
+
+
+def marks_of(node: Node) -> Marks:
+    """The marks of a node, of its columns and of the source it belongs to.
+
+    >>> marks_of(Node("model.shop.a", {"meta": {"privacy": {"classification": "pii"}}})).faults
+    ("meta.privacy.classification must be sensitive, internal or public, found 'pii'",)
+    """
+    faults: list[str] = []
+    own = list(_own(node, faults))
+    classes = [_classification(where, mark, faults) for where, mark in own]
+    marks = [mark for _, mark in own]
+    columns = [each for each in _of_columns(node, faults) if each[1] not in marks]
+    of_columns = [_classification(where, mark, faults) for where, mark in columns]
+    for where, mark in (*own, *columns):
+        _check_keys(where, mark, faults)
+    merged = {key: found for mark in marks for key, found in mark.items()}
+    told = {key: merged[key] for key in _TEXTS if isinstance(merged.get(key), str)}
+    return Marks(
+        sensitive=bool(faults) or SENSITIVE in {*classes, *of_columns},
+        public=PUBLIC in classes,
+        release=merged.get("release") is True,
+        generated=merged.get("generated") is True,
+        policy=str(told.get("policy", "")),
+        policy_digest=str(told.get("policy_digest", "")),
+        text_md5=str(told.get("text_md5", "")),
+        faults=tuple(dict.fromkeys(faults)),
+    )
+
+
+_Mark = tuple[str, Mapping[str, object]]
+
+
+def _own(node: Node, faults: list[str]) -> Iterator[_Mark]:
+    """The marks of a node itself; a source's own only where its table has none."""
+    metas = [node.data.get("meta"), node.config.get("meta")]
+    found = [mark for meta in metas for mark in _mark("meta", meta, faults)]
+    if not found and node.kind == "source":
+        found = list(_mark("the source's meta", node.data.get("source_meta"), faults))
+    yield from (mark for place, mark in enumerate(found) if mark not in found[:place])
+
+
+def _of_columns(node: Node, faults: list[str]) -> Iterator[_Mark]:
+    """The marks of columns; dbt v2 copies the node's own into each that has none."""
+    for name, column in mapping(node.data, "columns").items():
+        if isinstance(column, Mapping):
+            inner = mapping(column, "config").get("meta")
+            metas = [inner] if inner else [column.get("meta")]
+            for meta in metas:
+                yield from _mark(f"column {name}: meta", meta, faults)
+
+
+def _mark(where: str, meta: object, faults: list[str]) -> Iterator[_Mark]:
+    if not isinstance(meta, Mapping):
+        if meta:
+            faults.append(f"{where} must be a mapping, found {_shown(meta)}")
+        return
+    for key, found in meta.items():
+        if key == NAMESPACE:
+            if isinstance(found, Mapping):
+                yield f"{where}.{NAMESPACE}", found
+            else:
+                faults.append(f"{where}.{NAMESPACE} must be a mapping, found {_shown(found)}")
+        elif _is_misspelt(key):
+            faults.append(f"{where}.{key} is an unknown key; write {NAMESPACE}: {{…}}")
+
+
+def _classification(where: str, mark: Mapping[str, object], faults: list[str]) -> str:
+    if "classification" not in mark:
+        return ""
+    found = mark["classification"]
+    if isinstance(found, str) and found in CLASSIFICATIONS:
+        return found
+    law = f"must be {', '.join(CLASSIFICATIONS[:-1])} or {CLASSIFICATIONS[-1]}"
+    faults.append(f"{where}.classification {law}, found {_shown(found)}")
+    return SENSITIVE
+
+
+def _check_keys(where: str, mark: Mapping[str, object], faults: list[str]) -> None:
+    for key, found in mark.items():
+        if key not in KEYS:
+            faults.append(f"{where}.{key} is an unknown key, of {', '.join(KEYS)}")
+        elif key in _FLAGS and not isinstance(found, bool):
+            faults.append(f"{where}.{key} must be true or false, found {_shown(found)}")
+        elif key in _TEXTS and not isinstance(found, str):
+            faults.append(f"{where}.{key} must be text, found {_shown(found)}")
+        elif key == "certificate" and not isinstance(found, Mapping):
+            faults.append(f"{where}.{key} must be a mapping, found {_shown(found)}")
+
+
+def _is_misspelt(key: object) -> bool:
+    """Whether a key of ``meta`` is nearly ours: a slip of the pen must not hide a mark.
+
+    >>> _is_misspelt("Privacy"), _is_misspelt("privcy"), _is_misspelt("owner")
+    (True, True, False)
+    """
+    if not isinstance(key, str):
+        return False
+    bare = key.strip().lower()
+    start = bare.split(".")[0]
+    return start == NAMESPACE or SequenceMatcher(None, bare, NAMESPACE).ratio() >= _ALIKE
+
+
+def _shown(found: object) -> str:
+    said = repr(found)
+    return said if len(said) <= 40 else said[:37] + "..."

@@ -1,0 +1,206 @@
+"""Names of relations: how they are written, and which known relation one means.
+
+Two comparisons, because an error either way would hide something. *Surely* the same: every part,
+folded as the engine folds it. *Perhaps* the same: without case, whatever stands before the schema.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+_PART = re.compile(
+    r"\s*(?:\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<tick>(?:[^`]|``)*)`|\[(?P<square>[^\]]*)\]"
+    r"|(?P<bare>[^\s.\"`\[\]()',;]+))\s*(?P<dot>\.|\Z)"
+)
+
+LOWER, UPPER, EXACT, NONE = "lower", "upper", "exact", "none"
+_FOLDING = {
+    "postgres": LOWER,
+    "snowflake": UPPER,
+    "oracle": UPPER,
+    "bigquery": EXACT,
+    "clickhouse": EXACT,
+    "mysql": EXACT,
+}
+"""What an engine does to names without quotes; the others compare every name without case."""
+
+_ADAPTERS = {
+    "alloydb": "postgres",
+    "athena": "trino",
+    "cratedb": "postgres",
+    "databricks_sql": "databricks",
+    "fabric": "tsql",
+    "fabricspark": "spark",
+    "greenplum": "postgres",
+    "mariadb": "mariadb",
+    "mysql5": "mysql",
+    "risingwave": "postgres",
+    "sqlserver": "tsql",
+    "starburst": "trino",
+    "synapse": "tsql",
+}
+
+
+def dialect_of(adapter: str) -> str:
+    """The dialect of an adapter's SQL.
+
+    >>> dialect_of("sqlserver"), dialect_of("duckdb")
+    ('tsql', 'duckdb')
+    """
+    return _ADAPTERS.get(adapter, adapter)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a name, as it is written."""
+
+    text: str
+    quoted: bool = False
+
+    def folded(self, dialect: str) -> str:
+        """The part in the form in which the engine compares it."""
+        way = folding(dialect)
+        if way is NONE:
+            return self.text.lower()
+        if self.quoted or way is EXACT:
+            return self.text
+        return self.text.lower() if way is LOWER else self.text.upper()
+
+
+Name = tuple[Part, ...]
+
+
+def folding(dialect: str) -> str:
+    """What an engine does to a name without quotes."""
+    return _FOLDING.get("mysql" if dialect == "mariadb" else dialect, NONE)
+
+
+def read_name(written: str) -> Name | None:
+    """The parts of a name; None where the text is no name, such as a function's call.
+
+    >>> [part.text for part in read_name('"shop"."main"."People Dim"')]
+    ['shop', 'main', 'People Dim']
+    >>> read_name("read_parquet('people.parquet')")
+    """
+    parts, place = [], 0
+    while place < len(written):
+        found = _PART.match(written, place)
+        if found is None:
+            return None
+        place = found.end()
+        quoted = found["bare"] is None
+        part = found["bare"] or found["double"] or found["tick"] or found["square"] or ""
+        if found["tick"] is not None:
+            # BigQuery writes `project.dataset.table` as well.
+            parts += [Part(each, True) for each in part.replace("``", "`").split(".")]
+        else:
+            parts.append(Part(part.replace('""', '"') if quoted else part, quoted))
+        if not found["dot"]:
+            break
+    return tuple(parts) or None
+
+
+def shown(name: Name) -> str:
+    """A name as a message shows it."""
+    return ".".join(part.text for part in name if part.text)
+
+
+@dataclass(frozen=True)
+class Meant:
+    """The relations that a name means: surely, and perhaps."""
+
+    surely: frozenset[str] = frozenset()
+    perhaps: frozenset[str] = frozenset()
+
+    @property
+    def any(self) -> frozenset[str]:
+        """All of them."""
+        return self.surely | self.perhaps
+
+
+@dataclass
+class Names:
+    """The relations of a project by name; several nodes may be one relation.
+
+    >>> names = Names("postgres")
+    >>> names.add("model.people", '"shop"."main"."people"')
+    >>> sorted(names.meant(read_name("MAIN.People")).surely)
+    ['model.people']
+    >>> names.meant(read_name('"People"'))
+    Meant(surely=frozenset(), perhaps=frozenset({'model.people'}))
+    """
+
+    dialect: str
+    _known: dict[str, list[tuple[str, Name]]] = field(default_factory=dict)
+    _texts: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, node: str, written: str) -> None:
+        """Make a relation known: by its name, or by the call that reads it."""
+        name = read_name(written)
+        if name is None:
+            self._texts.setdefault(_spaceless(written), set()).add(node)
+        else:
+            self._known.setdefault(name[-1].text.lower(), []).append((node, name))
+
+    def has(self, identifier: str) -> bool:
+        """Whether some relation is called that, in whatever schema."""
+        return identifier.lower() in self._known
+
+    def identifiers(self) -> Iterable[str]:
+        """The last part of every name, in lower case."""
+        return self._known.keys()
+
+    def meant(self, name: Name) -> Meant:
+        """The relations that a name may mean."""
+        surely, perhaps = set(), set()
+        for node, known in self._candidates(name):
+            if self._is_surely(name, known):
+                surely.add(node)
+            elif _is_perhaps(name, known):
+                perhaps.add(node)
+        return Meant(frozenset(surely), frozenset(perhaps - surely))
+
+    def read_by(self, text: str) -> frozenset[str]:
+        """The nodes that a call or a file's name in quotes is written for."""
+        return frozenset(self._texts.get(_spaceless(text), ()))
+
+    def shared(self) -> list[frozenset[str]]:
+        """The nodes that are one relation, where there are several."""
+        groups: dict[tuple[str, ...], set[str]] = {}
+        for entries in self._known.values():
+            if len(entries) > 1:
+                for node, name in entries:
+                    key = tuple(part.text.lower() for part in name)
+                    groups.setdefault(key, set()).add(node)
+        found = [frozenset(nodes) for nodes in groups.values() if len(nodes) > 1]
+        return found + [frozenset(nodes) for nodes in self._texts.values() if len(nodes) > 1]
+
+    def _candidates(self, name: Name) -> Iterable[tuple[str, Name]]:
+        last = name[-1].text.lower()
+        if last not in self._known:
+            last = last.partition("$")[0] or last  # Trino's "people$snapshots"
+        if not last.endswith("*") or last in self._known:
+            return self._known.get(last, ())
+        # A wildcard of BigQuery: every table whose name starts so.
+        start = last.rstrip("*")
+        return [e for key, entries in self._known.items() if key.startswith(start) for e in entries]
+
+    def _is_surely(self, name: Name, known: Name) -> bool:
+        if len(name) > len(known) or name[-1].text.endswith("*"):
+            return name == known
+        pairs = zip(reversed(name), reversed(known), strict=False)
+        return all(one.folded(self.dialect) == other.folded(self.dialect) for one, other in pairs)
+
+
+def _is_perhaps(name: Name, known: Name) -> bool:
+    """Whether schema and identifier are the same without case, in whatever database."""
+    pairs = list(zip(reversed(name), reversed(known), strict=False))[:2]
+    if "*" in name[-1].text or "$" in name[-1].text:
+        pairs = pairs[1:]
+    return all(one.text.lower() == other.text.lower() for one, other in pairs)
+
+
+def _spaceless(text: str) -> str:
+    return re.sub(r"\s+", "", text).lower()

@@ -1,0 +1,65 @@
+{#- What stands in a generated release model. Nothing here computes a guarantee: the numbers are in
+    the certificate, and the text that was certified is the text that runs. -#}
+
+{#- The condition of the sample where the model is published, and false everywhere else, so that
+    no sample is drawn there: the table is empty, with the same columns. 'dbt show' never draws.
+    A unit test puts "true" in its place, which tests the recodes without any sampling. -#}
+{% macro in_sample(targets) -%}
+  {%- if execute -%}{{ policy_engine.built_once() }}{%- endif -%}
+  {%- if target.name in targets and flags.WHICH != 'show' -%}{{ caller() }}{%- else -%}false{%- endif -%}
+{%- endmacro %}
+
+{#- Where dbt would draw more than once, it does not draw at all. -#}
+{% macro built_once() -%}
+  {%- set found = config.get('materialized') -%}
+  {%- if model.resource_type != 'unit_test' and (found != 'incremental' or config.get('full_refresh') != false) -%}
+    {{ exceptions.raise_compiler_error(model.original_file_path ~ ": " ~ policy_engine.drawn_once(found, config.get('full_refresh'))) }}
+  {%- endif -%}
+{%- endmacro %}
+
+{#- The table of the releases' secrets: 'table', 'schema.table' or 'database.schema.table'. -#}
+{% macro salts(name) -%}
+  {{- policy_engine.salts_relation(name) -}}
+{%- endmacro %}
+
+{% macro salts_relation(name) %}
+  {%- set parts = name.split('.') -%}
+  {%- do return(api.Relation.create(
+      database=(parts[0] if parts | length == 3 else target.database | default(none, true)),
+      schema=(parts[-2] if parts | length > 1 else target.schema),
+      identifier=parts[-1],
+  )) -%}
+{% endmacro %}
+
+{#- The pre-hook of a release: before the first row is drawn, it is reserved, and for exactly the
+    text that is about to run. Where the release is built already, nothing is drawn or asked. -#}
+{% macro reserved(release, targets, salts) -%}
+  {%- if execute and target.name in targets and not is_incremental() -%}
+    {%- set where = model.original_file_path ~ ": " ~ release -%}
+    {%- if flags.EMPTY -%}
+      {{ exceptions.raise_compiler_error(where ~ " is not built with --empty in the target " ~ target.name
+          ~ ", where an empty table would stand as the release. Leave --empty away, or take another target.") }}
+    {%- endif -%}
+    {%- set found = policy_engine.reservations(release, salts) -%}
+    {%- if found | length != 1 -%}
+      {{ exceptions.raise_compiler_error(where ~ " is not reserved: " ~ policy_engine.salts(salts)
+          ~ " has no secret for it, so that no sample can be drawn. Run 'policy-engine dbt reserve', which charges its account and puts the secret there, or 'policy-engine dbt build', which does all.") }}
+    {%- endif -%}
+    {%- set text = local_md5((model.compiled_code | default('', true) | trim).replace('\r\n', '\n')) -%}
+    {%- if found[0] != text -%}
+      {{ exceptions.raise_compiler_error(where ~ " was reserved for another text than the one that is about to run (md5 "
+          ~ found[0] ~ ", now " ~ text ~ "): the model, a macro, a variable, --defer or --sample changed it. Run 'policy-engine dbt reserve' as you run dbt, with the same target and the same options.") }}
+    {%- endif -%}
+  {%- endif -%}
+{%- endmacro %}
+
+{#- The digests of the texts that a release is reserved for: one, if it is. Never the secret. -#}
+{% macro reservations(release, salts) %}
+  {%- set name = policy_engine.salts_relation(salts) -%}
+  {%- set relation = adapter.get_relation(database=name.database, schema=name.schema, identifier=name.identifier) -%}
+  {%- if not relation -%}{%- do return([]) -%}{%- endif -%}
+  {%- set asked -%}
+    select {{ adapter.quote('text_md5') }} from {{ name }} where {{ adapter.quote('release_id') }} = '{{ release | replace("'", "''") }}'
+  {%- endset -%}
+  {%- do return(run_query(asked).columns[0].values() | list) -%}
+{% endmacro %}

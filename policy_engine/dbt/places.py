@@ -1,0 +1,80 @@
+"""Where in the project's files a finding stands, and what dbt's last run was asked for."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from policy_engine.dbt.manifest import Manifest, mapping
+from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.rules import GateFinding
+
+_YAML = (".yml", ".yaml")
+
+
+def placed(
+    findings: Iterable[GateFinding], manifest: Manifest, project: DbtProject | None
+) -> list[GateFinding]:
+    """The findings, each once, with their lines where the files are there; by file and line."""
+    found = dict.fromkeys(findings)
+    lined = [_placed(each, project) if project is not None else each for each in found]
+    return sorted(lined, key=lambda each: (each.code, each.file, each.line, each.message))
+
+
+def _placed(found: GateFinding, project: DbtProject) -> GateFinding:
+    if found.line or not found.file:
+        return found
+    text = _text(project.directory / found.file)
+    line = _line(found, text)
+    return replace(found, line=line) if line else found
+
+
+@lru_cache(maxsize=512)
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _line(found: GateFinding, text: str) -> int:
+    """The line that a finding speaks of; 0 where none can be told."""
+    if found.code == "G07" and text.count("store_failures") == 1:
+        return _first("store_failures", text)
+    if found.file.endswith(_YAML):
+        name = found.message.split(" ")[1] if found.message.startswith(_KINDS) else found.message
+        wanted = re.split(r"[ :]", name.strip())[0].rpartition(".")[2]
+        return _first(rf"^\s*-?\s*name:\s*['\"]?{re.escape(wanted)}['\"]?\s*(?:#.*)?$", text)
+    if found.code in {"G08", "G09"} and len(found.path) > 1:
+        wanted = found.path[-2] if found.code == "G08" else found.path[0]
+        last = wanted.split(" ")[0].rpartition(".")[2].strip("\"'`[]")
+        return _first(rf"(?<!\w){re.escape(last)}(?!\w)", text, re.IGNORECASE) if last else 0
+    return 1 if text else 0
+
+
+_KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ")
+
+
+def _first(pattern: str, text: str, flags: int = 0) -> int:
+    match = re.search(pattern, text, re.MULTILINE | flags)
+    return (
+        text.count("\n", 0, match.start() + len(match[0]) - len(match[0].lstrip())) + 1
+        if match
+        else 0
+    )
+
+
+def run_arguments(file: Path) -> dict[str, Any]:
+    """The options of dbt's last run; none where nobody knows."""
+    try:
+        with file.open("rb") as stream:
+            head = json.load(stream)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    found: Mapping[str, Any] = mapping(head, "args") if isinstance(head, dict) else {}
+    return dict(found)

@@ -1,0 +1,359 @@
+"""Whether a model that says it is a release is one: the gate's word to cut the way of the data.
+
+Its compiled text is proved by the kernel. Where dbt did not compile the release itself, because it
+stands already or because this target has an empty one, the text is the one that the template
+becomes; that is found without dbt, and the macros it rests on must be the shipped ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.dbt.manifest import Node
+from policy_engine.dbt.marks import Marks
+from policy_engine.dbt.naming import read_name, shown
+from policy_engine.dbt.raw_text import words_in
+from policy_engine.dbt.reading import Reader, is_filled
+from policy_engine.dbt.relations import reads_of
+from policy_engine.dbt.rules import GateFinding, finding
+from policy_engine.dbt.templates import Relation, Rendered, World, rendered
+from policy_engine.dbt.texts import text_md5
+from policy_engine.errors import Finding, NotCertifiable, UsageError
+from policy_engine.relations.assumptions import WAITS
+from policy_engine.relations.shape import ReleaseShape
+from policy_engine.verify.proof import Proof, prove
+
+if TYPE_CHECKING:
+    from policy_engine.policy.resolve import Policy
+
+
+@dataclass(frozen=True)
+class DbtPolicy:
+    """A policy of the project, and the node that it names as its source."""
+
+    policy: Policy
+    source: Node
+
+
+@dataclass(frozen=True)
+class Proved:
+    """What was found of one release. ``sources`` are the nodes whose people are in it."""
+
+    node: str
+    is_certified: bool
+    findings: tuple[GateFinding, ...] = ()
+    notes: tuple[str, ...] = ()
+    sources: frozenset[str] = frozenset()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    secrets: str = ""
+    words: frozenset[str] = frozenset()
+
+    def uncertified(self) -> Proved:
+        """The same, of a project whose macros are not to be trusted."""
+        return replace(self, is_certified=False)
+
+
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_NOOP = re.compile(
+    r"select \* from (?P<name>\S.*?) (?:where (?:false|1 ?= ?0|0 ?= ?1)|limit 0) ?;?", re.IGNORECASE
+)
+_SALT = re.compile(r"select\s+[\"`\[]?salt[\"`\]]?\s+from\s+([^\s)]+)", re.IGNORECASE)
+
+
+class _Refused(Exception):
+    """A release that is none, with every reason."""
+
+    def __init__(self, *findings: GateFinding) -> None:
+        super().__init__()
+        self.findings = findings
+
+
+@dataclass
+class Prover:
+    """Proves the releases of one project."""
+
+    reader: Reader
+
+    def check(self, node: Node, marks: Marks, policy: DbtPolicy | None) -> Proved:
+        """Whether a node is a certified release, and every reason why it is not."""
+        case = _Case(self.reader, node, marks, policy)
+        found = [*case.drawn_more_than_once(), *case.edited()]
+        cuts = {each.code for each in found} <= {"G24"}
+        try:
+            text = case.text()
+            shape = case.shape(text)
+            found += case.of_policy(text)
+        except _Refused as refused:
+            return Proved(node.id, False, (*found, *refused.findings), tuple(case.notes))
+        blocking = [each for each in found if each.code in {"G20", "G21"}]
+        return Proved(
+            node.id,
+            cuts and not blocking,
+            (*found, *case.findings),
+            tuple(case.notes),
+            case.sources(shape),
+            case.facts(shape),
+            _secrets(text),
+            words_in(text),
+        )
+
+
+@dataclass
+class _Case:
+    reader: Reader
+    node: Node
+    marks: Marks
+    policy: DbtPolicy | None
+    notes: list[str] = field(default_factory=list)
+    findings: list[GateFinding] = field(default_factory=list)
+    assumptions: tuple[str, ...] = ()
+    _proofs: dict[str, Proof] = field(default_factory=dict)
+
+    # Drawn once
+
+    def drawn_more_than_once(self) -> Iterator[GateFinding]:
+        """Why the release would be drawn again."""
+        if self.node.kind != "model" or self.node.is_python:
+            what = "Python model" if self.node.is_python else self.node.said_kind
+            yield self._finding("G20", f"is a {what}, and only a SQL model can be proved")
+            return
+        config, found = self.node.config, self.node.materialized or "view"
+        if found in {"view", "ephemeral", "materialized_view", "dynamic_table"}:
+            yield self._finding("G22", f"is a {found}: it draws a new sample at every read")
+        elif found == "table":
+            yield self._finding("G22", "is a table: it draws a new sample at every build")
+        elif found != "incremental":
+            yield self._finding(
+                "G22", f"is materialized as {found}: nobody knows how often it draws"
+            )
+        elif config.get("full_refresh") is not False:
+            said = "has no full_refresh=false: 'dbt build --full-refresh' draws a new sample"
+            yield self._finding("G22", said)
+        elif config.get("incremental_strategy") == "microbatch":
+            yield self._finding("G22", "is built in batches: each draws a new sample")
+        elif not self._stands():
+            said = "does not select * from {{ this }} where false once it stands: it draws again"
+            yield self._finding("G22", said)
+
+    def _stands(self) -> bool:
+        """Whether nothing is drawn where the release is there already."""
+        variants = self._variants(incremental=True)
+        return bool(variants) and all(self.is_noop(each.text) for each in variants or ())
+
+    def is_noop(self, text: str) -> bool:
+        """Whether a text is the empty select from the release itself."""
+        found = _NOOP.fullmatch(" ".join(_COMMENT.sub(" ", text).split()))
+        name = read_name(found["name"]) if found is not None else None
+        return name is not None and self.node.id in self.reader.meant(name)[0]
+
+    # Its text
+
+    def _variants(self, *, incremental: bool, sampled: bool = True) -> tuple[Rendered, ...] | None:
+        this = Relation(self.node.relation, self.node.id)
+        world = World(self.reader.manifest, this, incremental, sampled)
+        return rendered(self.node.raw, world)
+
+    def text(self) -> str:
+        """The text of the release: the compiled one if it is that, else what the template is."""
+        compiled = self.reader.compiled(self.node)
+        if compiled is None and not self.node.raw.strip():
+            raise _Refused(self._finding("G26", "has no text in this manifest"))
+        bodies = self._bodies()
+        if compiled is None:
+            return self._uncompiled(bodies)
+        if not self.is_noop(compiled):
+            proof = self._prove(compiled)
+            if proof.shape is not None:
+                return compiled
+            if not bodies or not self._is_empty_here(compiled):
+                raise _Refused(*self._unproved(proof, "compiled text"))
+            self.notes.append(f"{self.node.label}: empty in the target of this manifest")
+        if not bodies:
+            said = "stands already, so that its compiled text is not the release"
+            raise _Refused(self._finding("G26", said))
+        return bodies[0]
+
+    def _bodies(self) -> tuple[str, ...]:
+        """Every text that the template can become where the release does not stand yet.
+
+        None of them where one cannot be known; then the compiled text alone tells.
+        """
+        variants = self._variants(incremental=False)
+        if variants is None:
+            raise _Refused(self._finding("G23", "has a template with too many ways to be read"))
+        if not all(each.is_whole for each in variants):
+            asked = sorted({name for each in variants for name in each.asked})
+            if asked:
+                said = f"becomes another text by {', '.join(asked)}"
+                raise _Refused(self._finding("G23", said))
+            called = sorted({name for each in variants for name in each.called})
+            self.notes.append(f"{self.node.label}: proved as compiled; it uses {', '.join(called)}")
+            return ()
+        proofs = {each.text: self._prove(each.text) for each in variants}
+        proved = tuple(text for text, proof in proofs.items() if proof.shape is not None)
+        for text, proof in proofs.items():
+            if proof.shape is None and not (proved and is_empty(text, self.reader.dialect)):
+                which = "text" if len(proofs) == 1 else "text in one of its branches"
+                raise _Refused(*self._unproved(proof, which))
+        return proved
+
+    def _uncompiled(self, bodies: tuple[str, ...]) -> str:
+        if not bodies:
+            raise _Refused(self._finding("G26", "is not compiled"))
+        if self.marks.generated:
+            self.notes.append(f"{self.node.label}: not compiled; proved from its template")
+        else:
+            self.findings.append(self._finding("G26", "is not compiled"))
+        return bodies[0]
+
+    def _is_empty_here(self, compiled: str) -> bool:
+        """Whether the compiled text is the release with nobody in its sample."""
+        variants = self._variants(incremental=False, sampled=False) or ()
+        if any(is_filled(each.text, compiled) for each in variants if each.is_whole):
+            return "false" in compiled.lower()
+        return is_empty(compiled, self.reader.dialect)
+
+    # Its proof
+
+    def _prove(self, text: str) -> Proof:
+        if text not in self._proofs:
+            try:
+                self._proofs[text] = prove(text, self.reader.dialect)
+            except UsageError as error:
+                raise _Refused(self._finding("G20", f"cannot be proved: {error}")) from None
+        return self._proofs[text]
+
+    def _unproved(self, proof: Proof, which: str) -> Iterator[GateFinding]:
+        for each in proof.findings:
+            yield self._finding("G20", f"is not proved: its {which}, {_said(each)}")
+
+    def shape(self, text: str) -> ReleaseShape:
+        """The mechanism of a text, with what dbt needs beside the kernel's laws."""
+        proof = self._prove(text)
+        shape = proof.shape
+        if shape is None:
+            raise _Refused(*self._unproved(proof, "text"))
+        self.assumptions = proof.assumptions
+        wrong = [*self._beside_the_kernel(shape, text)]
+        if wrong:
+            raise _Refused(*wrong)
+        return shape
+
+    def _beside_the_kernel(self, shape: ReleaseShape, text: str) -> Iterator[GateFinding]:
+        if shape.method == "drawn":
+            yield self._finding("G20", "reads a drawn sample, which nobody draws in dbt")
+        if shape.method == "keyed" and WAITS not in self.assumptions:
+            said = "takes its secret from a parameter, which dbt cannot bind"
+            remedy = (
+                'Read it from the secrets relation: (SELECT "salt" FROM policy_engine_salts …).'
+            )
+            yield self._finding("G20", said, remedy)
+        if shape.target is not None:
+            yield self._finding("G20", "creates its table itself; dbt does that: write the query")
+        sources = self.sources(shape)
+        if not sources:
+            said = f"reads {shape.source}, which dbt does not know"
+            yield self._finding("G09", said)
+        for read in reads_of(text, self.reader.dialect).names:
+            made = self.reader.meant(read.name)[0] - {
+                node.id for node in self.reader.manifest.of_kind("source")
+            }
+            if made and read.name[-1].text.lower() == _secrets(text):
+                said = f"takes its secret from {shown(read.name)}, which the project makes itself"
+                yield self._finding("G27", said)
+
+    def sources(self, shape: ReleaseShape) -> frozenset[str]:
+        """The nodes that the release is drawn from."""
+        name = read_name(shape.source)
+        if name is None:
+            return self.reader.names.read_by(shape.source)
+        surely, perhaps = self.reader.meant(name)
+        return surely or perhaps
+
+    # Its policy
+
+    def of_policy(self, text: str) -> list[GateFinding]:
+        """Where the release is not the one of its policy."""
+        if self.policy is None:
+            if self.marks.generated or self.marks.policy:
+                named = self.marks.policy or "none"
+                return [self._finding("G21", f"has no policy in this project, found {named}")]
+            return []
+        # Policies need a library that takes long to load, and a release may have none.
+        from policy_engine.dbt.releases import DbtRelease
+        from policy_engine.verify.certificate import certify
+
+        release = DbtRelease(self.policy.policy, self.node, self.policy.source, "")
+        try:
+            certify(release.policy, text, self.reader.dialect)
+        except NotCertifiable as error:
+            name = self.policy.policy.file.name
+            return [
+                self._finding("G21", f"is not as {name} says: {_said(f)}") for f in error.findings
+            ]
+        digest = self.marks.policy_digest
+        if digest and digest != self.policy.policy.digest:
+            return [self._finding("G21", "was generated from another text of its policy")]
+        return []
+
+    def edited(self) -> Iterator[GateFinding]:
+        """Whether a generated text is another than its meta says."""
+        if not self.marks.generated and not self.marks.text_md5:
+            return
+        if not self.marks.text_md5:
+            yield self._finding("G24", "has no meta.privacy.text_md5")
+        elif self.marks.text_md5 != text_md5(self.node.raw):
+            yield self._finding("G24", "was changed after it was generated")
+
+    def facts(self, shape: ReleaseShape) -> Mapping[str, Any]:
+        """What a report says of a release."""
+        return {
+            "k": shape.k,
+            "rate": float(Fraction(shape.rate)),
+            "method": shape.method,
+            "unit": shape.unit,
+            "source": shape.source,
+            "assumptions": list(self.assumptions),
+        }
+
+    def _finding(self, code: str, said: str, remedy: str = "") -> GateFinding:
+        message = f"the release {self.node.label} {said}"
+        return finding(code, message, self.reader.manifest.file_of(self.node), remedy=remedy)
+
+
+def is_empty(text: str, dialect: str) -> bool:
+    """Whether a query says of itself that it has no rows.
+
+    >>> is_empty("select * from people where false", "duckdb"), is_empty("select 1", "duckdb")
+    (True, False)
+    """
+    import sqlglot
+    from sqlglot import exp
+
+    try:
+        query = sqlglot.parse_one(text, read=dialect)
+    except Exception:  # the parser raises more than errors of its own
+        return False
+    if not isinstance(query, exp.Select):
+        return False
+    where, limit = query.args.get("where"), query.args.get("limit")
+    if isinstance(where, exp.Where) and isinstance(where.this, exp.Boolean):
+        return not where.this.this
+    return isinstance(limit, exp.Limit) and limit.expression.name == "0"
+
+
+def _secrets(text: str) -> str:
+    """The name of the relation that the salt is read from, in lower case."""
+    import re
+
+    found = re.search(r"select\s+[\"`\[]?salt[\"`\]]?\s+from\s+([^\s)]+)", text, re.IGNORECASE)
+    name = read_name(found[1]) if found else None
+    return name[-1].text.lower() if name else ""
+
+
+def _said(found: Finding) -> str:
+    return f"line {found.line}: {found.code} {found.message}" if found.line else str(found)

@@ -1,0 +1,385 @@
+"""What a node reads beside what dbt's graph says of it.
+
+Three texts say so: the compiled one, which is what runs; the template, whose other branches run
+elsewhere; and the queries that a template runs while it is rendered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from policy_engine.dbt.lexing import holds_no_data, that_read
+from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
+from policy_engine.dbt.naming import Name, Names, dialect_of, shown
+from policy_engine.dbt.raw_text import (
+    has_branches,
+    is_plain,
+    is_word,
+    refs_in,
+    without_jinja,
+    without_refs,
+    words_in,
+)
+from policy_engine.dbt.relations import Reads, reads_of, scanned_reads
+from policy_engine.dbt.taint import Edge
+
+BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a query of its template"
+SAME = "the same table"
+HOLE = "\uf8ff"
+_HOLE_NAME = "policy_engine_hole"
+
+READ_KINDS = ("model", "snapshot", "test", "operation", "function")
+"""The kinds of nodes whose text runs."""
+
+
+@dataclass(frozen=True)
+class NodeReads:
+    """Hidden ``edges``, what dbt does not know (``unknown``), and why a text is not read."""
+
+    edges: tuple[Edge, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unread: str = ""
+
+
+@dataclass
+class Found:
+    """What is found while one node is read."""
+
+    edges: dict[tuple[str, str], Edge] = field(default_factory=dict)
+    unknown: dict[str, None] = field(default_factory=dict)
+    unread: str = ""
+
+    def edge(self, edge: Edge) -> None:
+        """Note an edge; of two between the same nodes the first stays."""
+        self.edges.setdefault((edge.parent, edge.child), edge)
+
+    def reads(self) -> NodeReads:
+        """All that was found."""
+        return NodeReads(tuple(self.edges.values()), tuple(self.unknown), self.unread)
+
+
+@dataclass
+class Reader:
+    """Reads the nodes of a manifest; ``target`` is the folder with dbt's compiled files."""
+
+    manifest: Manifest
+    target: Path | None = None
+    project: Path | None = None
+    _allowed: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def dialect(self) -> str:
+        """The dialect of the warehouse."""
+        return dialect_of(self.manifest.adapter)
+
+    @cached_property
+    def names(self) -> Names:
+        """Every relation of the project by name."""
+        names = Names(self.dialect)
+        taken = set()
+        for node in self.manifest.nodes.values():
+            for written in relations_of(node):
+                names.add(node.id, written)
+                taken.add(written.lower())
+        for node in self.manifest.disabled:
+            # What is not built any more may still be there, unless another took its place.
+            if node.id not in self.manifest.nodes and node.relation.lower() not in taken | {""}:
+                names.add(node.id, node.relation)
+        return names
+
+    @cached_property
+    def _calls(self) -> Mapping[str, str]:
+        """Relations that are no names, such as a source that is a file, and a name for each."""
+        sources = self.manifest.of_kind("source")
+        texts = {each for node in sources for each in relations_of(node)}
+        return {
+            written: f'"{_HOLE_NAME}_{place}"'
+            for place, written in enumerate(sorted(texts, key=len, reverse=True))
+            if self.names.read_by(written)
+        }
+
+    # Texts
+
+    def compiled(self, node: Node) -> str | None:
+        """The text that runs, from the manifest or from the file that dbt wrote."""
+        if node.compiled is not None or self.target is None or not node.file:
+            return node.compiled
+        files = [self.target / "compiled" / node.package / node.file]
+        written = text(node.data, "compiled_path")
+        if written and self.project is not None:
+            files.insert(0, self.project / written)
+        for file in files:
+            if file.is_file() and not self._is_older(file, node):
+                try:
+                    return file.read_text("utf-8")
+                except (OSError, UnicodeDecodeError):
+                    continue
+        return None
+
+    def _is_older(self, file: Path, node: Node) -> bool:
+        """Whether the file that a text was compiled from is younger than what came of it."""
+        own = None if self.project is None else self.project / node.file
+        try:
+            return own is not None and own.stat().st_mtime > file.stat().st_mtime
+        except OSError:
+            return False
+
+    def allowed(self, node: Node) -> frozenset[str]:
+        """What a node may read by name: its parents, and through ephemeral ones theirs."""
+        if node.id not in self._allowed:
+            found = {node.id}
+            ahead = list(self.manifest.child_of(node))
+            while ahead:
+                id_ = ahead.pop()
+                if id_ in found:
+                    continue
+                found.add(id_)
+                parent = self.manifest.nodes.get(id_)
+                if parent is not None and parent.materialized == "ephemeral":
+                    ahead += self.manifest.child_of(parent)
+            self._allowed[node.id] = frozenset(found)
+        return self._allowed[node.id]
+
+    # Reading
+
+    def may_read(self, node: Node, identifiers: frozenset[str]) -> bool:
+        """Whether a node may read a relation of one of these names beside its declared parents.
+
+        It tells without reading the text in earnest: a word that is not there is not read.
+        """
+        compiled, allowed = self.compiled(node), self.allowed(node)
+        if node.is_python or compiled is None or not self._is_told(node, allowed):
+            return True
+        for id_ in allowed:
+            parent = self.manifest.nodes.get(id_)
+            if parent is not None and parent.relation and parent.relation in compiled:
+                compiled = _without(compiled, parent.relation)
+        if has_branches(node):
+            compiled = f"{compiled} {without_refs(node.raw)}"
+        if not identifiers.isdisjoint(words_in(compiled)):
+            return True
+        if "*" in compiled and self.dialect == "bigquery":
+            return True
+        return any(each in compiled.lower() for each in _no_words(identifiers))
+
+    def _is_told(self, node: Node, allowed: frozenset[str]) -> bool:
+        """Whether a template says in plain words what it refs, and refs no more than is known."""
+        return is_plain(node) and all(
+            parent in allowed for parent in refs_in(node, self.manifest) if has_branches(node)
+        )
+
+    def read(self, node: Node, *, branches: bool = True) -> NodeReads:
+        """What a node reads beside its declared parents.
+
+        Without ``branches`` those of a plain template are left out: ``may_read`` saw nothing there.
+        """
+        if node.is_python:
+            from policy_engine.dbt.python_models import read_python
+
+            return read_python(node, self)
+        compiled, allowed, found = self.compiled(node), self.allowed(node), Found()
+        if compiled is not None:
+            runs = that_read(compiled) if node.kind == "operation" else compiled
+            self.note(reads_of(self._plain(runs), self.dialect), node, allowed, found)
+        if node.raw and compiled is None:
+            self._templates(node, allowed, found, None)
+        elif node.raw and ((branches and has_branches(node)) or not self._is_told(node, allowed)):
+            self._templates(node, allowed, found, compiled)
+        return found.reads()
+
+    def _templates(
+        self, node: Node, allowed: frozenset[str], found: Found, compiled: str | None
+    ) -> None:
+        from policy_engine.dbt.templates import Relation, World, rendered
+
+        this = Relation(node.relation or node.name, node.id)
+        variants = rendered(node.raw, World(self.manifest, this))
+        if variants is None:
+            found.unread = "" if compiled is not None else "its template cannot be read"
+            self._words(node, allowed, found)
+            return
+        for variant in variants:
+            for parent in sorted(variant.refs - allowed):
+                found.edge(Edge(parent, node.id, BRANCH))
+            known = allowed | variant.refs
+            if compiled is None or not is_filled(variant.text, compiled):
+                self._text(variant.text, node, known, found, BY_NAME, counts=compiled is None)
+            for query in variant.queries:
+                self._text(query, node, known, found, QUERY, counts=True)
+            if compiled is None and not variant.is_whole and not found.unread:
+                called = ", ".join(sorted(variant.called)[:3]) or "what only a run can tell"
+                found.unread = f"it is not compiled, and uses {called}"
+
+    def _words(self, node: Node, allowed: frozenset[str], found: Found) -> None:
+        """What the words say of a template that cannot be walked."""
+        for parent in refs_in(node, self.manifest):
+            if parent and parent not in allowed:
+                found.edge(Edge(parent, node.id, BRANCH))
+        reads = scanned_reads(without_jinja(node.raw))
+        names = tuple(read for read in reads.names if read.sure or len(read.name) > 1)
+        self.note(Reads(names, reads.calls, parsed=False), node, allowed, found, counts=False)
+
+    def _text(
+        self,
+        written: str,
+        node: Node,
+        allowed: frozenset[str],
+        found: Found,
+        how: str,
+        *,
+        counts: bool,
+    ) -> None:
+        """Note what a rendered text reads; what dbt does not know only if it ``counts``."""
+        written = that_read(written) if node.kind == "operation" else written
+        if _FROM.search(written) is not None:
+            reads = reads_of(self._plain(written), self.dialect)
+            self.note(reads, node, allowed, found, how=how, counts=counts)
+
+    def _plain(self, written: str) -> str:
+        """A text with a name in the place of each source that is a call or a file."""
+        for call, name in self._calls.items():
+            if call in written:
+                written = written.replace(call, name)
+        return written.replace(HOLE, _HOLE_NAME)
+
+    # Names
+
+    def meant(self, name: Name) -> tuple[frozenset[str], frozenset[str]]:
+        """The nodes that a name means: surely, and perhaps."""
+        if len(name) == 1 and name[0].text.startswith(f"{_HOLE_NAME}_"):
+            call = next((k for k, v in self._calls.items() if v == f'"{name[0].text}"'), "")
+            return self.names.read_by(call), frozenset()
+        if _has_hole(name):
+            return frozenset(), self._with_hole(name)
+        found = self.names.meant(name)
+        if not found.any and len(name) == 1 and name[0].quoted:
+            return self.names.read_by(f"'{name[0].text}'"), frozenset()
+        return found.surely, found.perhaps
+
+    def _with_hole(self, name: Name) -> frozenset[str]:
+        """The nodes that a name may mean whose schema or database only a run can tell."""
+        if _HOLE_NAME in name[-1].text:
+            return frozenset()
+        return self.names.meant(name[-1:]).any
+
+    def note(
+        self,
+        reads: Reads,
+        node: Node,
+        allowed: frozenset[str],
+        found: Found,
+        *,
+        how: str = BY_NAME,
+        counts: bool = True,
+    ) -> None:
+        """Note the edges and the unknown relations of what a text reads."""
+        for read in reads.names:
+            surely, perhaps = self.meant(read.name)
+            is_declared = bool(surely & allowed) and (len(read.name) > 1 or len(surely) == 1)
+            for parent in sorted((surely or perhaps) - allowed) if not is_declared else ():
+                found.edge(Edge(parent, node.id, how))
+            is_known = bool(surely) or not read.sure or holds_no_data(read.name)
+            if not is_known and counts and not _has_hole(read.name):
+                found.unknown[shown(read.name)] = None
+        for call in reads.calls:
+            surely, perhaps = self.meant(call.name) if call.name else (frozenset(), frozenset())
+            for parent in sorted((surely | perhaps) - allowed):
+                found.edge(Edge(parent, node.id, how))
+            if not surely and counts:
+                found.unknown[_brief(call.text)] = None
+
+
+_FROM = re.compile(r"\b(?:from|join|into|using|table|update)\b", re.IGNORECASE)
+
+
+def relations_of(node: Node) -> Iterator[str]:
+    """Every relation that a node is or makes."""
+    if node.relation:
+        yield node.relation
+    if node.kind == "source":
+        yield from _external(node)
+    if node.kind == "saved_query":
+        for export in sequence(node.data, "exports"):
+            if isinstance(export, Mapping):
+                config = mapping(export, "config")
+                alias = text(config, "alias") or text(export, "name")
+                parts = (text(config, "database"), text(config, "schema_name"), alias)
+                yield ".".join(f'"{part}"' for part in parts if part)
+
+
+def _external(node: Node) -> Iterator[str]:
+    """The file that a source of dbt-duckdb is; dbt v2 does not say so in relation_name."""
+    for place in (node.config, mapping(node.config, "meta"), mapping(node.data, "meta")):
+        location = text(place, "external_location")
+        for key in ("name", "identifier", "schema", "source_name") if location else ():
+            location = location.replace("{" + key + "}", text(node.data, key) or node.name)
+        if location:
+            yield location if "(" in location else f"'{location}'"
+            return
+
+
+def is_filled(template: str, whole: str) -> bool:
+    """Whether a text with holes becomes another one, but for blanks, when they are filled.
+
+    >>> is_filled(f"select {HOLE} from {HOLE}.a", "select 1  from  main.a")
+    True
+    """
+    pieces = [" ".join(piece.split()) for piece in template.split(HOLE)]
+    rest = " ".join(whole.split())
+    if len(pieces) == 1:
+        return pieces[0] == rest
+    if not rest.startswith(pieces[0]) or not rest.endswith(pieces[-1]):
+        return False
+    place = len(pieces[0])
+    for piece in pieces[1:-1]:
+        found = rest.find(piece, place)
+        if found < 0:
+            return False
+        place = found + len(piece)
+    return place <= len(rest) - len(pieces[-1])
+
+
+@lru_cache(maxsize=16)
+def _no_words(identifiers: frozenset[str]) -> tuple[str, ...]:
+    """The names that are no single word, such as "People Dim"."""
+    return tuple(each for each in identifiers if not is_word(each))
+
+
+def _without(written: str, relation: str) -> str:
+    """A text without a relation's name, where that is not a part of a longer one.
+
+    >>> _without("from a.b, a.bc, x.a.b", "a.b")
+    'from  , a.bc, x.a.b'
+    """
+    pieces, start, place = [], 0, written.find(relation)
+    while place >= 0:
+        end = place + len(relation)
+        around = written[place - 1 : place] + written[end : end + 1]
+        if not any(sign in _IN_A_NAME or sign.isalnum() for sign in around):
+            pieces.append(written[start:place])
+            start = end
+        place = written.find(relation, end)
+    return " ".join([*pieces, written[start:]])
+
+
+_IN_A_NAME = frozenset('_$."`')
+
+
+def _has_hole(name: Name) -> bool:
+    return any(_HOLE_NAME in part.text for part in name)
+
+
+def _brief(written: str) -> str:
+    line = " ".join(written.split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def edges_of_graph(manifest: Manifest, nodes: Iterable[Node]) -> Iterator[Edge]:
+    """The edges that dbt knows."""
+    for node in nodes:
+        for parent in manifest.child_of(node):
+            yield Edge(parent, node.id)

@@ -1,0 +1,233 @@
+"""The rules of the gate: what each code means, why, and what mends it.
+
+A code never changes its meaning, and a retired one is not used again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy_engine.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: a sentence, why it stands, and what mends a breach."""
+
+    code: str
+    title: str
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class GateFinding:
+    """One breach of a rule.
+
+    ``path`` are the names from where the data is to where it goes. ``file`` is relative to the
+    project; ``line`` counts from 1, and is 0 where there is none to show.
+
+    >>> print(GateFinding("G01", "exposure board shows sensitive data", "models/a.yml", 3,
+    ...                   path=("raw.people", "exposure board"), remedy="read a release"))
+    models/a.yml:3: G01 exposure board shows sensitive data
+        raw.people → exposure board
+        read a release
+    """
+
+    code: str
+    message: str
+    file: str = ""
+    line: int = 0
+    path: tuple[str, ...] = ()
+    remedy: str = ""
+
+    @property
+    def place(self) -> str:
+        """The file and the line, as compilers write them."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def shown_path(self) -> str:
+        """The path with arrows."""
+        return " → ".join(self.path)
+
+    def __str__(self) -> str:
+        head = f"{self.place}: {self.code}" if self.file else self.code
+        more = [each for each in (self.shown_path, self.remedy) if each]
+        return "\n    ".join([f"{head} {self.message}", *more])
+
+
+_RELEASE_IT = (
+    "Let it read a certified release ('policy-engine dbt init' starts one), or do not show it."
+)
+
+_RULES = (
+    Rule(
+        "G01",
+        "An exposure shows no sensitive data but through a certified release.",
+        "An exposure is where data leaves the warehouse for people: a dashboard, a notebook, an"
+        " application. What it reads is seen by everyone who sees it.",
+        _RELEASE_IT,
+    ),
+    Rule(
+        "G02",
+        "A public model holds no sensitive data but through a certified release.",
+        "access: public lets every project ref the model, and classification: public says that"
+        " everybody may read it.",
+        _RELEASE_IT,
+    ),
+    Rule(
+        "G03",
+        "Nothing that holds sensitive data is granted to everybody.",
+        "A grant to public, to all users or to every account of the warehouse is a publication.",
+        "Grant it to the roles that need it, or grant a certified release.",
+    ),
+    Rule(
+        "G04",
+        "A saved query exports no sensitive data.",
+        "An export writes a table or a view that other tools read.",
+        _RELEASE_IT,
+    ),
+    Rule(
+        "G05",
+        "No hook, operation or macro takes sensitive data elsewhere.",
+        "What a hook copies, exports, inserts or creates stands outside dbt's graph: no ref shows"
+        " it, and no test sees it.",
+        "Make a model of it, so that dbt knows it; or take it out of the hook.",
+    ),
+    Rule(
+        "G06",
+        "No sensitive data is written to files or sent away by a model.",
+        "A file outside the warehouse has none of its access rules.",
+        "Materialize it as a table or a view; export a certified release instead.",
+    ),
+    Rule(
+        "G07",
+        "A test of sensitive data stores no failures.",
+        "store_failures keeps the raw rows that fail, in a table that others may read.",
+        "Set store_failures: false for the test, or test the release.",
+    ),
+    Rule(
+        "G08",
+        "Sensitive data is read by ref() or source(), never by the name of its table.",
+        "A name that is written out is an edge that dbt's graph does not have: lineage, access and"
+        " groups do not see it.",
+        "Write {{ ref('…') }} or {{ source('…', '…') }} in its place.",
+    ),
+    Rule(
+        "G09",
+        "What stands before an exposure, a public model or a grant is known to dbt.",
+        "A table that dbt does not know, or a file, may hold anything. What is not known counts as"
+        " sensitive.",
+        "Declare it as a source and write meta.privacy.classification on it; or make it a seed.",
+    ),
+    Rule(
+        "G10",
+        "What stands before an exposure, a public model or a grant has a text that can be read.",
+        "Without its compiled text nobody can tell what a model with macros or conditions reads.",
+        "Run 'dbt compile' (or 'dbt build') of the whole project, and the gate again.",
+    ),
+    Rule(
+        "G20",
+        "A release is proved from its text.",
+        "A release is what the kernel can prove to sample, recode and suppress. What it cannot"
+        " prove does not cut the way of sensitive data.",
+        "Mend what is found; 'policy-engine check' proves a text by itself.",
+    ),
+    Rule(
+        "G21",
+        "A release is the one that its policy asks for.",
+        "The guarantee and its price are those of the policy.",
+        "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
+    ),
+    Rule(
+        "G22",
+        "A release is drawn once.",
+        "A view or an ephemeral model draws a new sample at every read, a table at every build, an"
+        " incremental model at every full refresh. Every draw is a new release at a new price.",
+        "Write config(materialized='incremental', full_refresh=false) and, where"
+        " is_incremental(), select * from {{ this }} where false.",
+    ),
+    Rule(
+        "G23",
+        "A release has one text, whatever the target, the variables and the day.",
+        "What was proved must be what runs. A condition on the target, on a variable or on what a"
+        " query answers makes another text elsewhere.",
+        "Take the condition out of the release, or generate it: 'policy-engine dbt sync'.",
+    ),
+    Rule(
+        "G24",
+        "A generated release is as it was generated.",
+        "Its meta says which text was certified (text_md5), and this is another.",
+        "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
+    ),
+    Rule(
+        "G25",
+        "No macro that a release rests on is replaced.",
+        "The project's own macro of that name would run in the place of dbt's or the engine's, and"
+        " do something else than what was proved.",
+        "Remove the macro or rename it; 'policy-engine dbt sync' renews the engine's package.",
+    ),
+    Rule(
+        "G26",
+        "A release is compiled, or can be read without.",
+        "Macros and conditions may make anything of a text; only the compiled text shows what.",
+        "Run 'dbt compile' where the release does not exist yet, and the gate again.",
+    ),
+    Rule(
+        "G27",
+        "The secrets of the samples are touched by nobody but the engine.",
+        "Who knows the secret of a sample knows who is in it, and the release has no guarantee.",
+        "Take the table of the secrets out of the model, hook or macro.",
+    ),
+    Rule(
+        "G30",
+        "meta.privacy can be read.",
+        "A slip of the pen must not leave data exposed: what cannot be read counts as sensitive.",
+        "Write classification: sensitive, internal or public; and release: true on a release.",
+    ),
+    Rule(
+        "G31",
+        "A policy of the project can be read, and names a source that dbt knows.",
+        "The source of a policy is sensitive by that alone; a policy that cannot be read protects"
+        " nothing.",
+        "Mend the policy; 'policy-engine validate' lists all that is wrong with it.",
+    ),
+    Rule(
+        "G40",
+        "The manifest is of the project as it is.",
+        "What is read is the manifest: it must be made of the files that are there.",
+        "Run 'dbt compile', and the gate again.",
+    ),
+)
+
+RULES = {rule.code: rule for rule in _RULES}
+"""Every rule by its code."""
+
+
+def rule_named(code: str) -> Rule:
+    """The rule of a code.
+
+    Raises:
+        UsageError: there is none.
+
+    >>> rule_named("g07").title
+    'A test of sensitive data stores no failures.'
+    """
+    found = RULES.get(code.upper())
+    if found is None:
+        raise UsageError(f"the code must be one of {', '.join(RULES)}, found {code}")
+    return found
+
+
+def finding(
+    code: str,
+    message: str,
+    file: str = "",
+    line: int = 0,
+    *,
+    path: tuple[str, ...] = (),
+    remedy: str = "",
+) -> GateFinding:
+    """A breach of a rule, with the rule's own remedy where no other is given."""
+    return GateFinding(code, message, file, line, path, remedy or RULES[code].remedy)

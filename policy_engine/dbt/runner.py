@@ -1,0 +1,122 @@
+"""dbt as a subprocess: nothing of it is imported, so that every version of it will do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from policy_engine.errors import FileError, WarehouseError
+
+VARIABLE = "POLICY_ENGINE_DBT"
+"""The environment variable that names the dbt to run; the default is ``dbt`` on PATH."""
+
+_LAST_LINES = 12
+
+
+@dataclass(frozen=True)
+class Dbt:
+    """How dbt is run: the folder of its project, and what is named as dbt names it.
+
+    ``profiles`` and ``target`` are None where dbt's own rule finds them.
+    """
+
+    project: Path
+    profiles: Path | None = None
+    target: str | None = None
+
+    def run(self, *words: str, shown: bool = False) -> str:
+        """Run a command of dbt in its project, and return what it wrote.
+
+        ``shown``: what it writes goes to the terminal, and is not returned.
+
+        Raises:
+            FileError: there is no dbt.
+            WarehouseError: the command failed; the message has the end of what it wrote.
+        """
+        command = [executable(), *words, *self._options()]
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self.project,
+                check=False,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                stdout=None if shown else subprocess.PIPE,
+                stderr=None if shown else subprocess.STDOUT,
+            )
+        except OSError as error:
+            raise FileError(f"{command[0]} cannot be run: {error.strerror}") from None
+        if done.returncode != 0:
+            raise WarehouseError(_failed(words, done.stdout or ""))
+        return done.stdout or ""
+
+    def rows(self, template: str) -> tuple[Mapping[str, Any], ...]:
+        """The rows of a query, by the connection of the profile; the text is a template of dbt's.
+
+        Neither the text nor the rows may hold a secret or a value of the source: dbt logs both.
+
+        Raises:
+            FileError, WarehouseError: as ``run`` does; or dbt wrote no rows.
+        """
+        said = self.run(
+            "show", "--quiet", "--output", "json", "--limit", "-1", "--inline", template
+        )
+        return _rows(said)
+
+    def _options(self) -> Sequence[str]:
+        options = ["--project-dir", str(self.project.resolve())]
+        if self.profiles is not None:
+            options += ["--profiles-dir", str(self.profiles.resolve())]
+        if self.target is not None:
+            options += ["--target", self.target]
+        return options
+
+
+def _rows(said: str) -> tuple[Mapping[str, Any], ...]:
+    """The rows of what ``dbt show`` wrote: a list, which 1.x puts into a mapping.
+
+    >>> _rows('{"show": [{"n": 1}]}'), _rows('[{"n": 1}]')
+    (({'n': 1},), ({'n': 1},))
+    """
+    decoder = json.JSONDecoder()
+    for place, sign in enumerate(said):
+        if sign not in "[{":
+            continue
+        try:
+            found, _ = decoder.raw_decode(said, place)
+        except ValueError:
+            continue
+        rows = found.get("show") if isinstance(found, dict) else found
+        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+            return tuple(rows)
+    raise WarehouseError(_failed(("show",), said))
+
+
+def executable() -> str:
+    """The dbt to run.
+
+    Raises:
+        FileError: there is none.
+    """
+    named = os.environ.get(VARIABLE, "").strip()
+    found = shutil.which(named or "dbt")
+    if found is None:
+        wanted = f"{VARIABLE} names {named}, which" if named else "dbt, which is not on PATH and"
+        raise FileError(
+            f"{wanted} cannot be run: activate the environment that has dbt, or set {VARIABLE} to"
+            " its path"
+        )
+    return found
+
+
+def _failed(words: Sequence[str], said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
+    return "\n".join([f"dbt {words[0]} failed:", *[f"  {line}" for line in lines]])

@@ -1,0 +1,350 @@
+"""Where data leaves a project, and what of it holds sensitive data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.dbt.lexing import is_everybody
+from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping, sequence
+from policy_engine.dbt.marks import Marks
+from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.raw_text import words_in
+from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
+from policy_engine.dbt.rules import GateFinding, finding
+from policy_engine.dbt.taint import Edge, Graph, Taint
+
+if TYPE_CHECKING:
+    from policy_engine.dbt.hooks import Moved
+    from policy_engine.dbt.proving import Proved
+
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class View:
+    """A project with everything that is known of where its data goes."""
+
+    manifest: Manifest
+    reader: Reader
+    graph: Graph
+    taint: Taint
+    certified: set[str]
+    marks: Mapping[str, Marks]
+    project: DbtProject | None = None
+    releases: tuple[Proved, ...] = ()
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The names of the relations with the secrets of samples, in lower case."""
+        return frozenset(each.secrets for each in self.releases if each.secrets)
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The words of every release's text, among them the functions that it calls."""
+        return frozenset(word for each in self.releases for word in each.words)
+
+    @cached_property
+    def sinks(self) -> tuple[tuple[Node, str], ...]:
+        """The nodes through which data leaves, each with the code of the rule."""
+        return tuple(_sinks(self))
+
+    def label(self, id_: str) -> str:
+        """A node's name as people say it."""
+        node = self.manifest.nodes.get(id_) or next(
+            (node for node in self.manifest.disabled if node.id == id_), None
+        )
+        return node.label if node is not None else id_
+
+    def way(self, id_: str) -> tuple[str, ...]:
+        """The names from where the data is to a node; how, where dbt does not know it."""
+        edges = self.taint.way(id_)
+        start = edges[0].parent if edges else id_
+        return (self.label(start), *self.steps(edges))
+
+    def steps(self, edges: Iterable[Edge]) -> tuple[str, ...]:
+        """The names of where edges lead."""
+        return tuple(
+            f"{self.label(edge.child)} ({edge.how})" if edge.how else self.label(edge.child)
+            for edge in edges
+        )
+
+
+def _sinks(view: View) -> Iterator[tuple[Node, str]]:
+    for node in view.manifest.nodes.values():
+        marks = view.marks.get(node.id)
+        if node.kind == "exposure":
+            yield node, "G01"
+        elif node.access == "public" or (marks is not None and marks.public):
+            yield node, "G02"
+        if everybody(node, view.reader.dialect):
+            yield node, "G03"
+        if node.kind == "saved_query" and sequence(node.data, "exports"):
+            yield node, "G04"
+
+
+_SAID = {
+    "G01": "shows sensitive data",
+    "G02": "is public and holds sensitive data",
+    "G03": "holds sensitive data and is granted to",
+    "G04": "exports sensitive data",
+}
+
+
+def shown(view: View) -> Iterator[GateFinding]:
+    """The sinks that sensitive data reaches."""
+    for node, code in view.sinks:
+        if not view.taint.reaches(node.id):
+            continue
+        if code == "G02" and node.kind == "source":
+            said = f"{node.label} is marked public, and is sensitive"
+        else:
+            to = f" {', '.join(everybody(node, view.reader.dialect))}" if code == "G03" else ""
+            said = f"{node.label} {_SAID[code]}{to}"
+        yield finding(code, said, view.manifest.file_of(node), path=view.way(node.id))
+
+
+def everybody(node: Node, dialect: str) -> tuple[str, ...]:
+    """Those of a node's grantees that are everybody."""
+    grants = mapping(node.config, "grants")
+    given = [each for value in grants.values() for each in _listed(value)]
+    return tuple(dict.fromkeys(each for each in given if is_everybody(each, dialect)))
+
+
+def _listed(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):  # {"+": […]} adds to what was granted before
+        for each in value.values():
+            yield from _listed(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _listed(each)
+
+
+def stored_failures(view: View, arguments: Mapping[str, Any]) -> Iterator[GateFinding]:
+    """Tests of sensitive data that keep the rows that fail."""
+    for node in view.manifest.of_kind("test"):
+        how = _stores(node, arguments)
+        if how and view.taint.reaches(node.id):
+            yield finding(
+                "G07",
+                f"{node.label} stores rows of sensitive data ({how})",
+                view.manifest.file_of(node),
+                path=view.way(node.id),
+            )
+
+
+def _stores(node: Node, arguments: Mapping[str, Any]) -> str:
+    """How a test stores its failures; '' where it does not."""
+    kept, written = node.config.get("store_failures_as"), node.config.get("store_failures")
+    if kept in {"table", "view"}:
+        return f"store_failures_as: {kept}"
+    if kept is None and written is True:
+        return "store_failures: true"
+    if kept is None and written is None and arguments.get("store_failures") is True:
+        return "--store-failures"
+    return ""
+
+
+def written_elsewhere(view: View) -> Iterator[GateFinding]:
+    """Models that write sensitive data to files, or send it away."""
+    for node in view.manifest.of_kind("model", "snapshot"):
+        if not view.taint.reaches(node.id):
+            continue
+        what = _written(node, view)
+        for said, line in what:
+            message = f"{node.label} {said}"
+            yield finding("G06", message, view.manifest.file_of(node), line, path=view.way(node.id))
+
+
+def _written(node: Node, view: View) -> Iterator[tuple[str, int]]:
+    if node.materialized == "external":
+        place = node.config.get("location")
+        yield f"is written to a file{f', {place}' if isinstance(place, str) else ''}", 0
+    elif node.materialized not in _BUILT_IN:
+        from policy_engine.dbt.hooks import exports, materialization_macros
+
+        for macro in materialization_macros(node.materialized, view.reader):
+            statement = exports(macro)
+            if statement:
+                yield f"is exported by its materialization: {statement}", 0
+    if node.is_python:
+        from policy_engine.dbt.python_models import writes_of
+
+        for call, line in writes_of(node)[:_NAMED]:
+            yield f"may send what it reads elsewhere: {call}", line
+
+
+_BUILT_IN = frozenset(
+    {
+        "", "view", "table", "incremental", "ephemeral", "snapshot", "seed", "materialized_view",
+        "dynamic_table", "test",
+    }
+)  # fmt: skip
+
+
+def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
+    """What a sink rests on that dbt does not know, or whose text nobody can read.
+
+    What was not read before, because no sensitive name stands in it, is read now: ``reads`` grows,
+    and the graph with it, while the way goes upwards.
+    """
+    told: set[str] = set()
+    unread: dict[str, GateFinding] = {}
+    for sink, _ in view.sinks:
+        for id_, edges in view.graph.behind(sink.id, view.certified):
+            node = view.manifest.nodes.get(id_)
+            if id_ in told or node is None or node.kind not in READ_KINDS:
+                continue
+            told.add(id_)
+            if id_ not in reads:
+                reads[id_] = view.reader.read(node, branches=False)
+                for edge in reads[id_].edges:
+                    view.graph.add(edge)
+            found = reads[id_]
+            way = (node.label, *view.steps(edges))
+            for name in found.unknown:
+                if name.lower().rpartition(".")[2] in view.secrets:
+                    continue
+                said = f"{node.label} reads {name}, which dbt does not know"
+                yield finding("G09", said, view.manifest.file_of(node), path=(name, *way))
+            if found.unread:
+                said = f"{node.label} cannot be read: {found.unread}"
+                remedy = _PYTHON if node.is_python else ""
+                unread[id_] = finding(
+                    "G10", said, view.manifest.file_of(node), path=way, remedy=remedy
+                )
+    yield from _few(list(unread.values()))
+
+
+_PYTHON = "Write the names of what it reads as texts, in dbt.ref() and dbt.source()."
+
+
+def _few(found: list[GateFinding]) -> Iterator[GateFinding]:
+    """A few findings one by one; many of them, as of a project that was only parsed, as one."""
+    if len(found) <= _NAMED:
+        yield from found
+        return
+    said = f"{len(found)} models before an exposure, a public model or a grant are not compiled"
+    yield finding("G10", f"{said}: {', '.join(each.path[0] for each in found[:_NAMED])} …")
+
+
+def moved(view: View) -> Iterator[GateFinding]:
+    """What hooks, operations and macros do with sensitive data."""
+    texts = list(_hooked(view))
+    macros = [m for m in view.manifest.macros.values() if _is_suspect(m.sql) and m.package]
+    if not texts and not macros:
+        return
+    from policy_engine.dbt.hooks import Held, macro_moves, moved_by
+    from policy_engine.dbt.templates import is_internal
+
+    held = Held(view.reader, view.taint.reaches)
+    told: dict[tuple[str, str, str], GateFinding] = {}
+    used: set[str] = set()
+    for node, setting, text in texts:
+        for each in moved_by(text, held):
+            where = f"{setting} of {node.label}" if setting else node.label
+            _tell(told, each, where, view.manifest.file_of(node), view)
+            used |= set(node.macros)
+        for wrong in (*_secret_in(text, node, view), *_replaced_in(text, node, view)):
+            told.setdefault((wrong.code, "", wrong.message), wrong)
+    for macro in macros:
+        is_other = not is_internal(macro.package) and macro.package != "policy_engine"
+        if is_other and macro.id not in used:
+            for each in macro_moves(macro, held):
+                _tell(told, each, f"the macro {macro.name}", _macro_file(macro, view), view)
+    yield from told.values()
+
+
+def _tell(
+    told: dict[tuple[str, str, str], GateFinding], moved: Moved, where: str, file: str, view: View
+) -> None:
+    way = (*view.way(moved.node), where) if moved.node else ()
+    label = view.label(moved.node) if moved.node else "sensitive data"
+    verb = f"{where}: {label} {moved.what}" if moved.node else f"{where} {moved.what}"
+    if moved.node or view.taint.reached:
+        told.setdefault((moved.code, moved.node, where), finding(moved.code, verb, file, path=way))
+
+
+def _macro_file(macro: Macro, view: View) -> str:
+    is_own = macro.package == view.manifest.project
+    return macro.file if is_own else f"dbt_packages/{macro.package}/{macro.file}"
+
+
+def _hooked(view: View) -> Iterator[tuple[Node, str, str]]:
+    """Every text that runs beside a model, with the node and the setting it stands in."""
+    for node in view.manifest.nodes.values():
+        if node.kind == "operation":
+            if node.package == "policy_engine":
+                continue
+            compiled = view.reader.compiled(node)
+            texts = [compiled] if compiled is not None else []
+            if "{" in node.raw:
+                from policy_engine.dbt.hooks import template_texts
+
+                texts += template_texts(node.raw, view.reader)
+            elif compiled is None:
+                texts.append(node.raw)
+            yield from ((node, "", text) for text in texts if text.strip())
+        elif node.hooks():
+            from policy_engine.dbt.hooks import texts_of_hooks
+
+            for setting, text in texts_of_hooks(node, view.reader):
+                if text.strip():
+                    yield node, setting, text
+
+
+_MOVES = re.compile(
+    r"\b(?:copy|unload|export|outfile|insert|create|clone|rename|grant|merge)\b", re.IGNORECASE
+)
+
+
+def _is_suspect(sql: str) -> bool:
+    return _MOVES.search(sql) is not None
+
+
+def _secret_in(text: str, node: Node, view: View) -> Iterator[GateFinding]:
+    """That a hook touches the secrets of the samples."""
+    if view.secrets & words_in(text):
+        said = f"{node.label} has a hook that touches the secrets of the samples"
+        yield finding("G27", said, view.manifest.file_of(node))
+
+
+_FUNCTION = re.compile(
+    r"\bcreate\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+)?(?:aggregate\s+)?(?:function|macro)\s+"
+    r"(?:if\s+not\s+exists\s+)?[\w.\"`\[\]]*?\"?(\w+)[\"`\]]?\s*\(",
+    re.IGNORECASE,
+)
+
+
+def _replaced_in(text: str, node: Node, view: View) -> Iterator[GateFinding]:
+    """That a hook makes a function of the name of one that a release calls."""
+    for name in _FUNCTION.findall(text):
+        if name.lower() in view.called:
+            said = f"{node.label} has a hook that makes a function {name}, which a release calls"
+            yield finding("G25", said, view.manifest.file_of(node))
+
+
+def replaced_functions(view: View) -> Iterator[GateFinding]:
+    """Functions of the project that have the name of one that a release calls."""
+    for node in view.manifest.of_kind("function"):
+        if node.name.lower() in view.called:
+            said = f"{node.label} has the name of a function that a release calls"
+            yield finding("G25", said, view.manifest.file_of(node))
+
+
+def secrets_read(view: View) -> Iterator[GateFinding]:
+    """Models that read the secrets of the samples."""
+    if not view.secrets:
+        return
+    releases = {each.node for each in view.releases}
+    for node in view.manifest.of_kind(*READ_KINDS):
+        text = view.reader.compiled(node) or node.raw
+        is_read = node.id not in releases and node.kind != "operation"
+        if is_read and view.secrets & words_in(text):
+            said = f"{node.label} reads the secrets of the samples"
+            yield finding("G27", said, view.manifest.file_of(node))

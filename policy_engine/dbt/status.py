@@ -1,0 +1,68 @@
+"""How the releases of a target stand: a look, which changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from policy_engine.books import has_ledger, open_ledger, trusted_keys
+from policy_engine.dbt.booking import Desk, ends_of
+from policy_engine.dbt.releases import DbtRelease
+from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.store import Ledger
+from policy_engine.release import digest_of_lines
+from policy_engine.requests import Run, place_of
+from policy_engine.settlement import certifies
+
+State = Literal["not reserved", "reserved", "built", "certified", "changed", "gone", "refused"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One release: how it stands, and the entry that paid for it last."""
+
+    release: DbtRelease
+    state: State
+    entry: Entry | None = None
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing stands that no certificate speaks of."""
+        return self.state in {"not reserved", "reserved", "certified", "gone"}
+
+
+def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Standing, ...]:
+    """How every release stands.
+
+    Raises:
+        LedgerError, WarehouseError: as it says.
+    """
+    if not has_ledger(desk.project):
+        return tuple(_of_entry(desk, release, None) for release in releases)
+    with open_ledger(desk.project) as ledger:
+        return tuple(_of_entry(desk, each, _last(desk, ledger, each)) for each in releases)
+
+
+def _last(desk: Desk, ledger: Ledger, release: DbtRelease) -> Entry | None:
+    return ledger.last_at(place_of(release.policy, ends_of(desk.project, release)))
+
+
+def _of_entry(desk: Desk, release: DbtRelease, entry: Entry | None) -> Standing:
+    return Standing(release, _state(desk, release, entry), entry)
+
+
+def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> State:
+    if not desk.stands(release.parts):
+        if entry is None:
+            return "not reserved"
+        return "reserved" if entry.only_digest is None else "gone"
+    if entry is None or entry.only_digest is None:
+        return "built"
+    lines = desk.warehouse.release_lines(release.parts[-desk.depth :])
+    if digest_of_lines(lines)[0] != entry.only_digest:
+        return "changed"
+    if entry.state != "committed":
+        return "refused"
+    trusted = trusted_keys(desk.project)
+    good = certifies(Run.of_entry(entry), release.certificate, trusted)
+    return "certified" if good else "built"

@@ -1,0 +1,144 @@
+"""The values that a template handles while it is walked, and what is known of the world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import jinja2
+from jinja2 import nodes
+
+from policy_engine.dbt.manifest import Manifest
+from policy_engine.dbt.naming import read_name
+
+HOLE = "\uf8ff"
+"""Stands in a rendered text where only a run can tell what will stand there."""
+
+MOST_TURNS = 1_000
+QUERIES = frozenset({"run_query", "statement", "run_statement", "execute", "dbt_run_query"})
+"""Macros that run what they are given."""
+
+_ENVIRONMENT = jinja2.Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"])
+
+
+class Unknown:
+    """A value that only a run can tell."""
+
+    def __str__(self) -> str:
+        return HOLE
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation, as a template handles it."""
+
+    text: str
+    node: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+    def part(self, name: str) -> object:
+        """One of its parts."""
+        parts = read_name(self.text) or ()
+        place = {"identifier": -1, "name": -1, "table": -1, "schema": -2, "database": -3}.get(name)
+        if place is None or len(parts) < -place:
+            return UNKNOWN
+        return parts[place].text
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """One text that a template can become.
+
+    ``refs`` are the nodes that it names, ``queries`` what it runs while it is rendered. ``asked``
+    are the names on which its branches hang, and ``called`` what had to be left as a hole.
+    """
+
+    text: str
+    refs: frozenset[str] = frozenset()
+    queries: tuple[str, ...] = ()
+    asked: frozenset[str] = frozenset()
+    called: frozenset[str] = frozenset()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was left open."""
+        return HOLE not in self.text
+
+
+@dataclass(frozen=True)
+class World:
+    """What is known while a template is walked.
+
+    ``incremental`` None: both ways. ``sampled``: what ``policy_engine.in_sample`` lets through.
+    """
+
+    manifest: Manifest
+    this: Relation | None = None
+    incremental: bool | None = None
+    sampled: bool = True
+
+
+@lru_cache(maxsize=4096)
+def parsed(template: str) -> nodes.Template | None:
+    """A template as a tree; None where it is none, as with dbt's own block tags."""
+    try:
+        return _ENVIRONMENT.parse(template)
+    except (jinja2.TemplateError, RecursionError):
+        return None
+
+
+class TooMuch(Exception):
+    """A template that would take too long to walk."""
+
+
+class Returned(Exception):
+    """A macro that gives a value instead of its text."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+
+@dataclass
+class Frame:
+    """The names that are known in a template or a macro."""
+
+    names: dict[str, object] = field(default_factory=dict)
+    package: str = ""
+
+
+def is_internal(package: str) -> bool:
+    """Whether a package is dbt's own: dbt, or an adapter's."""
+    return package == "dbt" or package in _ADAPTERS
+
+
+_ADAPTERS = frozenset(
+    f"dbt_{name}"
+    for name in (
+        "athena", "bigquery", "clickhouse", "databricks", "duckdb", "fabric", "mysql", "mariadb",
+        "postgres", "redshift", "snowflake", "spark", "sqlite", "sqlserver", "synapse", "trino",
+    )
+)  # fmt: skip
+
+
+def dotted(node: nodes.Node) -> str:
+    """A name with its attributes, ``a.b.c``; ``?.c`` of what is no name."""
+    if isinstance(node, nodes.Name):
+        return node.name
+    if isinstance(node, nodes.Getattr):
+        inner = dotted(node.node)
+        return f"{inner}.{node.attr}" if inner else f"?.{node.attr}"
+    return ""
+
+
+def asked(test: nodes.Node) -> Iterator[str]:
+    """The names that a condition asks."""
+    for node in [test, *test.find_all(nodes.Name)]:
+        if isinstance(node, nodes.Name):
+            yield node.name

@@ -1,0 +1,117 @@
+"""What a release promises and what its columns hold, in the words that dbt's docs show a reader."""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_CEILING, Context, Decimal
+
+from policy_engine.dbt.jinja import spaced
+from policy_engine.dbt.release_model import ReleaseModel
+from policy_engine.policy.recodings import (
+    Bins,
+    Constant,
+    Keep,
+    Lookup,
+    Prefix,
+    Recoding,
+    Round,
+    Truncate,
+)
+
+RELEASE = "**A certified release**"
+"""How our words about a release begin; what stands before them is its reader's own."""
+COLUMN = "Released as:"
+"""How our words about a column begin."""
+_MOST_LABELS = 12
+_THREE_DIGITS = Context(prec=3, rounding=ROUND_CEILING)
+_NEIGHBOURS = {
+    "add_remove": "if any one person were missing from it, or one more were in it",
+    "replace_one": "if the data of any one person in it were different",
+}
+
+
+def release_words(model: ReleaseModel) -> str:
+    """What is promised of a release, for who has to approve it."""
+    policy, certificate = model.policy, model.certificate
+    epsilon, delta = policy.guarantee.epsilon, certificate.delta
+    factor = _THREE_DIGITS.plus(epsilon.exp(_THREE_DIGITS))
+    about = " ".join(policy.description.split())
+    paragraphs = [
+        f"{RELEASE} of the policy `{policy.file.name}`" + (f": {about}" if about else "."),
+        f"Guarantee: whatever is published here would have been published with almost the same"
+        f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}. No outcome is more than"
+        f" {_plain(factor)} times as likely, but for a chance of {_plain(delta)} (ε = {epsilon:f},"
+        f" δ = {_plain(delta)}, source: {model.node.label}).",
+        f"Who is protected: {_unit(model)} Each is drawn into a secret sample with the probability"
+        f" {policy.rate:f}, and only groups of at least {policy.k} people of the sample are"
+        f" released. The counts are those of the sample: divided by {policy.rate:f} they estimate"
+        f" how many people there are.",
+        "It is drawn once, and a rebuild changes nothing. Another draw is another version of the"
+        " model, and has a price of its own.",
+    ]
+    return spaced("\n\n".join(paragraphs))
+
+
+def _unit(model: ReleaseModel) -> str:
+    source = model.policy.source
+    if source.unique:
+        return f"a row, known by its {source.key}, is a person."
+    order = ", ".join(f"{name} {way}" for name, way in source.order_by)
+    which = f": the first by {order}" if order else ""
+    return f"a person is one value of {source.key}, of whom one row counts{which}."
+
+
+def _plain(number: Decimal) -> str:
+    """A number of three digits, rounded up."""
+    short = _THREE_DIGITS.plus(number).normalize()
+    return f"{short:f}" if abs(short.adjusted()) < 5 else f"{short:e}".replace("+", "")
+
+
+def column_words(recoding: Recoding) -> str:
+    """What a released column holds."""
+    return spaced(f"{COLUMN} {_recoded(recoding)}")
+
+
+def count_words(k: int) -> str:
+    """What the count's column holds."""
+    return f"{COLUMN} the number of people of the sample in the group, at least {k}."
+
+
+def _recoded(recoding: Recoding) -> str:
+    match recoding:
+        case Bins(_, labels):
+            return f"the interval it lies in, one of {_listed(labels)}."
+        case Lookup(table, other):
+            known = tuple(dict.fromkeys(label for _, label in table if label is not None))
+            rest = f"; any other value as {other}" if other is not None else "; any other as NULL"
+            return f"one of {_listed(known)}{rest}."
+        case Prefix(length):
+            return f"its first {length} characters."
+        case Round(step):
+            return f"the nearest multiple of {step:f}."
+        case Truncate(unit):
+            return f"the start of its {unit}."
+        case Keep():
+            return "the value itself."
+        case Constant(value):
+            return f"the same for everybody, {value}."
+
+
+def _listed(labels: tuple[str, ...]) -> str:
+    shown = [" ".join(label.split()) for label in labels[:_MOST_LABELS]]
+    more = len(labels) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def with_lead(existing: object, ours: str, mark: str) -> str:
+    """Our words, behind those that somebody wrote before them.
+
+    >>> with_lead("Ages at the visit. Released as: old", "Released as: new", COLUMN)
+    'Ages at the visit. Released as: new'
+    >>> with_lead(None, "Released as: new", COLUMN)
+    'Released as: new'
+    """
+    text = existing if isinstance(existing, str) else ""
+    lead = re.split(re.escape(mark), text, maxsplit=1)[0].strip()
+    gap = "\n\n" if mark == RELEASE else " "
+    return f"{lead}{gap}{ours}" if lead else ours

@@ -1,0 +1,266 @@
+"""A release in a dbt project from end to end: sync, reserve, build, attest, on real dbt.
+
+One story a room, made once; the tests ask what came of each step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import psycopg
+import pytest
+from environments import VERSIONS, Dbt, Runner, dbt_of
+from postgres import running
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "unit" / "dbt")]
+
+from dbt_sync_world import World  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+ROOMS = [("1.11", "postgres"), *((version, "duckdb") for version in VERSIONS)]
+NAME = "towns_v1"
+CERTIFICATE = Path("models") / f"{NAME}.prod.certificate.json"
+_STAGING = """\
+{{ config(materialized='table') }}
+select * from {{ ref('visits') }}
+"""
+_TYPES = {"person_id": "bigint", "age": "integer", "town": "TEXT", "visited": "date"}
+_RECODE = "  age: {bins: [30, 60]}\n  town: {map: {A: north, B: south}, other: elsewhere}"
+
+
+def _seed(towns: str) -> str:
+    rows = (
+        f"{person},{person * 7 % 90},{towns[(person + visit) % len(towns)]},2024-01-{visit + 1:02}"
+        for person in range(1, 3001)
+        for visit in range(1 + person % 3)
+    )
+    return "person_id,age,town,visited\n" + "\n".join(rows) + "\n"
+
+
+@dataclass
+class Room:
+    """A project, the dbt that builds it, and the warehouse that it is built in."""
+
+    world: World
+    dbt: Dbt
+    command: Runner
+    engine: str
+    place: str
+
+    def write(self) -> None:
+        text = "varchar" if self.engine == "duckdb" else "text"
+        types = {name: kind.replace("TEXT", text) for name, kind in _TYPES.items()}
+        columns = "".join(f"      - {{name: {n}, data_type: {k}}}\n" for n, k in types.items())
+        listed = ", ".join(f"{name}: {kind}" for name, kind in types.items())
+        one = f"{{type: duckdb, path: '{self.place}/TARGET.duckdb', threads: 2}}"
+        if self.engine == "postgres":
+            one = (
+                f"{{type: postgres, host: '{self.place}', user: postgres, password: none,"
+                " port: 5432, dbname: postgres, schema: TARGET, threads: 2}"
+            )
+        outputs = "".join(f"    {n}: {one.replace('TARGET', n)}\n" for n in ("dev", "prod"))
+        self.world.write("profiles.yml", f"shop:\n  target: dev\n  outputs:\n{outputs}")
+        self.world.write("seeds/visits.csv", _seed("ABC"))
+        self.world.write(
+            "seeds/visits.yml",
+            f"seeds:\n  - name: visits\n    config: {{column_types: {{{listed}}}}}\n",
+        )
+        self.world.write("models/stg_people.sql", _STAGING)
+        self.world.write(
+            "models/stg_people.yml", f"models:\n  - name: stg_people\n    columns:\n{columns}"
+        )
+        self.world.write(
+            "policy-engine.yaml",
+            "accounts: {people: {epsilon: 0.5, delta: 4.0e-11}}\ndbt: {release_targets: [prod]}\n",
+        )
+        self.world.policy(recode=_RECODE)
+
+    def engine_says(self, *words: str) -> dict[str, object]:
+        """What ``policy-engine`` answered."""
+        done = subprocess.run(
+            [sys.executable, "-m", "policy_engine", *words],
+            cwd=self.world.folder,
+            env={**os.environ, "POLICY_ENGINE_DBT": str(self.dbt.executable)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
+
+    def asks(self, command: str) -> dict[str, object]:
+        """The document that a command on releases in production answers."""
+        told = self.engine_says("dbt", command, "--target", "prod", "--format", "json")
+        found = json.loads(str(told["out"])) if told["out"] else {}
+        return {**told, "releases": found.get("releases", [])}
+
+    def builds(self, *words: str) -> dict[str, object]:
+        """What ``dbt build`` in production came to."""
+        done = self.command("build", *(words or ("--target", "prod")), project=self.world.folder)
+        return {"code": done.returncode, "out": done.out}
+
+    def sql(self, statement: str) -> list[list[object]]:
+        """The rows of a statement in production; none where it fails."""
+        try:
+            if self.engine == "duckdb":
+                with duckdb.connect(f"{self.place}/prod.duckdb") as connection:
+                    return [list(row) for row in connection.execute(statement).fetchall()]
+            address = f"host={self.place} user=postgres options=-csearch_path=prod"
+            with psycopg.connect(address, autocommit=True) as connection:
+                cursor = connection.execute(statement)
+                return [list(row) for row in cursor.fetchall()] if cursor.description else []
+        except (duckdb.Error, psycopg.Error):
+            return []
+
+    def rows(self) -> list[list[object]]:
+        """The release."""
+        return self.sql(f"select age, town, n from {NAME} order by age, town")
+
+    def entries(self) -> list[dict[str, object]]:
+        """What the ledger has."""
+        told = self.engine_says("ledger", "show", "--format", "json")
+        return json.loads(str(told["out"]))["entries"]
+
+
+def _story(version: str, engine: str, folder: Path) -> dict[str, object]:
+    with ExitStack() as stack:
+        dbt = dbt_of(version)
+        run = stack.enter_context(dbt.served())
+        place = folder if engine == "duckdb" else stack.enter_context(running()).folder
+        room = Room(World.at(folder / "project"), dbt, run, engine, str(place))
+        room.write()
+        story: dict[str, object] = {"synced": room.engine_says("dbt", "sync", "--target", "prod")}
+        room.engine_says("keys", "generate")
+        run("deps", project=room.world.folder)
+        story["dev"] = room.builds("--target", "dev")
+        story["dev reserve"] = room.engine_says("dbt", "reserve", "--target", "dev")
+        story["unreserved"] = room.builds()
+        story["unreserved rows"] = room.rows()
+        story["reserved"] = room.asks("reserve")
+        story["reserved twice"] = room.asks("reserve")
+        story["built"] = room.builds()
+        story["rows"] = room.rows()
+        story["secrets left"] = room.sql("select release_id from policy_engine_salts")
+        story["before attest"] = room.asks("status")
+        story["attested"] = room.asks("attest")
+        story["status"] = room.asks("status")
+        story["verified"] = room.engine_says("verify", str(CERTIFICATE))
+        story["entries"] = room.entries()
+        _again(room, story)
+        _over_budget(room, story)
+        _tampered(room, story)
+        return story
+
+
+def _again(room: Room, story: dict[str, object]) -> None:
+    """A second run, and a release that is gone."""
+    story["second build"] = room.builds("--target", "prod", "--full-refresh")
+    story["second attest"] = room.asks("attest")
+    story["second rows"] = room.rows()
+    room.sql(f"drop table {NAME}")
+    story["gone"] = room.asks("status")
+    story["reserved again"] = room.asks("reserve")
+    room.builds()
+    story["drawn again"] = room.asks("attest")
+    story["rows again"] = room.rows()
+    story["entries again"] = room.entries()
+
+
+def _over_budget(room: Room, story: dict[str, object]) -> None:
+    """A second release that its account cannot pay."""
+    room.world.policy("models/more", recode=_RECODE, version=2)
+    room.engine_says("dbt", "sync", "--target", "prod")
+    story["too dear"] = room.asks("reserve")
+    story["too dear build"] = room.builds()
+    story["too dear rows"] = room.sql("select * from towns_v2")
+    (room.world.folder / "models/more.privacy.yml").unlink()
+    room.engine_says("dbt", "sync", "--target", "prod", "--prune")
+
+
+def _tampered(room: Room, story: dict[str, object]) -> None:
+    """A table that somebody changed."""
+    room.sql(f"update {NAME} set n = n + 1")
+    room.builds()
+    story["changed"] = room.asks("status")
+    story["tampered"] = room.asks("attest")
+    story["tampered twice"] = room.asks("attest")
+    story["entries at last"] = room.entries()
+
+
+@pytest.fixture(scope="module", params=ROOMS, ids="-".join)
+def story(request, made_once):
+    version, engine = request.param
+    name = f"release-{version}-{engine}"
+    return made_once(name, lambda folder: _story(version, engine, folder))
+
+
+def outcome(found: dict[str, object], key: str = "outcome") -> list[str]:
+    return [release[key] for release in found["releases"]]
+
+
+def test_outside_the_release_targets_nothing_is_reserved(story):
+    assert story["synced"]["code"] == 0, story["synced"]
+    assert story["dev"]["code"] == 0, story["dev"]["out"]
+    assert story["dev reserve"]["code"] == 0
+    assert "nothing is released in the target dev" in story["dev reserve"]["out"]
+
+
+def test_what_is_not_reserved_is_not_built(story):
+    assert story["unreserved"]["code"] == 1
+    assert "is not reserved" in story["unreserved"]["out"]
+    assert story["unreserved rows"] == []
+
+
+def test_a_reservation_is_charged_once(story):
+    assert story["reserved"]["code"] == 0, story["reserved"]
+    assert outcome(story["reserved"]) == ["reserved"]
+    assert outcome(story["reserved twice"]) == ["waits"]
+    assert [entry["state"] for entry in story["entries"]] == ["committed"]
+
+
+def test_what_is_built_is_attested_and_its_certificate_verifies(story):
+    assert story["built"]["code"] == 0, story["built"]["out"]
+    assert len(story["rows"]) > 2
+    assert min(row[2] for row in story["rows"]) >= 20
+    assert story["secrets left"] == []
+    assert outcome(story["before attest"], "state") == ["built"]
+    assert story["before attest"]["code"] == 1
+    assert outcome(story["attested"]) == ["attested"], story["attested"]
+    assert outcome(story["status"], "state") == ["certified"]
+    assert story["verified"]["code"] == 0, story["verified"]
+
+
+def test_a_second_run_changes_nothing_and_costs_nothing(story):
+    assert story["second build"]["code"] == 0, story["second build"]["out"]
+    assert outcome(story["second attest"]) == ["stands"]
+    assert story["second rows"] == story["rows"]
+
+
+def test_a_release_that_is_gone_is_drawn_again_for_nothing(story):
+    assert outcome(story["gone"], "state") == ["gone"]
+    assert outcome(story["reserved again"]) == ["again"]
+    assert outcome(story["drawn again"]) == ["stands"], story["drawn again"]
+    assert story["rows again"] == story["rows"]
+    assert story["entries again"] == story["entries"]
+
+
+def test_over_budget_no_row_is_drawn(story):
+    assert story["too dear"]["code"] == 1
+    assert "cannot pay" in story["too dear"]["err"] + story["too dear"]["out"]
+    assert story["too dear build"]["code"] == 1
+    assert story["too dear rows"] == []
+
+
+def test_a_table_that_was_changed_is_charged_once_and_not_signed_for(story):
+    assert outcome(story["changed"], "state") == ["changed"]
+    assert story["tampered"]["code"] == 1
+    assert outcome(story["tampered"]) == outcome(story["tampered twice"]) == ["refused"]
+    assert "it has other rows than the release that was attested" in story["tampered"]["err"]
+    assert [entry["state"] for entry in story["entries at last"]] == ["committed", "kept"]

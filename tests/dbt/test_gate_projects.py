@@ -1,0 +1,287 @@
+"""The gate on projects that real dbt compiled: planted leaks are found, clean projects pass."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environments import VERSIONS, Runner, dbt_of
+
+sys.path[:0] = [str(Path(__file__).parents[1] / "unit" / "dbt")]
+
+from dbt_sync_world import World  # noqa: E402
+
+from policy_engine.dbt.gate import Verdict, check_project  # noqa: E402
+from policy_engine.dbt.project import open_dbt_project  # noqa: E402
+
+pytestmark = pytest.mark.slow
+
+_EXAMPLE = Path(__file__).parents[2] / "examples" / "dbt_leaks"
+
+_PROJECT = """\
+name: shop
+version: "1.0"
+profile: shop
+on-run-end: "{{ grant_all() }}"
+"""
+_PROFILES = """\
+shop:
+  target: dev
+  outputs:
+    dev: {type: duckdb, path: dev.duckdb, threads: 1}
+"""
+_YAML = """\
+version: 2
+sources:
+  - name: raw
+    schema: raw
+    config: {meta: {privacy: {classification: sensitive}}}
+    tables:
+      - name: people
+      - name: cities
+        config: {meta: {privacy: {classification: public}}}
+  - name: files
+    schema: files
+    tables:
+      - name: towns
+        config: {meta: {external_location: "read_csv('data/{name}.csv')"}}
+  - name: clean
+    schema: main
+    tables: [{name: stg_people}]
+models:
+  - name: stg_people
+    columns:
+      - name: id
+        data_tests:
+          - not_null: {config: {store_failures: true}}
+          - unique
+  - name: public_people
+    config: {access: public, group: privacy}
+  - name: granted
+    config: {grants: {select: [public]}}
+  - name: typo
+    config: {meta: {privacy: {classification: senstive}}}
+  - name: versioned
+    latest_version: 2
+    config: {access: public, group: privacy}
+    versions: [{v: 1}, {v: 2}]
+groups:
+  - name: privacy
+    owner: {name: Privacy, email: privacy@example.org}
+exposures:
+  - name: board
+    type: dashboard
+    owner: {name: A, email: a@example.org}
+    depends_on: [ref('dim_people')]
+  - name: cities
+    type: dashboard
+    owner: {name: A, email: a@example.org}
+    depends_on: [ref('fine')]
+  - name: laundered
+    type: dashboard
+    owner: {name: A, email: a@example.org}
+    depends_on: [ref('again')]
+  - name: legacy
+    type: dashboard
+    owner: {name: A, email: a@example.org}
+    depends_on: [ref('unknown')]
+"""
+_FILES = {
+    "dbt_project.yml": _PROJECT,
+    "profiles.yml": _PROFILES,
+    "models/schema.yml": _YAML,
+    "macros/all.sql": "{% macro grant_all() %}grant select on all tables in schema"
+    " {{ target.schema }} to public{% endmacro %}\n"
+    "{% macro dump(r) %}copy {{ r }} to 'people.csv'{% endmacro %}\n"
+    "{% macro everyone() %}{{ target.schema }}.stg_people{% endmacro %}\n",
+    "models/stg_people.sql": "select id, age, zip from {{ source('raw', 'people') }}\n",
+    "models/eph.sql": "{{ config(materialized='ephemeral') }}\n"
+    "select * from {{ ref('stg_people') }}\n",
+    "models/dim_people.sql": "select * from {{ ref('eph') }}\n",
+    "models/public_people.sql": "with x as (select 1 as one)\nselect * from x\n"
+    "union all\nselect id from main.stg_people\n",
+    "models/granted.sql": "select * from {{ ref('stg_people') }}\n",
+    "models/typo.sql": "select 1 as one\n",
+    "models/macro_name.sql": "select * from {{ everyone() }}\n",
+    "models/hooked.sql": '{{ config(materialized="table", post_hook="{{ dump(this) }}") }}\n'
+    "select * from {{ ref('stg_people') }}\n",
+    "models/again.sql": "select * from {{ source('clean', 'stg_people') }}\n",
+    "models/unknown.sql": "select * from legacy.folk\n",
+    "models/versioned_v1.sql": "select 1 as one\n",
+    "models/versioned_v2.sql": "select id from {{ ref('stg_people') }}\n",
+    "models/branch.sql": "{% if var('all', false) %}select * from {{ ref('stg_people') }}"
+    "{% else %}select 1 as id{% endif %}\n",
+    "models/fine.sql": "with cities as (select * from {{ source('raw', 'cities') }}),\n"
+    "towns as (select * from {{ source('files', 'towns') }})\n"
+    "select * from cities, towns, range(3) as numbers(n)\n",
+    "models/pym.py": "def model(dbt, session):\n    people = dbt.ref('stg_people')\n"
+    "    people.df().to_csv('out.csv')\n    return people\n",
+    "snapshots/snap.sql": "{% snapshot snap %}\n{{ config(target_schema='main', unique_key='id',"
+    " strategy='check', check_cols=['age']) }}\nselect * from {{ ref('stg_people') }}\n"
+    "{% endsnapshot %}\n",
+    "analyses/look.sql": "select * from {{ ref('stg_people') }}\n",
+    "tests/singular.sql": "select * from main.stg_people where age < 0\n",
+}
+_FOUND = {
+    ("G01", "exposure board"),
+    ("G01", "exposure laundered"),
+    ("G02", "public_people"),
+    ("G02", "versioned.v2"),
+    ("G03", "granted"),
+    ("G05", "post-hook of hooked"),
+    ("G06", "pym"),
+    ("G07", "test not_null_stg_people_id"),
+    ("G08", "public_people"),
+    ("G08", "macro_name"),
+    ("G08", "test singular"),
+    ("G09", "unknown"),
+    ("G30", "typo"),
+}
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def run(request) -> Iterator[Runner]:
+    with dbt_of(request.param).served() as runner:
+        yield runner
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def verdict_of(folder: Path) -> Verdict:
+    return check_project(open_dbt_project(folder))
+
+
+@pytest.fixture(scope="module")
+def leaks(run, tmp_path_factory) -> Verdict:
+    """A project with every kind of leak, as dbt compiled it."""
+    folder = written(tmp_path_factory.mktemp("leaks"), _FILES)
+    done = run("compile", project=folder)
+    assert (folder / "target/manifest.json").exists(), done.out[-4000:]
+    return verdict_of(folder)
+
+
+def _subject(message: str) -> str:
+    words = message.split(" ")
+    if message.startswith("post-hook"):
+        return " ".join(words[:3]).rstrip(":")
+    return " ".join(words[:2]) if words[0] in {"exposure", "test"} else words[0].rstrip(":")
+
+
+def test_every_planted_leak_is_found_and_nothing_else(leaks) -> None:
+    found = {(each.code, _subject(each.message)) for each in leaks.findings}
+    grants = {each for each in found if each[1] in {"operation", "the"} or "grant" in each[1]}
+    assert found - grants >= _FOUND - grants
+    assert ("G03", "granted") in found
+    assert any(c == "G03" and s != "granted" for c, s in found), "the hook that grants everything"
+    assert {code for code, _ in found - _FOUND - grants} <= set(), found - _FOUND - grants
+
+
+def test_a_finding_says_the_path_and_the_line(leaks) -> None:
+    board = next(f for f in leaks.findings if f.message.startswith("exposure board"))
+    assert board.path == ("raw.people", "stg_people", "eph", "dim_people", "exposure board")
+    text = _YAML.splitlines()
+    assert text[board.line - 1].strip() == "- name: board"
+    named = next(
+        f for f in leaks.findings if (f.code, _subject(f.message)) == ("G08", "public_people")
+    )
+    assert (named.file, named.line) == ("models/public_people.sql", 4)
+    wrote = next(f for f in leaks.findings if f.code == "G06")
+    assert (wrote.file, wrote.line) == ("models/pym.py", 3)
+
+
+def test_without_what_leaks_the_project_is_clean(run, tmp_path) -> None:
+    kept = ("stg_people", "eph", "granted", "fine", "snap", "look", "hooked", "versioned_v1")
+    files = {
+        name: text
+        for name, text in _FILES.items()
+        if Path(name).stem in kept or not name.endswith((".sql", ".py"))
+    }
+    text = _YAML[: _YAML.index("models:\n")] + _YAML[_YAML.index("groups:") :]
+    text = text.split("  - name: board")[0] + _YAML[_YAML.index("  - name: cities\n    type") :]
+    files["models/schema.yml"] = text.split("  - name: laundered")[0]
+    files["dbt_project.yml"] = _PROJECT.split("on-run-end")[0]
+    files["models/hooked.sql"] = files["models/hooked.sql"].replace("dump(this)", "this")
+    files["models/hooked.sql"] = files["models/hooked.sql"].replace(
+        '"{{ this }}"', '"grant select on {{ this }} to analyst"'
+    )
+    folder = written(tmp_path, files)
+    run("compile", project=folder)
+    verdict = verdict_of(folder)
+    assert [str(found) for found in verdict.findings] == []
+    assert verdict.sensitive and verdict.sinks == 2
+
+
+def test_the_example_is_what_dbt_compiles(run, tmp_path) -> None:
+    folder = tmp_path / "leaks"
+    shutil.copytree(_EXAMPLE, folder)
+    shown = check_project(open_dbt_project(folder), folder / "manifest.json")
+    run("compile", project=folder)
+    found = verdict_of(folder)
+    assert {(f.code, f.path) for f in shown.findings} == {(f.code, f.path) for f in found.findings}
+    assert [proved.is_certified for proved in found.releases] == [True]
+
+
+@pytest.fixture(scope="module")
+def released(run, tmp_path_factory) -> World:
+    """A project with a generated release that an exposure shows."""
+    world = World.at(tmp_path_factory.mktemp("released"))
+    world.write(
+        "models/stg_people.sql",
+        "select i as person_id, (i % 90)::integer as age, 'A' as town, current_date as visited"
+        " from range(100) as t(i)\n",
+    )
+    world.write(
+        "models/board.yml",
+        "exposures:\n  - name: board\n    type: dashboard\n    owner: {email: a@example.org}\n"
+        "    depends_on: [ref('towns')]\n",
+    )
+    world.policy()
+    world.sync()
+    done = run("deps", project=world.folder)
+    assert done.returncode == 0, done.out[-4000:]
+    return world
+
+
+def test_a_generated_release_passes_from_parse_to_build(run, released) -> None:
+    folder = released.folder
+    for words in (("parse",), ("compile", "--target", "prod"), ("compile",)):
+        done = run(*words, project=folder)
+        assert done.returncode == 0, done.out[-4000:]
+        assert _codes(folder) == [], words
+    run("build", project=folder)
+    run("compile", project=folder)
+    compiled = json.loads((folder / "target/manifest.json").read_text())["nodes"]
+    assert "where false" in compiled["model.shop.towns.v1"]["compiled_code"]
+    assert _codes(folder) == []
+
+
+def test_a_generated_release_that_is_tampered_with_is_stopped(run, released) -> None:
+    folder = released.folder
+    file = folder / "models/towns_v1.sql"
+    whole = file.read_text()
+    try:
+        file.write_text(whole.replace(">= 20", ">= 1"))
+        run("parse", project=folder)
+        assert {"G02", "G20", "G24"} <= set(_codes(folder))
+        released.write(
+            "macros/ref.sql", "{% macro is_incremental() %}{{ return(false) }}{% endmacro %}"
+        )
+        file.write_text(whole)
+        run("parse", project=folder)
+        assert _codes(folder) == ["G01", "G02", "G25"]
+    finally:
+        file.write_text(whole)
+        (folder / "macros/ref.sql").unlink(missing_ok=True)
+
+
+def _codes(folder: Path) -> list[str]:
+    return sorted({found.code for found in verdict_of(folder).findings})

@@ -1,0 +1,297 @@
+"""Small manifests, made as dbt makes them: a template is compiled as far as refs go."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from policy_engine.dbt.gate import Gate, Verdict
+from policy_engine.dbt.manifest import parse_manifest
+from policy_engine.dbt.project import read_dbt_project
+
+SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"
+SENSITIVE = {"privacy": {"classification": "sensitive"}}
+PUBLIC = {"privacy": {"classification": "public"}}
+PACKAGE = Path(__file__).parents[3] / "policy_engine/dbt/package"
+
+_REF = re.compile(r"\{\{-?\s*ref\((.*?)\)\s*-?\}\}")
+_SOURCE = re.compile(r"\{\{-?\s*source\('(.*?)',\s*'(.*?)'\)\s*-?\}\}")
+_CONFIG = re.compile(r"\{\{\s*config\(.*?\)\s*\}\}\n?", re.DOTALL)
+
+RELEASE = """select left(zip, 3) as zip, count(*) as n
+from {{ ref('people') }} tablesample bernoulli (10 percent)
+group by 1
+having count(*) >= 20
+order by 1"""
+"""A text that the kernel proves."""
+
+ONCE = {"materialized": "incremental", "full_refresh": False}
+STANDS = "{% if is_incremental() %}\nselect * from {{ this }} where false\n{% else %}\n"
+
+
+def once(body: str) -> str:
+    """A template that draws once."""
+    return f"{STANDS}{body}\n{{% endif %}}"
+
+
+class Project:
+    """A manifest that grows by one line a node."""
+
+    def __init__(self, adapter: str = "duckdb", version: str = "1.11.16") -> None:
+        self.adapter = adapter
+        self.document: dict[str, Any] = {
+            "metadata": {
+                "dbt_schema_version": SCHEMA,
+                "dbt_version": version,
+                "adapter_type": adapter,
+                "project_name": "shop",
+                "generated_at": "2026-11-21T12:00:00Z",
+            },
+            **{
+                section: {}
+                for section in (
+                    "nodes", "sources", "exposures", "metrics", "semantic_models", "saved_queries",
+                    "functions", "macros", "disabled",
+                )
+            },
+        }  # fmt: skip
+
+    # Nodes
+
+    def source(self, name: str = "raw.people", **more: Any) -> Project:
+        """A table that dbt only reads."""
+        source, table = name.split(".")
+        id_ = f"source.shop.{source}.{table}"
+        data = self._node(id_, table, "source", "models/sources.yml", "", more)
+        data["source_name"] = source
+        data.setdefault("schema", source)
+        data["schema"] = more.get("schema", source)
+        data["identifier"] = more.get("identifier", table)
+        data["relation_name"] = more.get(
+            "relation_name", self.relation(data["schema"], data["identifier"])
+        )
+        self.document["sources"][id_] = data
+        return self
+
+    def seed(self, name: str, **more: Any) -> Project:
+        """A seed."""
+        id_ = f"seed.shop.{name}"
+        self.document["nodes"][id_] = self._node(id_, name, "seed", f"seeds/{name}.csv", "", more)
+        return self
+
+    def model(self, name: str, sql: str = "select 1 as one", **more: Any) -> Project:
+        """A model; ``sql`` is its template. ``compiled`` overrides what dbt would make of it."""
+        version = more.pop("version", None)
+        id_ = f"model.shop.{name}" + (f".v{version}" if version else "")
+        file = name + (f"_v{version}" if version else "")
+        data = self._node(id_, name, "model", f"models/{file}.sql", sql, more)
+        if version:
+            data |= {"version": version, "latest_version": version, "alias": file}
+            data["relation_name"] = self.relation(data["schema"], file)
+        data.setdefault("access", "protected")
+        self.document["nodes"][id_] = data
+        return self
+
+    def snapshot(self, name: str, sql: str, **more: Any) -> Project:
+        """A snapshot."""
+        id_ = f"snapshot.shop.{name}"
+        data = self._node(id_, name, "snapshot", f"snapshots/{name}.sql", sql, more)
+        self.document["nodes"][id_] = data
+        return self
+
+    def test(self, name: str, sql: str, **more: Any) -> Project:
+        """A test."""
+        id_ = f"test.shop.{name}"
+        data = self._node(id_, name, "test", f"tests/{name}.sql", sql, more)
+        config = data["config"]
+        is_kept = config.get("store_failures") or config.get("store_failures_as") in {
+            "table",
+            "view",
+        }
+        kept = self.relation("main_dbt_test__audit", name)
+        data["relation_name"] = kept if is_kept else None
+        self.document["nodes"][id_] = data
+        return self
+
+    def operation(self, sql: str, **more: Any) -> Project:
+        """A hook of the project: on-run-start or on-run-end."""
+        name = f"shop-on-run-end-{len(self.document['nodes'])}"
+        id_ = f"operation.shop.{name}"
+        data = self._node(id_, name, "operation", "./dbt_project.yml", sql, more)
+        self.document["nodes"][id_] = data
+        return self
+
+    def exposure(self, name: str, *parents: str, **more: Any) -> Project:
+        """An exposure."""
+        return self._other("exposures", "exposure", name, parents, more)
+
+    def metric(self, name: str, *parents: str, **more: Any) -> Project:
+        """A metric."""
+        return self._other("metrics", "metric", name, parents, more)
+
+    def semantic_model(self, name: str, *parents: str, **more: Any) -> Project:
+        """A semantic model."""
+        return self._other("semantic_models", "semantic_model", name, parents, more)
+
+    def saved_query(self, name: str, *parents: str, **more: Any) -> Project:
+        """A saved query."""
+        return self._other("saved_queries", "saved_query", name, parents, more)
+
+    def macro(
+        self, name: str, sql: str, package: str = "shop", uses: Iterable[str] = ()
+    ) -> Project:
+        """A macro."""
+        id_ = f"macro.{package}.{name}"
+        self.document["macros"][id_] = {
+            "unique_id": id_, "name": name, "package_name": package, "macro_sql": sql,
+            "original_file_path": f"macros/{name}.sql", "depends_on": {"macros": list(uses)},
+        }  # fmt: skip
+        return self
+
+    def ours(self) -> Project:
+        """The macros of the vendored package, as they are shipped."""
+        for file in sorted(PACKAGE.rglob("*.sql")):
+            blocks = re.finditer(
+                r"\{%-?\s*(macro|test)\s+(\w+).*?\{%-?\s*end\1\s*-?%\}", file.read_text(), re.DOTALL
+            )
+            for block in blocks:
+                name = f"test_{block[2]}" if block[1] == "test" else block[2]
+                self.macro(name, block[0], "policy_engine")
+        return self
+
+    def disable(self, id_: str) -> Project:
+        """Take a node out of the graph, as enabled: false does."""
+        self.document["disabled"][id_] = [self.document["nodes"].pop(id_)]
+        return self
+
+    # Building
+
+    def relation(self, schema: str, name: str) -> str:
+        """A relation as the adapter writes it."""
+        if self.adapter == "snowflake":
+            return f"DEV.{schema}.{name}"
+        sign = "`" if self.adapter in {"bigquery", "spark", "databricks", "mysql"} else '"'
+        return ".".join(f"{sign}{part}{sign}" for part in ("dev", schema, name))
+
+    def find(self, name: str, version: str = "") -> str:
+        """The id of a node by its name."""
+        for id_, data in (*self.document["nodes"].items(), *self.document["sources"].items()):
+            own = data["name"] if data["resource_type"] != "source" else id_[len("source.shop.") :]
+            if own == name and version in {"", str(data.get("version"))}:
+                return str(id_)
+        for section in ("metrics", "semantic_models", "saved_queries", "exposures"):
+            for id_, data in self.document[section].items():
+                if data["name"] == name:
+                    return str(id_)
+        raise AssertionError(f"no node {name}")
+
+    def _other(
+        self, section: str, kind: str, name: str, parents: Iterable[str], more: Mapping[str, Any]
+    ) -> Project:
+        id_ = f"{kind}.shop.{name}"
+        self.document[section][id_] = {
+            "unique_id": id_, "name": name, "resource_type": kind, "package_name": "shop",
+            "original_file_path": "models/schema.yml", "config": {"enabled": True},
+            "depends_on": {"macros": [], "nodes": [self.find(each) for each in parents]},
+            **more,
+        }  # fmt: skip
+        return self
+
+    def _node(
+        self, id_: str, name: str, kind: str, file: str, sql: str, more: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        more = deepcopy(dict(more))
+        config = more.pop("config", {})
+        compiled = more.pop("compiled", None)
+        parents = [self.find(each) for each in more.pop("parents", ())]
+        parents += [self._ref(found[1])[0] for found in _REF.finditer(sql)]
+        parents += [f"source.shop.{found[1]}.{found[2]}" for found in _SOURCE.finditer(sql)]
+        data = {
+            "unique_id": id_, "name": name, "alias": name, "resource_type": kind,
+            "package_name": "shop", "original_file_path": file, "schema": "main",
+            "database": "dev", "raw_code": sql.strip(), "language": "sql", "meta": {},
+            "config": {"enabled": True, "materialized": "view", **config},
+            "columns": {}, "depends_on": {"macros": [], "nodes": list(dict.fromkeys(parents))},
+            **more,
+        }  # fmt: skip
+        if data["config"]["materialized"] == "ephemeral":
+            data["relation_name"] = None
+        else:
+            data.setdefault("relation_name", self.relation(data["schema"], data["alias"]))
+        if sql and compiled != "":
+            data["compiled"] = True
+            data["compiled_code"] = compiled or self._compiled(sql, data)
+        return data
+
+    def _ref(self, arguments: str) -> tuple[str, dict[str, Any]]:
+        parts = [part.strip() for part in arguments.split(",")]
+        version = next((p.split("=")[1].strip("'") for p in parts if "=" in p), "")
+        names = [part.strip("'\"") for part in parts if "=" not in part]
+        id_ = self.find(names[-1], version)
+        return id_, self.document["nodes"].get(id_, {})
+
+    def _compiled(self, sql: str, data: Mapping[str, Any]) -> str:
+        """What dbt makes of a template that has refs, sources, a config and our one condition."""
+        queries: list[str] = []
+
+        def ref(found: re.Match[str]) -> str:
+            _, node = self._ref(found[1])
+            if node["relation_name"] is None:
+                queries.append(f"__dbt__cte__{node['name']} as (\n{node['compiled_code']}\n)")
+                return f"__dbt__cte__{node['name']}"
+            return str(node["relation_name"])
+
+        text = sql
+        if "{% if is_incremental() %}" in text:
+            text = re.sub(
+                r"\{% if is_incremental\(\) %\}.*?(?:\{% else %\}(.*?))?\{% endif %\}",
+                lambda found: found[1] or "", text, flags=re.DOTALL,
+            )  # fmt: skip
+        text = _CONFIG.sub("", _REF.sub(ref, text))
+        text = _SOURCE.sub(
+            lambda m: self.document["sources"][f"source.shop.{m[1]}.{m[2]}"]["relation_name"], text
+        )
+        text = text.replace("{{ this }}", str(data["relation_name"]))
+        return f"with {', '.join(queries)} {text}" if queries else text
+
+    # What the gate says
+
+    def verdict(self, folder: Path | None = None) -> Verdict:
+        """The gate's verdict, with the project's files in ``folder`` where it is given."""
+        manifest = parse_manifest(self.document, Path("target/manifest.json"))
+        project = None if folder is None else read_dbt_project(folder / "dbt_project.yml", {})
+        return Gate(manifest, project).verdict()
+
+    def codes(self, folder: Path | None = None) -> list[str]:
+        """The codes of the findings, each once."""
+        return sorted({found.code for found in self.verdict(folder).findings})
+
+    def write(self, folder: Path) -> Path:
+        """Write the project to a folder: its manifest and the texts of its models."""
+        (folder / "target").mkdir(parents=True, exist_ok=True)
+        (folder / "dbt_project.yml").write_text("name: shop\nprofile: shop\n")
+        for section in ("nodes", "sources"):
+            for data in self.document[section].values():
+                file = folder / data["original_file_path"]
+                file.parent.mkdir(parents=True, exist_ok=True)
+                if data["resource_type"] in {"model", "snapshot", "test"}:
+                    file.write_text(data["raw_code"] + "\n")
+        path = folder / "target/manifest.json"
+        path.write_text(json.dumps(self.document))
+        return path
+
+
+def shop(adapter: str = "duckdb") -> Project:
+    """A sensitive source, and a staging view of it that everything else reads."""
+    project = Project(adapter).source("raw.people", meta=SENSITIVE)
+    return project.model("people", "select id, age, zip from {{ source('raw', 'people') }}")
+
+
+def md5(text: str) -> str:
+    """The digest of a model's text."""
+    return hashlib.md5(text.strip().encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,205 @@
+"""dbt init and the commands: what a first run writes, what a second keeps, and what they print."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from dbt_sync_world import STAGING, World, changes
+from typer.testing import CliRunner
+
+from policy_engine.cli.app import app
+from policy_engine.dbt.starter import start
+from policy_engine.errors import PolicyError, UsageError
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import load_project
+
+ONE_TARGET = "shop: {target: only, outputs: {only: {type: duckdb, path: x.duckdb}}}\n"
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch) -> World:
+    monkeypatch.chdir(tmp_path)
+    for name in ("DBT_PROFILES_DIR", "DBT_PROJECT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    made = World.at(tmp_path)
+    (tmp_path / "policy-engine.yaml").unlink()
+    return made
+
+
+def targets(world: World) -> tuple[str, ...]:
+    return load_project(world.folder / "policy-engine.yaml").dbt.release_targets
+
+
+def test_a_first_run_writes_what_a_release_needs(world):
+    found = start(world.project)
+    assert changes(found) == {"policy-engine.yaml": "new", ".dbtignore": "new"}
+    assert world.read("packages.yml") == "packages:\n  - local: packages/policy_engine\n"
+    assert targets(world) == ("prod",)
+    before = world.texts()
+    assert start(world.project).changes == ()
+    assert world.texts() == before
+
+
+@pytest.mark.parametrize(
+    ("profiles", "found", "told"),
+    [
+        (ONE_TARGET, ("only",), ""),
+        ("shop: {target: a, outputs: {a: {type: duckdb}, b: {type: duckdb}}}\n", (), "has a, b"),
+        ("other: {target: a, outputs: {a: {type: duckdb}}}\n", (), "has no profile shop"),
+        (None, (), "there is no profiles.yml"),
+        ('shop: {outputs: {"p\'rod 1": {type: duckdb}}}\n', ("p'rod 1",), ""),
+    ],
+)
+def test_the_release_target_is_the_one_that_leaves_no_doubt(world, profiles, found, told):
+    (world.folder / "profiles.yml").unlink()
+    if profiles is not None:
+        world.write("profiles.yml", profiles)
+    notes = start(world.project).notes
+    assert targets(world) == found
+    assert any(told in note for note in notes)
+    assert any("no release target was written" in note for note in notes) == (not found)
+
+
+def test_a_project_file_is_added_to_and_keeps_what_it_says(world):
+    text = "# mine\naccounts:\n  clinic: {epsilon: 1.0, delta: 1.0e-6}  # all of it"
+    world.write("policy-engine.yaml", text)
+    start(world.project)
+    assert world.read("policy-engine.yaml").startswith(f"{text}\ndbt:\n  release_targets: [prod]")
+    text = world.read("policy-engine.yaml").replace("[prod]", "[mine]")
+    world.write("policy-engine.yaml", text)
+    found = start(world.project)
+    assert [path.name for path in found.kept] == ["policy-engine.yaml"]
+    assert world.read("policy-engine.yaml") == text
+
+
+def test_a_project_file_above_is_the_one_that_is_added_to(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "policy-engine.yaml").write_text("accounts: {people: {}}\n")
+    made = World.at(tmp_path / "analytics" / "dbt")
+    (made.folder / "policy-engine.yaml").unlink()
+    start(made.project)
+    assert not (made.folder / "policy-engine.yaml").exists()
+    assert "release_targets: [prod]" in (tmp_path / "policy-engine.yaml").read_text()
+
+
+def test_a_starter_is_written_from_names_and_types_alone(world):
+    found = start(world.project, "stg_people")
+    assert found.policy == world.folder / "models" / "stg_people_public.privacy.yml"
+    text = found.policy.read_text()
+    assert "relation: ref('stg_people')" in text and "unit: {key: person_id}" in text
+    assert "# age: {bins: [10, 20, 30]}    # INTEGER" in text
+    assert "# visited: {truncate: year}    # DATE" in text
+    with pytest.raises(PolicyError, match="recode must be a mapping"):
+        load_policy(found.policy)
+    found.policy.write_text(text.replace("  # age:", "  age:"))
+    assert changes(world.sync()) == {
+        "models/stg_people_public.yml": "new",
+        "models/stg_people_public_v1.sql": "new",
+    }
+
+
+def test_a_starter_that_is_there_is_kept(world):
+    path = world.write("models/stg_people_public.privacy.yml", "mine")
+    assert path in start(world.project, "stg_people").kept
+    assert path.read_text() == "mine"
+
+
+def test_a_starter_of_a_model_of_unknown_columns_shows_an_example(world):
+    (world.folder / "models/stg_people.yml").unlink()
+    found = start(world.project, "ref('stg_people')")
+    assert "# age: {bins: [18, 30, 45, 60, 75]}" in found.policy.read_text()
+    assert any("the columns of the model stg_people are not known" in n for n in found.notes)
+
+
+def test_a_starter_of_a_source_stands_beside_what_describes_it(world):
+    columns = STAGING[STAGING.index("    columns:") :].replace("person_id", "patient_id")
+    tables = "    tables:\n      - name: visits\n" + re.sub("^", "    ", columns, flags=re.M)
+    world.write("models/raw/sources.yml", f"sources:\n  - name: raw\n{tables}")
+    found = start(world.project, "raw.visits")
+    assert found.policy == world.folder / "models" / "raw" / "visits_public.privacy.yml"
+    text = found.policy.read_text()
+    assert "relation: source('raw', 'visits')" in text and "unit: {key: patient_id}" in text
+
+
+def test_a_model_that_dbt_does_not_know_is_refused(world):
+    with pytest.raises(UsageError, match=r"there is no stg_peopl .* did you mean ref\('stg_peo"):
+        start(world.project, "stg_peopl")
+
+
+def run(*words: str) -> tuple[int, str]:
+    """The exit code of a command, and what it prints."""
+    done = CliRunner().invoke(app, ["dbt", *words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.stdout
+
+
+def test_the_commands_say_what_they_did(world):
+    code, out = run("init", "stg_people")
+    assert code == 0
+    assert "wrote models/stg_people_public.privacy.yml\n" in out and "policy-engine dbt sync" in out
+    (world.folder / "models/stg_people_public.privacy.yml").unlink()
+    assert run("sync") == (0, "there are no policies: 'policy-engine dbt init MODEL' starts one\n")
+    world.policy()
+    assert run("sync") == (0, "wrote models/towns_v1.sql\nwrote models/towns.yml\n")
+    assert run("sync") == (0, "nothing to change: 1 release of shop as their policies say\n")
+    (world.folder / "models/towns.privacy.yml").unlink()
+    code, out = run("sync")
+    assert code == 0 and "left over: models/towns_v1.sql; --prune removes it\n" in out
+    code, out = run("sync", "--prune")
+    assert code == 0
+    assert out == "removed models/towns.yml\nremoved models/towns_v1.sql\n"
+
+
+def test_a_dry_run_exits_with_1_if_something_would_change(world):
+    run("init")
+    world.policy()
+    code, out = run("sync", "--dry-run")
+    assert code == 1 and "+++ b/models/towns_v1.sql\n" in out
+    assert not (world.folder / "models/towns_v1.sql").exists()
+    run("sync")
+    assert run("sync", "--dry-run") == (
+        0,
+        "nothing to change: 1 release of shop as their policies say\n",
+    )
+
+
+def test_json_is_one_document(world):
+    world.policy()
+    code, out = run("sync", "--dry-run", "--format", "json")
+    found = json.loads(out)
+    assert code == 1 and found["changed"] and found["diff"].startswith("--- /dev/null")
+    assert not (world.folder / "packages.yml").exists()
+    code, out = run("sync", "--format", "json")
+    found = json.loads(out)
+    assert code == 0 and {"path": "models/towns_v1.sql", "kind": "new"} in found["changes"]
+    [release] = found["releases"]
+    assert release | {"delta": "", "k": 0} == {
+        "model": "towns",
+        "version": 1,
+        "policy": "models/towns.privacy.yml",
+        "file": "models/towns_v1.sql",
+        "source": "ref('stg_people')",
+        "dialect": "duckdb",
+        "k": 0,
+        "rate": "0.1",
+        "epsilon": "0.5",
+        "delta": "",
+    }
+    code, out = run("init", "stg_people", "--format", "json")
+    assert json.loads(out)["policy"] == "models/stg_people_public.privacy.yml"
+
+
+def test_options_are_named_as_dbt_names_them(world, tmp_path, monkeypatch):
+    world.policy()
+    elsewhere = tmp_path / "profiles"
+    elsewhere.mkdir()
+    (world.folder / "profiles.yml").rename(elsewhere / "profiles.yml")
+    monkeypatch.chdir(elsewhere)
+    options = ["--project-dir", str(world.folder), "--profiles-dir", str(elsewhere)]
+    assert run("sync", *options, "--target", "dev")[0] == 0
+    with pytest.raises(UsageError, match="has no target nowhere; it has dev, prod"):
+        run("sync", *options, "--target", "nowhere")

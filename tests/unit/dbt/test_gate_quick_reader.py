@@ -1,0 +1,192 @@
+"""The quick reader of plain texts says what the parser says, or nothing."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from policy_engine.dbt.naming import shown
+from policy_engine.dbt.parsing import parsed_reads
+from policy_engine.dbt.quick import plain_reads
+from policy_engine.dbt.relations import reads_of
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+DIALECTS = ("duckdb", "postgres", "snowflake", "bigquery", "spark", "trino", "tsql", "mysql")
+
+
+class Writer:
+    """Writes queries, now and then with what is easily misread."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def query(self, depth: int = 0, queries: tuple[str, ...] = ()) -> str:
+        text = ""
+        if self.random.random() < 0.4 and depth < 3:
+            names = [self.random.choice(["a", "b", "People", "src"]) for _ in range(2)]
+            parts = []
+            for name in dict.fromkeys(names):
+                how = self.random.choice(["as", "AS MATERIALIZED", "as not materialized", "as"])
+                parts.append(f"{name} {how} ({self.query(depth + 1, queries)})")
+                queries = (*queries, name)
+            text = f"with {', '.join(parts)} "
+        text += self.select(depth, queries)
+        if self.random.random() < 0.2:
+            text += f" union all {self.select(depth, queries)}"
+        return text
+
+    def select(self, depth: int, queries: tuple[str, ...]) -> str:
+        items = ", ".join(self.item(depth, queries) for _ in range(self.random.randint(1, 3)))
+        text = f"select {items}"
+        if self.random.random() < 0.95:
+            text += f" from {self.tables(depth, queries)}"
+        if self.random.random() < 0.4:
+            text += f" where {self.condition(depth, queries)}"
+        if self.random.random() < 0.2:
+            text += " group by 1 having count(*) > 2"
+        if self.random.random() < 0.2:
+            text += " order by 1, 2 desc"
+        return text
+
+    def tables(self, depth: int, queries: tuple[str, ...]) -> str:
+        text = self.table(depth, queries)
+        for _ in range(self.random.choice([0, 0, 1, 2])):
+            how = self.random.choice([",", "join", "left join", "cross join", "full outer join"])
+            text += (
+                f" {how} {self.table(depth, queries)}"
+                if how != ","
+                else ", " + self.table(depth, queries)
+            )
+            if how not in {",", "cross join"}:
+                text += " on x.id = y.id"
+        return text
+
+    def table(self, depth: int, queries: tuple[str, ...]) -> str:
+        name = self.random.choice(
+            ["people", "main.people", 'raw."People"', '"t"', *queries, *queries, "-- from x\n t2"]
+        )
+        if self.random.random() < 0.25 and depth < 3:
+            name = f"({self.query(depth + 1, queries)})"
+        alias = self.random.choice([" as x", " y", " as people", " src", " z"])
+        return name + alias
+
+    def item(self, depth: int, queries: tuple[str, ...]) -> str:
+        if self.random.random() < 0.15 and depth < 3:
+            return f"({self.query(depth + 1, queries)}) as s"
+        return self.random.choice(
+            [
+                "1 as one", "people.id", "count(*) as n", "'from people' as label", "x.from_date",
+                "extract(year from born) as y", "trim(both from name) as t", '"from" as f',
+                "case when a is distinct from b then 'it''s' end as c", "/* from x */ 2 as two",
+                "row_number() over (partition by a order by b) as r", "coalesce(a, b) as k",
+                "cast(a as varchar) as v", "1.5 as d", "sum(a) filter (where b > 1) as g",
+            ]
+        )  # fmt: skip
+
+    def condition(self, depth: int, queries: tuple[str, ...]) -> str:
+        if self.random.random() < 0.4 and depth < 3:
+            how = self.random.choice(["exists", "a in", "a not in", "3 <"])
+            return f"{how} ({self.query(depth + 1, queries)})"
+        return self.random.choice(["a = 1", "b in (1, 2)", "c is null -- join y\n", "d like 'x%'"])
+
+
+def _agree(text: str, dialect: str) -> bool:
+    """Whether both say the same; False where the quick reader says nothing."""
+    plain = plain_reads(text, dialect)
+    if plain is None:
+        return False
+    parsed = parsed_reads(text, dialect)
+    assert parsed.parsed, text
+    assert parsed.calls == (), text
+    sure = {shown(read.name) for read in parsed.names if read.sure}
+    assert {shown(name) for name in plain} == sure, text
+    assert all(read.sure for read in parsed.names), text
+    return True
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("seed", range(5))
+def test_both_readers_agree_on_what_nobody_wrote(dialect: str, seed: int) -> None:
+    writer = Writer(seed)
+    texts = [writer.query() for _ in range(80)]
+    if dialect in {"bigquery", "spark", "mysql"}:
+        texts = [text.replace('"', "`").replace("''", "") for text in texts]
+    if dialect in {"snowflake", "bigquery"}:
+        texts = [text.replace("trim(both from name)", "trim(name)") for text in texts]
+    plain = sum(_agree(text, dialect) for text in texts)
+    assert plain > (0 if dialect == "bigquery" else 15), "the quick reader reads next to nothing"
+
+
+@pytest.mark.parametrize("file", sorted(GOLDEN.rglob("*.sql")), ids=lambda f: f.parent.name)
+def test_both_readers_agree_on_releases(file: Path) -> None:
+    text = file.read_text()
+    query = text[text.index(" AS\n") + 4 :] if "CREATE TABLE" in text else text
+    dialect = file.parent.name
+    plain = plain_reads(query, dialect)
+    if plain is not None:
+        parsed = parsed_reads(query, dialect)
+        assert {shown(name) for name in plain} == {shown(r.name) for r in parsed.names if r.sure}
+
+
+# One a line: the dialect, the relation that is read, and a text that hides it.
+HIDDEN = [
+    ("duckdb", "people", "select * from (from people)"),
+    ("duckdb", "people", "select 1 where exists (from people)"),
+    ("duckdb", "people", "table people"),
+    ("duckdb", "people", "summarize people"),
+    ("duckdb", "people", "pivot people on a using sum(b)"),
+    ("duckdb", "people", "select 1.from people"),
+    ("duckdb", "people", "select * from a positional join people"),
+    ("duckdb", "people", "from x: people"),
+    ("mysql", "people", "select * from a straight_join people"),
+    ("mysql", "people", "select 1 /*!50000 union select x from people */"),
+    ("mysql", "people", "select 5--1 union select x from people"),
+    ("mariadb", "people", "select 1 /*M! union select x from people */"),
+    ("postgres", "people", "select $a$ ' $a$ , x from people where y = ' '"),
+    ("postgres", "people", "select pg_catalog.table_to_xml('people', true, true, '')"),
+    ("postgres", "people", "select \"query_to_xml\"('select * from people', true, true, '')"),
+    ("postgres", "people", "select * from only people"),
+    ("postgres", "people", "select * from rows from (generate_series(1, 2), f(people))"),
+    ("postgres", "people", "select E'\\'' , x from people where y = ' '"),
+    ("bigquery", "people", "select '''it's''' , x from people where y = ' '"),
+    ("bigquery", "d.people", "from d.people |> select a"),
+    ("bigquery", "d.people", "select * from ml.predict(model `d.m`, table d.people)"),
+    ("bigquery", "my-project.d.people", "select * from my-project.d.people"),
+    ("snowflake", "people", "select * from identifier('people')"),
+    ("snowflake", "people", "select * from table('people')"),
+    ("snowflake", "people", "select * from people at (offset => -60)"),
+    ("tsql", "people", "select * from db..people"),
+    ("tsql", "people", "select * from [people]"),
+    ("tsql", "people", "select * from a cross apply (select * from people) b"),
+    ("clickhouse", "people", "select 1 in people"),
+    ("clickhouse", "db.people", "select dictGet('db.people', 'a', 1)"),
+    ("trino", "people", "select * from table(system.query(query => 'select * from people'))"),
+    ("redshift", "people", "unload ('select * from people') to 's3://x'"),
+    ("databricks", "people", "select * from identifier('people')"),
+    ("databricks", "people", "select * from table_changes('people', 0)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "name", "text"), HIDDEN, ids=lambda part: str(part)[:40])
+def test_what_is_easily_overlooked_is_seen(dialect: str, name: str, text: str) -> None:
+    assert name in {shown(read.name) for read in reads_of(text, dialect).names}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select 'from people' as a",
+        "select 1 as a -- from people",
+        "select /* from people */ 1",
+        "select extract(year from born) from t",
+        "select a is distinct from b from t",
+        'select "from" as f from t',
+        "with t as (select 1) select * from t",
+        "with recursive t as (select 1 union all select 2) select * from t",
+    ],
+)
+def test_what_only_looks_like_a_relation_is_none(text: str) -> None:
+    found = {shown(read.name) for read in reads_of(text, "duckdb").names}
+    assert found <= {"t"}

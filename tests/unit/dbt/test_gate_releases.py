@@ -1,0 +1,444 @@
+"""Which models are certified releases, and why others are not: by hand, and generated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt_manifests import ONCE, RELEASE, SENSITIVE, Project, md5, once, shop
+from dbt_sync_world import World
+
+MARKED = {"privacy": {"release": True}}
+
+
+def by_hand(sql: str | None = None, config: dict[str, Any] | None = None, **more: Any) -> Project:
+    """A public release that was written by hand."""
+    given = {"config": {**ONCE, **(config or {})}, "meta": MARKED, "access": "public", **more}
+    return shop().model("out", once(RELEASE) if sql is None else sql, **given)
+
+
+def test_a_release_by_hand_is_proved_and_cuts_the_way() -> None:
+    verdict = by_hand().exposure("board", "out").verdict()
+    assert verdict.findings == ()
+    [proved] = verdict.releases
+    assert proved.is_certified
+    assert (proved.facts["k"], proved.facts["rate"]) == (20, 0.1)
+    assert proved.facts["source"] == "dev.main.people"
+
+
+def test_a_release_that_is_not_proved_says_why_and_cuts_nothing() -> None:
+    sql = once("select zip, count(*) as n from {{ ref('people') }} group by 1")
+    verdict = by_hand(sql).exposure("board", "out").verdict()
+    assert [found.code for found in verdict.findings] == ["G01", "G02", "G20", "G20"]
+    said = str(verdict.findings[-1])
+    assert "models/out.sql: G20 the release out is not proved: its text, line" in said
+    assert verdict.findings[0].shown_path == "raw.people → people → out → exposure board"
+
+
+ONCE_ONLY = {
+    "a view": ({"materialized": "view"}, "a new sample at every read"),
+    "an ephemeral model": ({"materialized": "ephemeral"}, "a new sample at every read"),
+    "a table": ({"materialized": "table"}, "a new sample at every build"),
+    "a materialized view": ({"materialized": "materialized_view"}, "at every read"),
+    "another materialization": ({"materialized": "mine"}, "nobody knows how often"),
+    "a full refresh": ({"full_refresh": None}, "has no full_refresh=false"),
+    "a full refresh that is on": ({"full_refresh": True}, "has no full_refresh=false"),
+    "batches": ({"incremental_strategy": "microbatch"}, "each draws a new sample"),
+}
+
+
+@pytest.mark.parametrize("name", ONCE_ONLY)
+def test_a_release_that_is_drawn_again_is_refused(name: str) -> None:
+    config, said = ONCE_ONLY[name]
+    found = [each for each in by_hand(config=config).verdict().findings if each.code == "G22"]
+    assert len(found) == 1 and said in found[0].message
+    assert "is_incremental()" in found[0].remedy
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        RELEASE,
+        once(RELEASE).replace("where false", "where true"),
+        once(RELEASE).replace("select * from {{ this }} where false", RELEASE),
+        once(RELEASE).replace("{{ this }}", "{{ ref('people') }}"),
+        once(RELEASE).replace("where false", "where false or true"),
+        once(RELEASE).replace("where false", "where false union all select zip, 1 from people"),
+    ],
+)
+def test_a_release_that_draws_where_it_stands_is_refused(sql: str) -> None:
+    codes = by_hand(sql, compiled=re.sub(r"\{\{ ref\('people'\) \}\}", '"dev"."main"."people"',
+                                         RELEASE)).codes()  # fmt: skip
+    assert "G22" in codes
+
+
+@pytest.mark.parametrize(
+    "end", ["where false", "where 1=0", "where 1 = 0", "limit 0", "WHERE FALSE;"]
+)
+def test_the_ways_to_draw_nothing(end: str) -> None:
+    assert by_hand(once(RELEASE).replace("where false", end)).codes() == []
+
+
+def test_the_other_way_round() -> None:
+    sql = (
+        "{% if not is_incremental() %}" + RELEASE + "{% else %}\nselect * from {{ this }}"
+        " where false{% endif %}"
+    )
+    compiled = RELEASE.replace("{{ ref('people') }}", '"dev"."main"."people"')
+    assert by_hand(sql, compiled=compiled).codes() == []
+
+
+def test_a_release_that_stands_is_proved_from_its_template() -> None:
+    noop = 'select * from "dev"."main"."out" where false'
+    assert by_hand(compiled=noop).codes() == []
+    leak = once("select zip from {{ ref('people') }}")
+    assert "G20" in by_hand(leak, compiled=noop).codes()
+
+
+BRANCHES = {
+    "a target": "{{% if target.name == 'prod' %}}select zip from {{{{ ref('people') }}}}"
+    "{{% else %}}{0}{{% endif %}}",
+    "a variable": "{{% if var('all', false) %}}select zip from {{{{ ref('people') }}}}{{% else %}}"
+    "{0}{{% endif %}}",
+    "a flag": "{{% if flags.WHICH == 'build' %}}select zip from {{{{ ref('people') }}}}"
+    "{{% else %}}{0}{{% endif %}}",
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_every_branch_of_a_release_is_proved(name: str) -> None:
+    compiled = RELEASE.replace("{{ ref('people') }}", '"dev"."main"."people"')
+    found = by_hand(once(BRANCHES[name].format(RELEASE)), compiled=compiled).verdict().findings
+    assert {each.code for each in found} >= {"G20"}
+    assert "in one of its branches" in found[-1].message
+
+
+def test_a_branch_without_rows_is_fine() -> None:
+    compiled = RELEASE.replace("{{ ref('people') }}", '"dev"."main"."people"')
+    sql = "{% if target.name == 'prod' %}" + RELEASE + "{% else %}select 'x' as zip, 1 as n where"
+    assert by_hand(once(sql + " false{% endif %}"), compiled=compiled).codes() == []
+    empty = "select 'x' as zip, 1 as n where false"
+    assert by_hand(once(sql + " false{% endif %}"), compiled=empty).codes() == []
+
+
+def test_a_release_of_macros_is_proved_as_compiled() -> None:
+    compiled = RELEASE.replace("{{ ref('people') }}", '"dev"."main"."people"')
+    sql = once(RELEASE.replace("20", "{{ dbt_utils.twenty() }}"))
+    verdict = by_hand(sql, compiled=compiled).verdict()
+    assert verdict.findings == ()
+    assert any("proved as compiled" in note for note in verdict.notes)
+    low = compiled.replace("20", "1")
+    assert "G20" in by_hand(sql, compiled=low).codes()
+
+
+def test_a_release_of_macros_and_conditions_has_no_one_text() -> None:
+    compiled = RELEASE.replace("{{ ref('people') }}", '"dev"."main"."people"')
+    sql = once("{% if var('x') %}{{ dbt_utils.other() }}{% else %}" + RELEASE + "{% endif %}")
+    assert "G23" in by_hand(sql, compiled=compiled).codes()
+
+
+LOCAL = {
+    "a macro": "{% macro is_incremental() %}{{ return(false) }}{% endmacro %}",
+    "a value": "{% set is_incremental = [] %}",
+    "a ref": "{% macro ref(x) %}main.people{% endmacro %}",
+}
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_a_template_that_gives_dbts_names_another_meaning(name: str) -> None:
+    compiled = RELEASE.replace("{{ ref('people') }}", '"dev"."main"."people"')
+    codes = by_hand(LOCAL[name] + once(RELEASE), compiled=compiled).codes()
+    assert set(codes) & {"G22", "G23"} or name == "a ref"
+    assert "G26" in by_hand(LOCAL[name] + once(RELEASE), compiled="").codes()
+
+
+def test_a_release_by_hand_that_is_not_compiled() -> None:
+    verdict = by_hand(compiled="").verdict()
+    assert [found.code for found in verdict.findings] == ["G26"]
+    assert "run 'dbt compile'" in verdict.findings[0].remedy.lower()
+    macros = once(RELEASE.replace("20", "{{ dbt_utils.twenty() }}"))
+    assert "G26" in by_hand(macros, compiled="").codes()
+
+
+def test_a_release_without_any_text() -> None:
+    assert "G26" in by_hand("", compiled="").codes()
+
+
+@pytest.mark.parametrize("kind", ["seed", "source", "snapshot"])
+def test_only_a_model_is_a_release(kind: str) -> None:
+    project = shop()
+    if kind == "seed":
+        project.seed("out", meta=MARKED)
+    elif kind == "source":
+        project.source("raw.out", meta=MARKED)
+    else:
+        project.snapshot("out", RELEASE, meta=MARKED)
+    assert "G20" in project.codes()
+
+
+def test_a_python_model_is_no_release() -> None:
+    project = shop().model(
+        "out", "def model(dbt, s):\n    return 1", meta=MARKED, language="python"
+    )
+    assert "G20" in project.codes()
+
+
+def test_an_engine_without_rules_certifies_nothing() -> None:
+    found = Project("oracle").source("raw.people", meta=SENSITIVE)
+    found.model("people", "select id, zip from {{ source('raw', 'people') }}")
+    found.model("out", once(RELEASE), config=ONCE, meta=MARKED, access="public")
+    said = {each.code: each.message for each in found.verdict().findings}
+    assert "no rules to certify the dialect 'oracle'" in said["G20"]
+    assert "G02" in said
+
+
+KEYED = """with sampled as (
+  select person_id, left(zip, 3) as zip from {{{{ ref('people') }}}}
+  where sha256({0} || ':u:' || cast(person_id as varchar)) < '1999999999999990'
+)
+select zip, count(*) as n from sampled group by 1 having count(*) >= 20 order by 1"""
+SALT = "(select salt from {0} where release_id = 'out')"
+
+
+def keyed(secret: str, more: Callable[[Project], object] = lambda project: None) -> Project:
+    """A release of a keyed sample."""
+    project = shop()
+    more(project)
+    return project.model(
+        "out", once(KEYED.format(secret)), config=ONCE, meta=MARKED, access="public"
+    )
+
+
+def test_a_keyed_release_reads_its_secret_where_nobody_else_does() -> None:
+    assert keyed(SALT.format("policy_engine_salts")).codes() == []
+    made = keyed(SALT.format("main.salts"), lambda p: p.model("salts", "select 1 as salt"))
+    assert "G27" in made.codes()
+    read = keyed(SALT.format("policy_engine_salts"))
+    assert "G27" in read.model("dim", "select salt from policy_engine_salts").codes()
+    hook = keyed(SALT.format("hidden.salts"))
+    assert "G27" in hook.operation("insert into hidden.salts values ('out', 'abc')").codes()
+
+
+def test_a_secret_that_dbt_cannot_bind() -> None:
+    found = keyed("?").verdict().findings
+    assert "a parameter, which dbt cannot bind" in str(found[-1])
+
+
+def test_a_secret_that_is_empty_where_it_is_missing() -> None:
+    salt = SALT.format("policy_engine_salts")
+    sql = KEYED.format(salt).replace(
+        f"{salt} || ':u:' || cast(person_id as varchar)",
+        f"concat({salt}, ':u:', cast(person_id as varchar))",
+    )
+    project = shop().model("out", once(sql), config=ONCE, meta=MARKED)
+    assert "G20" in project.codes()
+
+
+def test_a_drawn_sample_is_nobodys_in_dbt() -> None:
+    sql = (
+        "with s as (select left(zip, 3) as zip from {{ ref('people') }} where person_id in"
+        " (select unit from policy_engine_sample_199999999999999))"
+        " select zip, count(*) as n from s group by 1 having count(*) >= 20 order by 1"
+    )
+    found = shop().model("out", once(sql), config=ONCE, meta=MARKED).verdict().findings
+    assert "which nobody draws in dbt" in str(found[0])
+
+
+def test_a_release_of_a_table_that_dbt_does_not_know() -> None:
+    sql = once(RELEASE.replace("{{ ref('people') }}", "legacy.people"))
+    assert "G09" in by_hand(sql).codes()
+
+
+def test_a_hook_of_a_release_that_adds_rows() -> None:
+    hook = "insert into {{ this }} select zip, 1 from {{ ref('people') }}"
+    assert "G05" in by_hand(config={"post-hook": hook}).codes()
+
+
+REPLACED = {
+    "ref": ("shop", "{% macro ref(x) %}{{ return(builtins.ref(x)) }}{% endmacro %}"),
+    "is_incremental": ("shop", "{% macro is_incremental() %}{{ return(true) }}{% endmacro %}"),
+    "create_table_as": ("shop", "{% macro create_table_as(t, r, s) %}select 1{% endmacro %}"),
+    "materialization_incremental_default": ("other", "{% materialization incremental %}x"),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_a_macro_in_the_place_of_dbts_own(name: str) -> None:
+    package, sql = REPLACED[name]
+    project = by_hand().macro(
+        "materialization_incremental_default", "{% materialization incremental, default %}", "dbt",
+        ["macro.dbt.create_table_as"],
+    )  # fmt: skip
+    project.macro("create_table_as", "{% macro create_table_as() %}{% endmacro %}", "dbt")
+    assert project.codes() == []
+    assert project.macro(name, sql, package).codes() == ["G02", "G25"]
+
+
+@pytest.mark.parametrize("name", ["generate_schema_name", "cents_to_dollars"])
+def test_a_macro_of_the_project_that_replaces_nothing(name: str) -> None:
+    sql = f"{{% macro {name}(x) %}}{{{{ x }}}}{{% endmacro %}}"
+    assert by_hand().macro(name, sql).codes() == []
+
+
+def test_a_function_in_the_place_of_the_engines_own() -> None:
+    made = by_hand().operation("create or replace macro main.left(x, n) as x")
+    assert "G25" in made.codes()
+    assert by_hand().operation("create or replace macro main.mine(x) as x").codes() == []
+
+
+# Generated
+
+_PARTS = re.compile(
+    r"(.*?)\{\{ config\(.*?\) \}\}.*?%\}\n(select.*?)\{% else %\}\n(.*)\{% endif %\}\s*", re.DOTALL
+)
+
+
+class Generated:
+    """A project that was synced, and its manifest as dbt would make it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.world = World.at(folder)
+        self.world.policy()
+        self.world.sync()
+        self.file = folder / "models/towns_v1.sql"
+        self.raw = self.file.read_text()
+
+    def compiled(self, way: str) -> str:
+        """What dbt makes of the text: the release, an empty one, or nothing where it stands."""
+        head, noop, body = _PARTS.fullmatch(self.raw).groups()
+        if way == "noop":
+            return str(head + noop.replace("{{ this }}", '"dev"."main"."towns_v1"'))
+        body = re.sub(
+            r"\{% call policy_engine.in_sample\(.*?\) %\}(.*?)\{% endcall %\}",
+            (lambda found: "false") if way == "empty" else (lambda found: found[1]),
+            body, flags=re.DOTALL,
+        )  # fmt: skip
+        body = re.sub(r"\{\{ ref\(.*?\) \}\}", '"dev"."main"."stg_people"', body)
+        salts = '"dev"."main"."policy_engine_salts"'
+        return str(head + re.sub(r"\{\{ policy_engine.salts\(.*?\) \}\}", salts, body))
+
+    def project(self, compiled: str | None = "whole", **privacy: object) -> Project:
+        """The manifest; ``compiled`` None as 'dbt parse' leaves it."""
+        project = Project().model("stg_people", self.world.read("models/stg_people.sql")).ours()
+        meta = {
+            "generated": True, "release": True, "policy": "towns.privacy.yml",
+            "text_md5": md5(self.raw), **privacy,
+        }  # fmt: skip
+        text = "" if compiled is None else self.compiled(compiled)
+        return project.model(
+            "towns", self.raw, version=1, meta={"privacy": meta}, access="public", compiled=text,
+            parents=["stg_people"],
+            config={**ONCE, "pre-hook": [{"sql": "{{ policy_engine.reserved('x') }}"}]},
+        )  # fmt: skip
+
+    def codes(self, project: Project) -> list[str]:
+        return project.codes(self.world.folder)
+
+
+@pytest.fixture
+def made(tmp_path) -> Generated:
+    return Generated(tmp_path)
+
+
+@pytest.mark.parametrize("way", ["whole", "empty", "noop", None])
+def test_a_generated_release_is_certified_wherever_it_was_compiled(made, way) -> None:
+    verdict = made.project(way).exposure("board", "towns").verdict(made.world.folder)
+    assert [str(found) for found in verdict.findings] == []
+    assert [proved.is_certified for proved in verdict.releases] == [True]
+    assert any("not compiled" in note for note in verdict.notes) is (way is None)
+
+
+def test_a_generated_text_that_gives_our_names_another_meaning(made) -> None:
+    made.raw = "{% set policy_engine = {} %}" + made.raw
+    made.file.write_text(made.raw)
+    assert set(made.codes(made.project("empty"))) >= {"G02"}
+
+
+def test_the_source_of_a_policy_is_sensitive_by_that_alone(made) -> None:
+    project = made.project().exposure("board", "stg_people")
+    assert made.codes(project) == ["G01"]
+
+
+def test_a_generated_text_that_was_edited(made) -> None:
+    digest = md5(made.raw)
+    made.raw = made.raw.replace(">= 20", ">= 2")
+    made.file.write_text(made.raw)
+    assert made.codes(made.project(text_md5=digest)) == ["G02", "G21", "G24"]
+    # Whoever edits the digest as well is found by the policy.
+    assert made.codes(made.project()) == ["G02", "G21"]
+
+
+def test_a_generated_text_that_was_edited_where_nobody_compiles_it(made) -> None:
+    made.raw = made.raw.replace("HAVING", "-- HAVING").replace("COUNT(*) >= 20", "")
+    made.file.write_text(made.raw)
+    for way in ("noop", "empty", None):
+        assert set(made.codes(made.project(way))) >= {"G02", "G20"}, way
+
+
+def test_a_compiled_text_that_is_not_the_template(made) -> None:
+    project = made.project()
+    node = project.document["nodes"]["model.shop.towns.v1"]
+    node["compiled_code"] = 'select * from "dev"."main"."stg_people"'
+    assert set(made.codes(project)) >= {"G02", "G20"}
+    node["compiled_code"] = 'select * from "dev"."main"."stg_people" -- where false'
+    assert set(made.codes(project)) >= {"G02", "G20"}
+
+
+def test_a_macro_of_the_package_that_was_changed(made) -> None:
+    project = made.project("empty")
+    project.macro("in_sample", "{% macro in_sample(t) %}true{% endmacro %}", "policy_engine")
+    assert made.codes(project) == ["G02", "G25"]
+    project = made.project("empty")
+    project.document["macros"] = {}
+    assert "G25" in made.codes(project)
+
+
+def test_a_release_whose_policy_is_gone(made) -> None:
+    (made.world.folder / "models/towns.privacy.yml").unlink()
+    assert "G21" in made.codes(made.project())
+
+
+def test_a_policy_that_says_something_else_now(made) -> None:
+    made.world.policy(k=40)
+    assert "G21" in made.codes(made.project())
+
+
+def test_a_policy_that_cannot_be_read(made) -> None:
+    made.world.write("models/towns.privacy.yml", "version: 1\nname: towns\nk: none\n")
+    verdict = made.project().verdict(made.world.folder)
+    found = [each for each in verdict.findings if each.code == "G31"]
+    assert found and found[0].file == "models/towns.privacy.yml" and found[0].line
+
+
+def test_a_policy_of_no_node(made) -> None:
+    made.world.policy(relation="ref('nobody')")
+    found = made.project().verdict(made.world.folder).findings
+    assert any("is no node of the project, found ref('nobody')" in each.message for each in found)
+
+
+def test_a_policy_without_a_model_is_said(made) -> None:
+    project = Project().model("stg_people", made.world.read("models/stg_people.sql"))
+    project.document["disabled"]["x"] = []
+    verdict = project.verdict(made.world.folder)
+    assert (
+        "models/towns.privacy.yml has no model yet: run 'policy-engine dbt sync'" in verdict.notes
+    )
+
+
+def test_the_policy_of_a_model_that_was_written_by_hand(tmp_path) -> None:
+    world = World.at(tmp_path)
+    world.policy(model="out", unit="{row_key: person_id}", recode="  town: {prefix: 3}")
+    salt = '(select "salt" from policy_engine_salts where "release_id" = \'out\')'
+    sql = KEYED.format(salt).replace("zip", "town").replace("people", "stg_people")
+    project = Project().model("stg_people", world.read("models/stg_people.sql"))
+    project.model("out", once(sql), config=ONCE, meta=MARKED, access="public")
+    world.write("models/out.sql", once(sql))
+    found = project.verdict(tmp_path).findings
+    assert {each.code for each in found} <= {"G21"}, [str(each) for each in found]
+    wrong = sql.replace(">= 20", ">= 19")
+    project.model("out", once(wrong), config=ONCE, meta=MARKED, access="public")
+    world.write("models/out.sql", once(wrong))
+    assert "G21" in project.codes(tmp_path)
