@@ -7,8 +7,10 @@
     ├── NotCertifiable           1   SQL the kernel could not prove, with its findings
     ├── VerificationFailed       1   a certificate or release that does not hold
     ├── BudgetExceeded           1   an account cannot pay for a release
+    ├── NothingChecked           4   there was nothing that a check could look at
     ├── EnvironmentFailed        3   a warehouse, a file or the ledger failed
-    │   ├── WarehouseError       3
+    │   ├── WarehouseError       3   it cannot be used, or not for what is asked
+    │   │   └── WarehouseFailed  3   it was asked, and failed
     │   ├── FileError            3
     │   └── LedgerError          3
     │       ├── LedgerBroken     3   it was changed, cut or replaced
@@ -123,6 +125,12 @@ class BudgetExceeded(PolicyEngineError):
     """An account cannot pay: the message says what was asked and what is left."""
 
 
+class NothingChecked(PolicyEngineError):
+    """A check found nothing to look at: its silence would say nothing."""
+
+    exit_code = 4
+
+
 class EnvironmentFailed(PolicyEngineError):
     """Something outside the engine failed: a warehouse, a file, the ledger."""
 
@@ -130,7 +138,11 @@ class EnvironmentFailed(PolicyEngineError):
 
 
 class WarehouseError(EnvironmentFailed):
-    """The warehouse failed. Its own text is withheld where it could quote data."""
+    """The warehouse cannot be used, or it has not what is asked of it."""
+
+
+class WarehouseFailed(WarehouseError):
+    """The warehouse was asked, and failed. Its own text is withheld where it could quote data."""
 
 
 class FileError(EnvironmentFailed):

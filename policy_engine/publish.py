@@ -23,6 +23,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from policy_engine.attest.attestation import stated_subject
 from policy_engine.errors import FileError
 from policy_engine.verify.certificate import MECHANISM
 
@@ -44,8 +45,43 @@ def certificate_path(release: Path) -> Path:
     return release.with_name(f"{release.stem}.certificate.json")
 
 
-def check_target(release: Path, *, replace: bool) -> None:
+def exists(name: Path | str, paid: int | None) -> FileError:
+    """The error of what stands in the way; ``paid`` is the entry that has paid for what is new."""
+    remedy = "use --replace to release anew, at a new price"
+    if paid is not None:
+        remedy = f"entry {paid} has paid for this release: --replace puts it there at no cost"
+    return FileError(f"{name} exists; {remedy}")
+
+
+def check_certificate(path: Path, name: str, *, replace: bool, paid: int | None = None) -> None:
+    """Refuse to write a certificate of ``name`` over one of something else, or unasked.
+
+    Raises FileError.
+    """
+    if path.is_dir():
+        raise FileError(f"{path} is a directory; name a file")
+    if not os.path.lexists(path):
+        return
+    if not replace:
+        raise exists(path, paid)
+    if (other := stated_subject(_content(path))) not in ("", name):
+        raise FileError(
+            f"{path} is the certificate of {other}, and {name} would write its own over it; give"
+            " the policy another name, or move that certificate away"
+        )
+
+
+def _content(path: Path) -> bytes:
+    with suppress(OSError):
+        if path.is_file():
+            return path.read_bytes()
+    return b""
+
+
+def check_target(release: Path, *, replace: bool, paid: int | None = None) -> None:
     """Refuse a target that cannot be written, before anything is charged.
+
+    ``paid`` is the entry that has paid for the release already.
 
     Raises:
         FileError: it exists and ``replace`` is off, is no release, is a directory, or cannot be
@@ -54,10 +90,13 @@ def check_target(release: Path, *, replace: bool) -> None:
     for path in (release, certificate_path(release)):
         if path.is_dir():
             raise FileError(f"{path} is a directory; name a file")
-        if path.exists() and not replace:
-            raise FileError(f"{path} exists; use --replace to release anew, at a new price")
-    if release.exists() and not _is_release(release):
-        raise not_a_release(str(release))
+        if os.path.lexists(path) and not replace:
+            raise exists(path, paid)
+    if os.path.lexists(release):
+        if not _is_release(release):
+            raise not_a_release(str(release))
+    else:
+        check_certificate(certificate_path(release), release.name, replace=replace, paid=paid)
     folder = next(above for above in release.absolute().parents if above.exists())
     with _explained(release):
         # A file of the longest name that will be written. One that a crash has left is taken again.
@@ -74,18 +113,21 @@ def not_a_release(name: str) -> FileError:
 
 
 def _is_release(path: Path) -> bool:
+    if not path.is_file():  # a pipe would never end
+        return False
     try:
         return METADATA_KEY.encode() in (pq.read_schema(path).metadata or {})
     except (OSError, pa.ArrowException):
-        return False
+        # A damaged one is known by the certificate that stands beside it.
+        return stated_subject(_content(certificate_path(path))) == path.name
 
 
 def other_bytes(name: str) -> FileError:
     """The error of a release that was paid for, and does not come out again as it was."""
     return FileError(
-        f"{name}: the run gave other bytes than the release that was paid for, though source and"
-        " policy are the same: a library has changed since. Nothing was published;"
-        " 'release --fresh' draws a new sample at a new price"
+        f"{name}: the run gave other bytes than the release that was paid for: a library has"
+        " changed since, or the source has in a way that its fingerprint does not tell. Nothing was"
+        " published; 'release --fresh' draws a new sample at a new price"
     )
 
 
@@ -112,12 +154,11 @@ def publish_file(
     *,
     replace: bool,
     mark: str = "",
-    wanted: str | None = None,
 ) -> str:
     """Write ``rows`` and the envelope that ``attest`` makes of their digest; return that digest.
 
-    ``mark`` names what is written aside, so that ``recover`` finds it after a crash. ``wanted`` is
-    the digest that the file must have, where it was published before.
+    ``mark`` names what is written aside, so that ``recover`` finds it after a crash. Whatever
+    ``attest`` raises, nothing is put in place.
 
     Raises:
         FileError: the disk is full, the target read-only or, meanwhile, taken.
@@ -132,8 +173,6 @@ def publish_file(
         try:
             _write_parquet(rows, aside, metadata)
             digest = file_digest(aside)
-            if wanted not in (None, digest):
-                raise other_bytes(str(release))
             certificate_aside.write_text(attest(digest), encoding="utf-8")
             _sync(aside, certificate_aside)
             _date(metadata, aside, certificate_aside)
@@ -347,7 +386,7 @@ _REASONS = {
     errno.EROFS: "the file system is read-only",
     errno.EACCES: "permission is denied",
     errno.EPERM: "permission is denied",
-    errno.EEXIST: "it exists; use --replace to release anew, at a new price",
+    errno.EEXIST: "it has come to be meanwhile; see whose it is, and run the command again",
     errno.ENOTDIR: "a part of its path is a file",
 }
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from policy_engine.attest.signers import signer_of
+from policy_engine.attest.signers import writer_of
 from policy_engine.books import open_ledger, trusted_keys
 from policy_engine.errors import WarehouseError
-from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.release import digest_of_table
 from policy_engine.requests import Run
 from policy_engine.settlement import Settled, settle
-from policy_engine.warehouse.base import Warehouse
+from policy_engine.warehouse.connecting import connected
 
 
 def reconcile(project: Project) -> tuple[Settled, ...]:
@@ -25,7 +24,7 @@ def reconcile(project: Project) -> tuple[Settled, ...]:
         LedgerError: the ledger fails or does not hold.
         WarehouseError: a release is a table, and the warehouse that would have it cannot be asked.
     """
-    signer = signer_of(project)
+    signer = writer_of(project)
     with open_ledger(project, signer) as ledger:
         ledger.verify()
         trusted = trusted_keys(project, signer)
@@ -42,18 +41,9 @@ def reconcile(project: Project) -> tuple[Settled, ...]:
         )
 
 
-def open_entries(project: Project) -> tuple[Entry, ...]:
-    """The entries that nobody has settled."""
-    with open_ledger(project) as ledger:
-        return tuple(entry for entry in ledger.entries() if entry.is_open)
-
-
 def _of_table(project: Project, name: str, facts: str) -> str | None:
-    from policy_engine.warehouse.duckdb import DuckDBWarehouse
-
     named = project.warehouse
-    if named.database is None:
+    if named.type == "duckdb" and named.database is None:
         raise WarehouseError(f"warehouse {named.name} has no database to look for {name} in")
-    warehouse: Warehouse = DuckDBWarehouse(named.name, named.database)
-    with closing(warehouse):
+    with closing(connected(named)) as warehouse:
         return digest_of_table(warehouse, name, facts)

@@ -24,16 +24,15 @@ from policy_engine.requests import Run, text_of
 
 @dataclass(frozen=True)
 class Rederived:
-    """A release that was drawn again: the digest that it has now, and the one it had."""
+    """A release that was drawn again, and whether its bytes are those that were published.
+
+    ``recorded`` is the digest of those. Of other bytes nothing is told: they are the result of one
+    sample on two states of a source, which nobody has paid for.
+    """
 
     entry: int
-    digest: str
     recorded: str | None
-
-    @property
-    def same(self) -> bool:
-        """Whether the bytes are those that were published."""
-        return self.digest == self.recorded
+    same: bool
 
 
 def rederive(policy: Policy, project: Project, entry_id: int, key: Path | None = None) -> Rederived:
@@ -61,7 +60,7 @@ def rederive(policy: Policy, project: Project, entry_id: int, key: Path | None =
             metadata = {METADATA_KEY: run.facts}
             place = Path(folder) / Path(run.target).name
             digest = publish_file(rows, place, metadata, lambda digest: digest, replace=False)
-    return Rederived(entry_id, digest, entry.release_digest)
+    return Rederived(entry_id, entry.release_digest, digest == entry.release_digest)
 
 
 def _run_of(policy: Policy, entry: Entry) -> Run:
@@ -71,6 +70,11 @@ def _run_of(policy: Policy, entry: Entry) -> Run:
         )
     if not entry.run:
         raise UsageError(f"entry {entry.id} does not say how to run it again")
+    if entry.state != "committed":
+        raise UsageError(
+            f"entry {entry.id} is {entry.state}: no release of it was published, so that there is"
+            " nothing to compare with"
+        )
     run = Run.of_entry(entry)
     if not run.sealed:
         raise UsageError(

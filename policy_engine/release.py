@@ -19,30 +19,35 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import claimed, decimal
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.attestation import open_envelope, sign, statement
+from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import (
     load_reviewer_key,
+    load_sealing_key,
     seal,
     state_mac,
     state_salt,
     unseal,
 )
-from policy_engine.attest.signers import Signer, signer_of
+from policy_engine.attest.signers import Signer, writer_of
+from policy_engine.attest.tables import read_parquet
 from policy_engine.attest.validity import moment
 from policy_engine.books import (
     account_now,
     has_ledger,
     limit_of,
+    lost_ledger,
+    named_otherwise,
     open_ledger,
     sealing_key,
     trusted_keys,
 )
-from policy_engine.compile.catalog import Table
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Table
 from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.rendering import render
@@ -50,9 +55,12 @@ from policy_engine.dialects import Dialect, dialect_named
 from policy_engine.errors import (
     BudgetExceeded,
     FileError,
+    Finding,
     LedgerError,
+    NotCertifiable,
     PolicyError,
     UsageError,
+    VerificationFailed,
 )
 from policy_engine.ledger.account import (
     Account,
@@ -73,16 +81,20 @@ from policy_engine.policy.project import (
     find_project,
     load_project,
 )
+from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.publish import (
     METADATA_KEY,
     certificate_of_table,
+    check_certificate,
     check_target,
+    exists,
     file_digest,
     is_of_a_release,
     not_a_release,
     other_bytes,
     publish_file,
+    write_certificate,
 )
 from policy_engine.relations.rates import population_rate
 from policy_engine.requests import (
@@ -90,22 +102,28 @@ from policy_engine.requests import (
     Request,
     Run,
     change_since,
+    place_of,
     predicate_digest,
     request_of,
 )
-from policy_engine.settlement import is_anothers, stands
+from policy_engine.settlement import certifies, is_anothers, stands
 from policy_engine.syntax.names import dotted
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import Certificate, certify
 from policy_engine.warehouse.base import Warehouse
+from policy_engine.warehouse.connecting import FILES, connected
 from policy_engine.warehouse.drawing import new_secret
+from policy_engine.warehouse.profiles import resolved
+
+_IN_A_VIEW = "found in the view "
 
 
 @dataclass(frozen=True)
 class Preview:
     """What a release would be: its certificate, the account that would pay, and what.
 
-    ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already.
+    ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already,
+    ``news`` what should be known before it is paid.
     """
 
     certificate: Certificate
@@ -113,6 +131,7 @@ class Preview:
     charge: Charge
     refusal: str = ""
     repeats: int | None = None
+    news: str = ""
 
     @property
     def balance(self) -> Balance:
@@ -169,15 +188,24 @@ def project_of(policy: Policy, start: Path | None = None) -> Project:
 
 def open_warehouse(policy: Policy, project: Project, *, writes: bool) -> Warehouse:
     """A connection to the warehouse that holds the policy's source."""
-    # Imported on use: every command would otherwise wait for the engine to load.
-    from policy_engine.warehouse.duckdb import DuckDBWarehouse
+    writable = writes and policy.release.relation is not None
+    return connected(_warehouse_of(policy, project), writable=writable)
 
+
+def _warehouse_of(policy: Policy, project: Project) -> Named:
+    """The warehouse that holds the policy's source."""
     named = project.warehouse
-    needed = policy.source.relation is not None or policy.release.relation is not None
-    database = named.database if needed else None
-    return DuckDBWarehouse(
-        named.name, database, writable=writes and policy.release.relation is not None
-    )
+    if policy.source.relation is not None or policy.release.relation is not None:
+        return named
+    # Files are read by the embedded engine, as the project sets it.
+    is_embedded = named.type == FILES.type
+    return replace_field(named, database=None, missing="") if is_embedded else FILES
+
+
+def dialect_of(policy: Policy, project: Project | None = None) -> str:
+    """The dialect of the text that a release of ``policy`` runs; nothing is connected to."""
+    named = _warehouse_of(loaded(policy), project or project_of(policy))
+    return named.type if named.profile is None else resolved(named).type
 
 
 def schema_of(table: Table) -> Schema:
@@ -186,7 +214,7 @@ def schema_of(table: Table) -> Schema:
     for each in (table, *table.related):
         if each.view is None:
             types = {column.name: column.type for column in each.columns}
-            tables[dotted(each.parts) or each.name] = types
+            tables[dotted(each.parts) or each.files] = types
         else:
             views[dotted(each.parts)] = each.view
     return Schema(tables, views, known=True)
@@ -204,14 +232,25 @@ def prepare(
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
     plan = _compiled(policy, table, warehouse.dialect, target, replaces=replace)
-    certificate = certify(
-        policy,
-        render(plan),
-        warehouse.dialect.name,
-        schema=schema_of(table),
-        engine_version=warehouse.engine_version,
-    )
+    try:
+        certificate = certify(
+            policy,
+            render(plan),
+            warehouse.dialect.name,
+            schema=schema_of(table),
+            engine_version=warehouse.engine_version,
+        )
+    except NotCertifiable as error:
+        raise NotCertifiable(_of_views(error.findings), error.file) from None
     return certificate, table
+
+
+def _of_views(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What is found in a view that is read: all else follows from it; every finding without one."""
+    found = [each for each in findings if _IN_A_VIEW in each.message]
+    told = (each.message.rpartition("; ")[0] + f"; {INSTEAD_OF_A_VIEW}" for each in found)
+    mended = (replace_field(each, message=text) for each, text in zip(found, told, strict=True))
+    return tuple(mended) or findings
 
 
 def _ends(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]:
@@ -240,10 +279,15 @@ def _compiled(
         raise PolicyError(located(error.problems, policy.file)) from None
 
 
-def paying_account(policy: Policy, project: Project, certificate: Certificate) -> str:
+def paying_account(policy: Policy, project: Project, certificate: Certificate, table: Table) -> str:
     """The account that pays: a view's release pays from the account of the table it reads."""
-    shape = certificate.shape
-    return account_of(policy, project, shape.table if shape.views else None)
+    shape, parts = certificate.shape, table.parts
+    if shape.views:
+        read = shape.table.lower().split(".")
+        tables = [each.parts for each in table.related if each.view is None]
+        found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
+        parts = found[0] if len(found) == 1 else tuple(read)
+    return account_of(policy, project, parts)
 
 
 def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
@@ -278,16 +322,35 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
         repeats = _paid(policy, project, warehouse, certificate, table)
-    name = paying_account(policy, project, certificate)
+        place = place_of(policy, ends_of(policy, project, warehouse))
+    name = paying_account(policy, project, certificate, table)
     limit = limit_of(policy, project, name)
     account = account_now(project, name, limit)
-    charge = charge_of(name, certificate, policy)
+    news, twin = "", ""
+    if repeats is None and has_ledger(project):
+        with open_ledger(project) as ledger:
+            news = _another_account(policy, ledger.last_at(place), account)
+            twin = named_otherwise(ledger, project, name)
+    found = Preview(certificate, account, charge_of(name, certificate, policy), "", repeats, news)
     try:
+        if twin:
+            raise BudgetExceeded(twin)
         check_not_raised(account, limit)
-        admit(account, charge)
+        admit(account, found.charge)
     except BudgetExceeded as error:
-        return Preview(certificate, account, charge, str(error), repeats)
-    return Preview(certificate, account, charge, repeats=repeats)
+        return replace_field(found, refusal=str(error))
+    return found
+
+
+def _another_account(policy: Policy, last: Entry | None, account: Account) -> str:
+    """That the releases in a place were charged to another account until now; else empty."""
+    if last is None or last.account == account.name:
+        return ""
+    without = "" if account.limit is not None else ", which has no limit"
+    return (
+        f"{policy.name} was charged to account {last.account!r} until now (entry {last.id}); this"
+        f" release is charged to account {account.name!r}{without}"
+    )
 
 
 def _paid(
@@ -296,7 +359,8 @@ def _paid(
     """The entry that has paid for just this release; nothing is made to find out."""
     if not has_ledger(project) or not project.sealing_key.exists():
         return None
-    request = _request(policy, project, warehouse, certificate=certificate, table=table)
+    sealing = load_sealing_key(project.sealing_key)
+    request = _request(policy, project, warehouse, sealing, certificate=certificate, table=table)
     with open_ledger(project) as ledger:
         found = ledger.paid(request.place, request.of)
     if found is None or not _is_free(found, request.ends, warehouse):
@@ -320,18 +384,37 @@ def _request(
     policy: Policy,
     project: Project,
     warehouse: Warehouse,
+    sealing: X25519PrivateKey,
     *,
     certificate: Certificate,
     table: Table,
 ) -> Request:
     """What is asked for: of the source as it is now."""
-    sealing = sealing_key(project)
     state = state_mac(warehouse.fingerprint(policy, table, state_salt(sealing)), sealing)
     return request_of(policy, certificate, ends_of(policy, project, warehouse), state)
 
 
-def compile_policy(policy: Policy, dialect: str = "duckdb", method: str | None = None) -> str:
-    """The text of ``policy`` in a dialect; ``method`` shows another way of sampling.
+def _described(policy: Policy, schema: Schema) -> Table:
+    """The source as a schema describes it."""
+    relation = policy.source.relation
+    columns = schema.columns(relation) if relation is not None else None
+    if relation is None or columns is None:
+        found = f"{relation}, which it does not have once" if relation else "a file"
+        raise UsageError(f"the schema must describe source.relation, found {found}")
+    described = tuple(Column(name, kind) for name, kind in columns.items())
+    return Table(described, parts=tuple(relation.split(".")))
+
+
+def compile_policy(
+    policy: Policy,
+    dialect: str | None = None,
+    method: str | None = None,
+    schema: Schema | None = None,
+) -> str:
+    """The text of ``policy`` in a dialect, by default its warehouse's.
+
+    ``method`` shows another way of sampling.
+    With a ``schema`` no warehouse is asked: it has the source's columns and their types.
 
     Raises:
         UsageError: no such dialect or method, or ``policy`` is not a loaded policy.
@@ -342,7 +425,11 @@ def compile_policy(policy: Policy, dialect: str = "duckdb", method: str | None =
         if method not in {"keyed", "native"}:
             raise UsageError(f"method must be keyed or native, found {method!r}")
         policy = replace_field(policy, method=cast(Method, method))
-    wanted = dialect_named(dialect)
+    wanted = dialect_named(dialect or dialect_of(policy))
+    if schema is not None:
+        table, relation = _described(policy, schema), policy.release.relation
+        target = tuple(relation.split(".")) if relation else ()
+        return render(_compiled(policy, table, wanted, target, replaces=False))
     with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
         table, target = _ends(policy, warehouse)
         return render(_compiled(policy, table, wanted, target, replaces=False))
@@ -355,6 +442,7 @@ def release(
     replace: bool = False,
     fresh: bool = False,
     say: Callable[[str], None] = lambda text: None,
+    watch: Callable[[Callable[[], float | None]], None] = lambda ask: None,
 ) -> Released:
     """Publish what ``policy`` says, with its certificate, and charge its account.
 
@@ -363,7 +451,8 @@ def release(
     same state of its source has one secret: run again, it gives the same bytes and costs nothing.
 
     ``fresh`` draws a new sample at a new price all the same. ``say`` is told, before anything is
-    charged, that a release is a new one though one was made in its place before.
+    charged, that a release is a new one though one was made in its place before. ``watch`` is
+    given a function that says how many per cent of the running query are done, if the engine does.
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
@@ -375,14 +464,44 @@ def release(
     policy = loaded(policy)
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=True)) as warehouse:
+        watch(warehouse.progress)
         certificate, table = prepare(policy, project, warehouse, replace=replace)
-        request = _request(policy, project, warehouse, certificate=certificate, table=table)
-        signer = signer_of(project, moment(certificate.time))
-        job = _Job(policy, project, certificate, table, warehouse, request, signer, replace)
+        signer = writer_of(project, moment(certificate.time))
         if not has_ledger(project):
-            job.check_target()  # nothing was released before, and the ledger is not made in vain
+            _check_first(policy, project, warehouse, signer)
+            _check_free(policy, project, warehouse, replace=replace)
         with open_ledger(project, signer) as ledger:
+            sealing = sealing_key(project, ledger)
+            request = _request(
+                policy, project, warehouse, sealing, certificate=certificate, table=table
+            )
+            job = _Job(
+                policy, project, certificate, table, warehouse, request, signer, sealing, replace
+            )
             return job.run(ledger, fresh=fresh, say=say)
+
+
+def _check_first(policy: Policy, project: Project, warehouse: Warehouse, signer: Signer) -> None:
+    """Refuse a first release where one stands that was charged to a ledger that is no more.
+
+    Raises NoLedger.
+    """
+    path = ends_of(policy, project, warehouse).certificate_path
+    try:
+        open_envelope(path.read_bytes(), trusted_keys(project, signer))
+    except (OSError, VerificationFailed):
+        return
+    trace = f"{path} is the certificate of a release, signed by a key of this project"
+    raise lost_ledger(project, trace, "move that release away")
+
+
+def _check_free(policy: Policy, project: Project, warehouse: Warehouse, *, replace: bool) -> None:
+    """Refuse what stands in the way before a ledger is made in vain."""
+    try:
+        check_place(policy, warehouse, replace=replace)
+    except FileError:
+        if not has_ledger(project):  # else a run of the same beside this one was faster
+            raise
 
 
 def ends_of(policy: Policy, project: Project, warehouse: Warehouse) -> Ends:
@@ -414,44 +533,139 @@ class _Job:
     warehouse: Warehouse
     request: Request
     signer: Signer
+    sealing: X25519PrivateKey
     replace: bool
 
     def run(self, ledger: Ledger, *, fresh: bool, say: Callable[[str], None]) -> Released:
         """Publish, unless the same release stands already."""
         entry = None if fresh else ledger.paid(self.request.place, self.request.of)
-        if entry is not None and (found := self._stands(ledger, entry)) is not None:
+        if entry is not None and (found := self._repaired(ledger, entry)) is not None:
             return found
-        can_repeat = entry is not None and bool(Run.of_entry(entry).sealed)
-        if not can_repeat:
-            last = ledger.last_at(self.request.place)
-            if last is not None:
-                say(self._news(last, entry, fresh=fresh))
-        self.check_target()
-        if can_repeat:
-            ledger.verify()  # what was given back, and hidden, would run for nothing
-        if entry is None or not can_repeat:
+        if entry is not None and Run.of_entry(entry).sealed:
+            return self._again(ledger, entry)
+        last = ledger.last_at(self.request.place)
+        if last is not None:
+            say(self._news(last, entry, fresh=fresh))
             limit = limit_of(self.policy, self.project, self._account)
-            anew = fresh or entry is not None
-            entry = ledger.reserve(self._charge(new_secret()), limit, anew=anew).entry
+            if other := _another_account(self.policy, last, Account(self._account, limit=limit)):
+                say(other)
         try:
-            return self._publish(ledger, entry, repeated=can_repeat)
+            check_place(self.policy, self.warehouse, replace=self.replace)
         except FileError:
-            # Somebody else has run the same meanwhile, and it stands.
-            found = self._stands(ledger, ledger.entry(entry.id))
+            found = None if fresh else self._of_a_twin(ledger)
             if found is None:
                 raise
             return found
+        entry = self._reserved(ledger, anew=fresh or entry is not None)
+        return self._published(ledger, entry, repeated=False, fresh=fresh)
+
+    def _reserved(self, ledger: Ledger, *, anew: bool) -> Entry:
+        limit = limit_of(self.policy, self.project, self._account)
+        if twin := named_otherwise(ledger, self.project, self._account):
+            raise BudgetExceeded(twin)
+        try:
+            return ledger.reserve(self._charge(new_secret()), limit, anew=anew).entry
+        except KeyboardInterrupt as error:
+            error.add_note("'policy-engine ledger show' says whether it was charged")
+            raise
+
+    def _again(self, ledger: Ledger, entry: Entry) -> Released:
+        """Make the release of an entry that is paid, at no cost."""
+        ledger.verify()  # what was given back, and hidden, would run for nothing
+        job = self
+        if not self.replace and self._is_alone(Run.of_entry(entry)):
+            job = replace_field(self, replace=True)  # of what stands, all is its own
+        try:
+            check_place(self.policy, self.warehouse, replace=job.replace, paid=entry.id)
+        except FileError:
+            found = self._of_a_twin(ledger)
+            if found is None:
+                raise
+            return found
+        job._check_text(entry)
+        return job._published(ledger, entry, repeated=True)
+
+    def _of_a_twin(self, ledger: Ledger) -> Released | None:
+        """What a run of the same beside this one has published meanwhile."""
+        entry = ledger.paid(self.request.place, self.request.of)
+        return None if entry is None else self._stands(ledger, entry)
+
+    def _check_text(self, entry: Entry) -> None:
+        """Refuse to replace a table by a text that was certified to make a new one."""
+        is_other = entry.run["predicate"]["sql"] != self.certificate.sql
+        if is_other and self.request.ends.path is None and self._is_there():
+            raise FileError(
+                f"{self._name} exists, and the text that entry {entry.id} has paid for makes a"
+                " table where there is none: drop the table, and the same command makes it again at"
+                " no cost"
+            )
+
+    def _published(
+        self, ledger: Ledger, entry: Entry, *, repeated: bool, fresh: bool = False
+    ) -> Released:
+        try:
+            return self._publish(ledger, entry, repeated=repeated)
+        except FileError as error:
+            # Somebody else has run the same meanwhile, and it stands.
+            found = self._stands(ledger, ledger.entry(entry.id))
+            if found is None:
+                error.add_note(_how_to_go_on(entry, fresh=fresh))
+                raise
+            return found
+        except BaseException as error:
+            error.add_note(_how_to_go_on(entry, fresh=fresh))
+            raise
+
+    def _is_alone(self, run: Run) -> bool:
+        """Whether a certificate of this run stands, and no release with it."""
+        trusted = trusted_keys(self.project, self.signer)
+        return not self._is_there() and certifies(run, self.request.ends.certificate_path, trusted)
+
+    def _is_there(self) -> bool:
+        path = self.request.ends.path
+        if path is not None:
+            return path.exists()
+        return self.warehouse.exists(self.warehouse.target(self._name))
+
+    def _repaired(self, ledger: Ledger, entry: Entry) -> Released | None:
+        """The release of an entry where it stands; a certificate that is gone is made again."""
+        found = self._stands(ledger, entry)
+        path, run = self.request.ends.certificate_path, Run.of_entry(entry)
+        digest = entry.release_digest
+        in_the_way = path.exists() and not self.replace
+        if found is not None or digest is None or in_the_way or self._digest(run) != digest:
+            return found
+        check_certificate(path, self._subject, replace=self.replace)
+        write_certificate(self._envelope(run, self._subject, digest), path, replace=self.replace)
+        return self._stands(ledger, entry)
+
+    def _digest(self, run: Run) -> str | None:
+        """The digest of what stands in the release's place."""
+        path = self.request.ends.path
+        if path is None:
+            return self._digest_of_table(run.target, run.digest)
+        return file_digest(path) if path.is_file() else None
+
+    @property
+    def _subject(self) -> str:
+        """The release as its certificate names it."""
+        path = self.request.ends.path
+        return self._name if path is None else path.name
 
     def _news(self, last: Entry, entry: Entry | None, *, fresh: bool) -> str:
         """That this is a new release, and why, before it costs anything."""
-        change = change_since(Run.of_entry(last), self.certificate)
+        run, why = Run.of_entry(last), []
         if fresh:
-            change = "a new sample is asked for"
-        elif entry is not None:
-            change = "its release is gone, and a sample that the engine drew cannot be drawn again"
+            why.append("a new sample is asked for")
+        if entry is not None:
+            why.append("its release is gone, and the engine cannot draw the same sample again")
+        elif run.of != self.request.of:
+            why.append(change_since(run, self.certificate, key_id(self.sealing.public_key())))
+        before = "was released before" if last.state == "committed" else "was begun before"
+        state = "" if last.state == "committed" else f", {last.state}"
         return (
-            f"{self.policy.name} was released before (entry {last.id}), and {change}: this is a new"
-            f" release, at the price of ε {plain(self.certificate.epsilon)},"
+            f"{self.policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
+            f" is a new release, at the price of ε {plain(self.certificate.epsilon)},"
             f" δ {plain(self.certificate.delta)}"
         )
 
@@ -460,7 +674,7 @@ class _Job:
         run = Run.of_entry(entry)
         trusted = trusted_keys(self.project, self.signer)
         digest = stands(run, self.request.ends, self._digest_of_table, trusted)
-        if digest is None or digest != (entry.release_digest or digest):
+        if digest is None or not entry.may_be(digest):
             return None
         if is_anothers(ledger, entry, digest):
             return None
@@ -472,15 +686,8 @@ class _Job:
         done = _Done(self._name, digest, groups, rows)
         return self._released(ledger, entry, done, repeated=True)
 
-    def check_target(self) -> None:
-        """Refuse, before anything is charged, what cannot be written."""
-        _checked_target(self.policy, self.warehouse, replace=self.replace)
-
     def _charge(self, secret: bytes) -> Charge:
-        keys = [
-            sealing_key(self.project).public_key(),
-            *map(load_reviewer_key, self.project.reviewers),
-        ]
+        keys = [self.sealing.public_key(), *map(load_reviewer_key, self.project.reviewers)]
         sealed = seal(secret, self.request.of, keys) if self.policy.method == "keyed" else {}
         run = Run.new(self.request, self.certificate, sealed)
         charge = charge_of(self._account, self.certificate, self.policy)
@@ -488,7 +695,7 @@ class _Job:
 
     @property
     def _account(self) -> str:
-        return paying_account(self.policy, self.project, self.certificate)
+        return paying_account(self.policy, self.project, self.certificate, self.table)
 
     @property
     def _name(self) -> str:
@@ -499,28 +706,22 @@ class _Job:
         if entry.state == "reserved":
             ledger.start(entry.id)
         run = Run.of_entry(entry)
-        self._check_signer(run)
         # An engine that draws the sample by itself needs none of ours.
-        sealing = sealing_key(self.project)
-        secret = unseal(run.sealed, run.of, sealing) if run.sealed else new_secret()
+        secret = unseal(run.sealed, run.of, self.sealing) if run.sealed else new_secret()
+
+        def draw(digest: str) -> str:
+            if not ledger.draw(entry.id, digest):
+                raise other_bytes(self._name)
+            return self._envelope(run, self._subject, digest)
+
         if self.request.ends.path is not None:
-            done = self._to_file(run, secret, self.request.ends.path, entry.release_digest)
+            done = self._to_file(run, secret, self.request.ends.path, draw)
         else:
-            done = self._to_table(run, secret, entry.release_digest)
+            done = self._to_table(run, secret, draw)
         _commit(ledger, entry, done)
         return self._released(ledger, entry, done, repeated=repeated)
 
-    def _check_signer(self, run: Run) -> None:
-        """Refuse to sign what nobody could verify: the release keeps the time of its first run."""
-        at = moment(run.predicate["time"])
-        refusal = trusted_keys(self.project, self.signer).refusal(self.signer.key_id, at)
-        if refusal is not None:
-            raise FileError(
-                f"{self._name}: the release keeps the time of its certificate, and {refusal.text};"
-                " 'release --fresh' makes a new one, at a new price"
-            )
-
-    def _to_file(self, run: Run, secret: bytes, path: Path, wanted: str | None) -> _Done:
+    def _to_file(self, run: Run, secret: bytes, path: Path, draw: Callable[[str], str]) -> _Done:
         with self.warehouse.sampled(self.policy, self.table, secret) as unchanged:
             rows = self.warehouse.rows(run.sql)
             unchanged()
@@ -528,14 +729,13 @@ class _Job:
             rows,
             path,
             {METADATA_KEY: run.facts},
-            lambda digest: self._envelope(run, path.name, digest),
+            draw,
             replace=self.replace,
             mark=run.mark,
-            wanted=wanted,
         )
         return _Done(self._name, digest, _groups(rows, self.policy.release.form), rows.num_rows)
 
-    def _to_table(self, run: Run, secret: bytes, wanted: str | None) -> _Done:
+    def _to_table(self, run: Run, secret: bytes, draw: Callable[[str], str]) -> _Done:
         target, name = self.warehouse.target(self._name), self._name
         done: list[_Done] = []
         with (
@@ -545,13 +745,11 @@ class _Job:
 
             def attest() -> None:
                 unchanged()
-                digest, groups, rows = _digest_of_lines(self.warehouse.release_lines(target))
-                if wanted not in (None, digest):
-                    raise other_bytes(name)
-                put(self._envelope(run, name, digest))
+                digest, groups, rows = digest_of_lines(self.warehouse.release_lines(target))
+                put(draw(digest))
                 done.append(_Done(name, digest, groups, rows))
 
-            self.warehouse.publish(run.sql, target, run.facts, attest)
+            self.warehouse.publish(run.sql, target, run.facts, attest, replace=self.replace)
         return done[0]
 
     def _digest_of_table(self, name: str, facts: str) -> str | None:
@@ -562,8 +760,8 @@ class _Job:
         path = self.request.ends.path
         if path is None:
             lines = self.warehouse.release_lines(self.warehouse.target(self._name))
-            return _digest_of_lines(lines)[1:]
-        rows = pq.read_table(path)
+            return digest_of_lines(lines)[1:]
+        rows = read_parquet(path)
         return _groups(rows, self.policy.release.form), rows.num_rows
 
     def _envelope(self, run: Run, name: str, digest: str) -> str:
@@ -587,11 +785,19 @@ class _Job:
         )
 
 
+def _how_to_go_on(entry: Entry, *, fresh: bool) -> str:
+    """What to do about a release that was charged, and failed."""
+    if not entry.run.get("sealed"):
+        return f"entry {entry.id} stays charged: the engine cannot draw the same sample again"
+    same = "the same command without --fresh" if fresh else "the same command again"
+    return f"entry {entry.id} is paid: {same} finishes it at no cost, while the source is as it was"
+
+
 def _groups(rows: pa.Table, form: str) -> int:
     """How many groups a release has: its rows, or those that differ."""
     if form == "counts":
         return int(rows.num_rows)
-    return int(rows.group_by(list(rows.column_names)).aggregate([]).num_rows)
+    return int(rows.group_by(list(rows.column_names), use_threads=False).aggregate([]).num_rows)
 
 
 def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
@@ -605,7 +811,7 @@ def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
         return None
     if not isinstance(found, dict) or predicate_digest(found) != facts:
         return None
-    return _digest_of_lines(warehouse.release_lines(target))[0]
+    return digest_of_lines(warehouse.release_lines(target))[0]
 
 
 def _commit(ledger: Ledger, entry: Entry, done: _Done) -> None:
@@ -623,7 +829,7 @@ def table_certificate_path(policy: Policy) -> Path:
     return policy.directory / f"{policy.name}.certificate.json"
 
 
-def _digest_of_lines(lines: Iterable[tuple[Any, ...]]) -> tuple[str, int, int]:
+def digest_of_lines(lines: Iterable[tuple[Any, ...]]) -> tuple[str, int, int]:
     """SHA-256 of the rows as JSON lines, how many differ, how many there are.
 
     The rows are sorted, so equal ones stand together.
@@ -636,19 +842,22 @@ def _digest_of_lines(lines: Iterable[tuple[Any, ...]]) -> tuple[str, int, int]:
     return digest.hexdigest(), groups, rows
 
 
-def _checked_target(
-    policy: Policy, warehouse: Warehouse, *, replace: bool
-) -> tuple[str, ...] | None:
-    """The full name of the table to write, None for a file; FileError where it is in the way."""
+def check_place(
+    policy: Policy, warehouse: Warehouse, *, replace: bool, paid: int | None = None
+) -> None:
+    """Refuse, before anything is charged, what cannot be written, or stands in the way.
+
+    ``paid`` is the entry that has paid for the release already. Raises FileError.
+    """
     if policy.release_path is not None:
-        check_target(policy.release_path, replace=replace)
-        return None
+        check_target(policy.release_path, replace=replace, paid=paid)
+        return
     target = warehouse.target(policy.release.relation or "")
     name = ".".join(target)
-    if not warehouse.exists(target):
-        return target
-    if not replace:
-        raise FileError(f"{name} exists; use --replace to release anew, at a new price")
-    if not is_of_a_release(warehouse.comment(target)):
-        raise not_a_release(name)
-    return target
+    if warehouse.exists(target):
+        if not replace:
+            raise exists(name, paid)
+        if not is_of_a_release(warehouse.comment(target)):
+            raise not_a_release(name)
+        warehouse.check_replaceable(target)
+    check_certificate(table_certificate_path(policy), name, replace=replace, paid=paid)

@@ -128,10 +128,15 @@ class Run:
 def request_of(policy: Policy, certificate: Certificate, ends: Ends, state: str) -> Request:
     """What a policy asks of a source in a state, which is a keyed name of its content."""
     return Request(
-        place=_digest([policy.name, ends.name]),
+        place=place_of(policy, ends),
         of=_digest([policy.digest, text_of(certificate.sql), state]),
         ends=ends,
     )
+
+
+def place_of(policy: Policy, ends: Ends) -> str:
+    """What the requests have in common that a policy makes of one place."""
+    return _digest([policy.name, ends.name])
 
 
 def text_of(sql: str) -> str:
@@ -139,8 +144,14 @@ def text_of(sql: str) -> str:
     return sql.replace("CREATE OR REPLACE TABLE", "CREATE TABLE", 1)
 
 
-def change_since(run: Run, certificate: Certificate) -> str:
+def change_since(run: Run, certificate: Certificate, sealing_key_id: str) -> str:
     """What is not as it was at an earlier run in the same place."""
+    if run.sealed and sealing_key_id not in run.sealed:
+        # States of a source are named with the sealing key, so those names cannot be compared.
+        return (
+            "its secret is sealed for another key than this project's (sealing.pem), without which"
+            " nothing can be released again"
+        )
     before = run.predicate
     if before["policy"]["digest"] != certificate.policy_digest:
         return "the policy has changed"

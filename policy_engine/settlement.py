@@ -46,7 +46,7 @@ def settle(
     if entry.state == "reserved":
         return Settled(ledger.cancel(entry.id, NOT_STARTED), "cancelled", NOT_STARTED)
     digest = stands(Run.of_entry(entry), ends, of_table, trusted)
-    if digest is None or is_anothers(ledger, entry, digest):
+    if digest is None or not entry.may_be(digest) or is_anothers(ledger, entry, digest):
         return Settled(ledger.keep(entry.id, NOT_THERE), "kept", NOT_THERE)
     name = entry.run["target"]
     committed = ledger.commit(entry.id, release_name=name, release_digest=digest)
@@ -83,11 +83,18 @@ def stands(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str 
 
 def _is_of(run: Run, certificate: Path, digest: str | None, trusted: TrustedKeys) -> bool:
     """Whether a certificate, signed by a trusted key, is of this run and of these bytes."""
-    if digest is None:
-        return False
+    return digest is not None and _certified(run, certificate, trusted) == digest
+
+
+def certifies(run: Run, certificate: Path, trusted: TrustedKeys) -> bool:
+    """Whether a certificate, signed by a trusted key, is of this run, whatever became of it."""
+    return certificate.is_file() and bool(_certified(run, certificate, trusted))
+
+
+def _certified(run: Run, certificate: Path, trusted: TrustedKeys) -> str:
+    """The digest that a certificate of this run states, signed by a trusted key; else empty."""
     try:
         statement = open_envelope(aside_text(certificate, run.mark), trusted)
     except VerificationFailed:
-        return False
-    same = predicate_digest(statement.predicate) == run.digest
-    return same and statement.subject_sha256 == digest
+        return ""
+    return statement.subject_sha256 if predicate_digest(statement.predicate) == run.digest else ""

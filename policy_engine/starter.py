@@ -30,6 +30,8 @@ from policy_engine.policy.project import (
 )
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
+from policy_engine.warehouse.connecting import connected
+from policy_engine.warehouse.profiles import resolved
 
 if TYPE_CHECKING:
     from policy_engine.warehouse.duckdb import DuckDBWarehouse
@@ -142,9 +144,15 @@ def _table(source: str, project: Project) -> Table:
     from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
     path, named = Path(source), project.warehouse
+    is_server = named.type != "duckdb" and not path.exists()
+    if is_server and path.suffix.lower() not in SOURCE_FILES:
+        with closing(connected(named)) as server:
+            return server.table(Source(None, source), project.directory)
     is_file = path.exists() or path.suffix.lower() in SOURCE_FILES or named.database is None
     if is_file and path.suffix.lower() in _DATABASES:
         raise UsageError(f"{source} is a database: {_NAME_IT}")
+    if not is_file:
+        resolved(named)
     with closing(DuckDBWarehouse(named.name, None if is_file else named.database)) as warehouse:
         if is_file:
             return _of_file(warehouse, path)

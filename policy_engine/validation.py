@@ -20,6 +20,8 @@ from policy_engine.errors import (
     NotCertifiable,
     PolicyError,
     Problem,
+    WarehouseError,
+    WarehouseFailed,
 )
 from policy_engine.ledger.account import Account, admit
 from policy_engine.policy.accounts import check_account
@@ -27,15 +29,18 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.places import located
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.publish import certificate_path, check_target
+from policy_engine.publish import certificate_path
 from policy_engine.release import (
     Preview,
+    check_place,
     open_warehouse,
     prepare,
     preview,
     project_of,
+    table_certificate_path,
 )
 from policy_engine.verify.certificate import certified_rate
+from policy_engine.warehouse.base import Warehouse
 
 #: The key of a policy that a law of the kernel speaks of.
 _KEYS = {"V21": "source", "V22": "source.unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
@@ -104,22 +109,39 @@ def check_policy(path: Path) -> Checked:
 
 def _against_source(policy: Policy, project: Project, problems: list[Problem]) -> Checked:
     """These problems, and those that show when the source's schema is looked at."""
-    path, unchecked = policy.file, ""
+    unchecked = ""
     try:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-            prepare(policy, project, warehouse)
+            problems += _of_source(policy, project, warehouse)
     except PolicyError as error:
         problems += error.problems
-    except NotCertifiable as error:
-        problems += [_problem(path, one) for one in error.findings if one.code != "V29"]
     except EnvironmentFailed as error:
-        source = policy.source_path
-        if isinstance(error, FileError) and source is not None and source.exists():
-            # It is there and is no table: the policy names the wrong thing.
-            problems.append(Problem(str(path), 0, 0, "source.path", str(error)))
-        else:
-            unchecked = str(error)
-    return Checked(path, policy, _placed(problems, path), unchecked)
+        unchecked = str(error)
+    return Checked(policy.file, policy, _placed(problems, policy.file), unchecked)
+
+
+def _of_source(policy: Policy, project: Project, warehouse: Warehouse) -> list[Problem]:
+    """The problems that show in a warehouse that answers.
+
+    Raises EnvironmentFailed where it fails, or the source is a file that is not there.
+    """
+    path, source = policy.file, policy.source_path
+    try:
+        prepare(policy, project, warehouse)
+    except NotCertifiable as error:
+        return [_problem(path, one) for one in error.findings if one.code != "V29"]
+    except WarehouseFailed:
+        raise
+    except WarehouseError as error:
+        in_release = "release.relation" in str(error)
+        key = "release.relation" if in_release else "source.relation"
+        return [Problem(str(path), 0, 0, key, str(error))]
+    except FileError as error:
+        if source is None or not source.exists():
+            raise
+        # It is there and is no table: the policy names the wrong thing.
+        return [Problem(str(path), 0, 0, "source.path", str(error))]
+    return []
 
 
 def _placed(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
@@ -196,28 +218,37 @@ def target_clashes(policies: Sequence[Policy]) -> dict[int, tuple[Problem, ...]]
     clashes = {}
     for index, policy in enumerate(policies):
         places = _places(policy)
-        first = next((taken[place] for place in places if place in taken), None)
+        at, first = next(((n, taken[p]) for n, p in enumerate(places) if p in taken), (0, None))
         taken |= {place: policy for place in places if place not in taken}
-        if first is None:
-            continue
-        key = "release.path" if policy.release.path is not None else "release.relation"
-        message = (
-            f"{key} must differ from that of {first.file}, found {policy.release.text}: one"
-            " release would replace the other, or its certificate"
-        )
-        problem = Problem(str(policy.file), 0, 0, key, message, "name another place")
-        clashes[index] = located((problem,), policy.file)
+        if first is not None:
+            clashes[index] = located((_clash(policy, first, release=at == 0),), policy.file)
     return clashes
+
+
+def _clash(policy: Policy, first: Policy, *, release: bool) -> Problem:
+    """That a release, or else its certificate, would stand in the place of the first one's."""
+    key = "release.path" if policy.release.path is not None else "release.relation"
+    found, what, remedy = policy.release.text, "release would replace the other", "another place"
+    if not release:
+        what = f"certificate would replace the other: both write {_certificate(policy).name}"
+        if policy.release.path is None:
+            key, found, remedy = "name", policy.name, "one of the policies otherwise"
+    message = f"{key} must differ from that of {first.file}, found {found}: one {what}"
+    return Problem(str(policy.file), 0, 0, key, message, f"name {remedy}")
+
+
+def _certificate(policy: Policy) -> Path:
+    path = policy.release_path
+    return table_certificate_path(policy) if path is None else certificate_path(path)
 
 
 def _places(policy: Policy) -> tuple[str, ...]:
     """The files and the table that a release would write, told apart as a disk may."""
     path = policy.release_path
     if path is not None:
-        return tuple(str(p.resolve()).casefold() for p in (path, certificate_path(path)))
-    certificate = policy.directory / f"{policy.name}.certificate.json"
+        return tuple(str(p.resolve()).casefold() for p in (path, _certificate(policy)))
     relation = ["main", *str(policy.release.relation).casefold().split(".")][-2:]
-    return ("relation:" + ".".join(relation), str(certificate.resolve()).casefold())
+    return ("relation:" + ".".join(relation), str(_certificate(policy).resolve()).casefold())
 
 
 def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:
@@ -277,13 +308,8 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
 
 def _check_target(policy: Policy, project: Project, *, replace: bool) -> None:
     """FileError where the release could not be put in its place."""
-    relation = policy.release.relation
-    if relation is None:
-        check_target(policy.directory / str(policy.release.path), replace=replace)
-        return
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-        if not replace and warehouse.exists(warehouse.target(relation)):
-            raise FileError(f"{relation} exists; use --replace to release anew, at a new price")
+        check_place(policy, warehouse, replace=replace)
 
 
 def _check_accounts(previews: Sequence[tuple[Project, Preview]]) -> None:

@@ -43,7 +43,6 @@ _REMEDIES: Mapping[Kind, str] = MappingProxyType(
         "unknown": "if you know whose key it is, name it with --key or a keyring with --keyring",
         "revoked": "ask for a new release under another key",
         "undated": "ask for a certificate that states its time",
-        "early": "if the key was in use before that, correct its 'added' in the keyring",
         "expired": "ask for a release under a key that had not expired",
         "retired": "ask for a release under the key that took its place",
     }
@@ -209,6 +208,22 @@ def stated_type(text: str | bytes) -> str:
         fields = _object(_parse(Envelope.from_json(text).payload, "the statement"), "the statement")
         return _text(fields, "predicateType", "the statement")
     except VerificationFailed:
+        return ""
+
+
+def stated_subject(text: str | bytes) -> str:
+    """The name of what an envelope says it is about, empty where none can be read.
+
+    Nothing is verified: it only keeps a certificate of something else from being written over.
+
+    >>> stated_subject("{}")
+    ''
+    """
+    try:
+        payload = _parse(Envelope.from_json(text).payload, "the statement")
+        [subject] = _array(_object(payload, "the statement"), "subject", "the statement")
+        return _text(_object(subject, "the subject"), "name", "the subject")
+    except (ValueError, VerificationFailed):
         return ""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from policy_engine.attest.facts import Facts
 from policy_engine.attest.results import Results
 from policy_engine.attest.rows import check_columns, check_rows, group_sizes
+from policy_engine.attest.tables import read_csv_texts, read_parquet
 from policy_engine.errors import FileError
 
 HOW = (
@@ -53,9 +54,7 @@ def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Resu
         )
     held = Results.held(f"{release.name} holds the certified rows of {subject}, in their order")
     if not is_csv:
-        import pyarrow.parquet as pq
-
-        return held + check_rows(facts, pq.read_table(release))
+        return held + check_rows(facts, read_parquet(release))
     return held + check_columns(facts, names) + _check_lines(facts, lines)
 
 
@@ -82,10 +81,9 @@ def _of_parquet(path: Path) -> tuple[list[str], list[_Line]]:
     """The names and rows of a Parquet file, each value as the engine writes it."""
     import duckdb
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        table = read_parquet(path)
         with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             connection.register("exported", table)
@@ -98,23 +96,12 @@ def _of_parquet(path: Path) -> tuple[list[str], list[_Line]]:
 def _of_csv(path: Path) -> tuple[list[str], list[_Line]]:
     """The names and rows of a CSV file; a field without quotes and text is NULL."""
     import pyarrow as pa
-    from pyarrow import csv
 
     try:
-        names = csv.read_csv(
-            path, parse_options=csv.ParseOptions(newlines_in_values=True)
-        ).column_names
-        table = csv.read_csv(
-            path,
-            parse_options=csv.ParseOptions(newlines_in_values=True),
-            convert_options=csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
+        table = read_csv_texts(path)
+        return table.column_names, list(
+            zip(*(column.to_pylist() for column in table.columns), strict=True)
         )
-        return names, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     except (pa.ArrowException, UnicodeDecodeError):
         raise _Unreadable from None
 

@@ -1,4 +1,4 @@
-"""The keyring: which public keys count, from when to when, and which were withdrawn.
+"""The keyring: which public keys count, until when, and which were withdrawn.
 
 A public JSON file, ``keys.json``, that a releaser keeps beside the signing key and hands out. It
 holds no secret. Nobody signs it: trust it as far as the channel it came through, as a public key.
@@ -26,7 +26,7 @@ from typing import Any, NoReturn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
 from policy_engine.attest.validity import Refusal, Revoked, Validity, moment, written
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import KEYRING_FILE
@@ -65,9 +65,10 @@ class Keyring:
     """The keys of a ring, in the order in which they were added.
 
     >>> from datetime import UTC
-    >>> key = Ed25519PublicKey.from_public_bytes(bytes(32))
+    >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
     >>> ring = Keyring().adding(key, datetime(2026, 1, 1, tzinfo=UTC))
-    >>> ring.find("66687aad").key_id == key_id(key), key_id(key) in ring.trusted().by_id
+    >>> ring.find("139e3940").key_id == key_id(key), key_id(key) in ring.trusted().by_id
     (True, True)
     """
 
@@ -127,15 +128,17 @@ class Keyring:
         expires: datetime | None = None,
         note: str = "",
     ) -> Keyring:
-        """The ring with one more key; UsageError where it has it already."""
+        """The ring with one more key; UsageError where it has it already, or where it is weak."""
         name = key_id(key)
+        if is_weak(key):
+            raise UsageError(f"the key {name[:8]} {WEAK}")
         if self.get(name) is not None:
             raise UsageError(f"{self.where}: has key {name} already; {_LISTED}")
         if expires is not None and expires < added:
             ends, begins = written(expires), written(added)
             raise UsageError(
-                f"a key that expires on {ends} and counts from {begins} only never counts; name a"
-                " later day with --expires"
+                f"a key that expires on {ends}, before it was added on {begins}, signs nothing;"
+                " name a later day with --expires"
             )
         public = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
         entry = Entry(public, Validity(added, expires), _line("--note", note))
@@ -196,7 +199,7 @@ def change(
     # A ring that is a link stays one: what it leads to is changed.
     path = path.resolve()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
         with _locked(path, wait):
             before = Keyring.at(path)
             after = how(before)
@@ -333,6 +336,8 @@ def _public(found: object, where: str, at: str) -> bytes:
             public = base64.b64decode(found, validate=True)
     if len(public) != _PUBLIC_BYTES or base64.b64encode(public).decode() != found:
         _refuse(where, at, f"the base64 of {_PUBLIC_BYTES} bytes", found)
+    if is_weak(Ed25519PublicKey.from_public_bytes(public)):
+        raise FileError(f"{where}: {at} {WEAK}")
     return public
 
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -34,7 +35,14 @@ from policy_engine.errors import FileError, UsageError
 SIGNING_KEY_VARIABLE = "POLICY_ENGINE_SIGNING_KEY"
 
 
-def key_id(key: Ed25519PublicKey) -> str:
+WEAK = "must be the key of a person or a program; found one under which anybody signs anything"
+_PRIME, _SIGN = 2**255 - 19, 1 << 255
+# y of the eight points whose order divides 8, as it may be written: RFC 8032, 5.1.3 and 8.7.
+_ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_SMALL_ORDER = {0, 1, _PRIME - 1, _PRIME, _PRIME + 1, _ORDER_8, _PRIME - _ORDER_8}
+
+
+def key_id(key: Ed25519PublicKey | X25519PublicKey) -> str:
     """The name of a public key: SHA-256 hex of its 32 raw bytes.
 
     >>> key_id(Ed25519PublicKey.from_public_bytes(bytes(32)))[:16]
@@ -49,7 +57,7 @@ class TrustedKeys:
 
     A key in ``dates`` counts within them only; any other key of ``by_id`` counts always.
 
-    >>> key = Ed25519PublicKey.from_public_bytes(bytes(32))
+    >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
     >>> trusted = TrustedKeys.of(key)
     >>> trusted.get(key_id(key)) is key, trusted.get("0" * 64)
     (True, None)
@@ -128,7 +136,7 @@ def generate_key(path: Path, key: Ed25519PrivateKey | None = None) -> str:
     return key_id(key.public_key())
 
 
-def pem_of(key: Ed25519PrivateKey) -> tuple[bytes, bytes]:
+def pem_of(key: Ed25519PrivateKey | X25519PrivateKey) -> tuple[bytes, bytes]:
     """The PEM text of a private key and of its public half."""
     private_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     public_pem = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -193,7 +201,19 @@ def _public_key(pem: bytes, path: Path) -> Ed25519PublicKey:
         raise FileError(f"{path}: must hold a public key in PEM form, found none") from None
     if not isinstance(key, Ed25519PublicKey):
         raise FileError(f"{path}: must hold an Ed25519 key, found another kind of key")
+    if is_weak(key):
+        raise FileError(f"{path}: {WEAK}")
     return key
+
+
+def is_weak(key: Ed25519PublicKey) -> bool:
+    """Whether a public key is a point of small order: under it anybody signs anything.
+
+    >>> is_weak(Ed25519PublicKey.from_public_bytes(bytes(32)))
+    True
+    """
+    number = int.from_bytes(key.public_bytes(Encoding.Raw, PublicFormat.Raw), "little")
+    return number & ~_SIGN in _SMALL_ORDER
 
 
 def _private_key(

@@ -21,19 +21,20 @@ from policy_engine.attest.keys import (
     generate_key,
     key_id,
     load_private_key,
+    load_public_key,
     pem_of,
 )
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
 
 BEFORE_THE_RING = datetime(1970, 1, 1, tzinfo=UTC)
-"""From when a key counts that signed before there was a keyring."""
+"""Since when a key is said to be known that signed before there was a keyring."""
 
 
 def make_key(
     path: Path, keyring: Path, at: datetime, *, expires: datetime | None = None, note: str = ""
 ) -> Entry:
-    """Make a key at ``path``, with its public key beside it, and enter it as counting from ``at``.
+    """Make a key at ``path``, with its public key beside it, and enter it as added ``at``.
 
     Guarantee: files and entry, or nothing. Raises FileError where a file exists, or cannot be read
     or written, UsageError for dates or a note that no key can have.
@@ -48,7 +49,7 @@ def make_key(
         return after
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{path}: cannot write the key: {error.strerror}") from None
     try:
@@ -61,11 +62,14 @@ def make_key(
 
 @dataclass(frozen=True)
 class Rotated:
-    """The ids of the old key and of the new one, and where the old private key is kept."""
+    """The ids of the old key and of the new one, and where the old private key is kept.
+
+    ``kept`` is None where the old private key is lost.
+    """
 
     old: str
     new: str
-    kept: Path
+    kept: Path | None
 
 
 def rotate(
@@ -76,6 +80,8 @@ def rotate(
     Guarantee: one rotation at a time, and a crash at any step leaves a key in its place. If it is
     still the old one, it is retired already: nothing is signed with it, and rotating again mends.
 
+    A private key that is lost leaves nothing to keep; its public half says which one it was.
+
     Raises UsageError where the project signs by the environment or by a command, or has no key,
     FileError where a file cannot be read or written.
     """
@@ -84,13 +90,14 @@ def rotate(
     done: list[Rotated] = []
 
     def entered(ring: Keyring) -> Keyring:
-        old = load_private_key(path)
-        name = key_id(old.public_key())
-        kept = path.with_name(f"{path.stem}.{name[:8]}{path.suffix}")
-        _keep(kept, old)
+        old, kept = load_public_key(path if path.exists() else project.public_key), None
+        name = key_id(old)
+        if path.exists():
+            kept = path.with_name(f"{path.stem}.{name[:8]}{path.suffix}")
+            _keep(kept, load_private_key(path))
         done.append(Rotated(name, key_id(new.public_key()), kept))
         if ring.get(name) is None:
-            ring = ring.adding(old.public_key(), BEFORE_THE_RING, note="made before the keyring")
+            ring = ring.adding(old, BEFORE_THE_RING, note="made before the keyring")
         return ring.retiring(name, at).adding(new.public_key(), at, expires=expires, note=note)
 
     def put() -> None:
@@ -116,7 +123,7 @@ def _check_in_a_file(project: Project) -> None:
             " public key in signing.public_key, enter it with 'policy-engine keys add', and retire"
             " the old one with 'keys retire'"
         )
-    if not project.signing_key.exists():
+    if not project.signing_key.exists() and not project.public_key.exists():
         raise UsageError(
             f"{project.signing_key}: there is no key to rotate; 'policy-engine keys generate'"
             " makes one"

@@ -18,6 +18,7 @@ from policy_engine.attest.parquet_layout import hidden
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
 from policy_engine.attest.stated import check_sql
+from policy_engine.attest.tables import read_parquet
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.names import fold
@@ -79,7 +80,6 @@ def _check_release(
 
 def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
         data = release.read_bytes()
@@ -89,7 +89,7 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     if digest != statement.subject_sha256:
         return Results.refused(f"{release.name} is not the release: its SHA-256 is {digest}")
     try:
-        table = pq.read_table(pa.BufferReader(data))
+        table = read_parquet(data)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return Results.refused(f"{release.name} is no Parquet file")
     found = Results.held(f"{release.name} has the certified SHA-256") + check_rows(facts, table)

@@ -21,26 +21,17 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
-    PublicFormat,
     load_pem_private_key,
     load_pem_public_key,
 )
 
 from policy_engine.attest.key_files import GROUP_AND_OTHERS, create_key_pair, read_key_file
+from policy_engine.attest.keys import key_id, pem_of
 from policy_engine.errors import FileError, LedgerError
 
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 _INFO = b"policy-engine sealed secret v1\0"
 _STATE = b"policy-engine source state v1\0"
-
-
-def sealing_id(key: X25519PublicKey) -> str:
-    """The name of a sealing key: SHA-256 hex of its 32 raw bytes.
-
-    >>> sealing_id(X25519PrivateKey.from_private_bytes(bytes(32)).public_key())[:8]
-    '233ced77'
-    """
-    return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
 
 
 def generate_sealing_key(path: Path) -> str:
@@ -49,10 +40,8 @@ def generate_sealing_key(path: Path) -> str:
     Raises FileError when either file exists or cannot be written.
     """
     key = X25519PrivateKey.generate()
-    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    create_key_pair(path, private, public)
-    return sealing_id(key.public_key())
+    create_key_pair(path, *pem_of(key))
+    return key_id(key.public_key())
 
 
 def load_sealing_key(path: Path) -> X25519PrivateKey:
@@ -60,6 +49,11 @@ def load_sealing_key(path: Path) -> X25519PrivateKey:
 
     Raises FileError when the file cannot be read, is open to others or holds no such key.
     """
+    if b"PUBLIC KEY-----" in read_key_file(path):
+        raise FileError(
+            f"{path}: this is the public half; name the private key that belongs to it, which only"
+            " its owner has"
+        )
     try:
         key = load_pem_private_key(read_key_file(path, GROUP_AND_OTHERS), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -96,7 +90,7 @@ def seal(secret: bytes, request: str, keys: Iterable[X25519PublicKey]) -> dict[s
     """
     info = _INFO + request.encode()
     return {
-        sealing_id(key): base64.b64encode(_SUITE.encrypt(secret, key, info=info)).decode()
+        key_id(key): base64.b64encode(_SUITE.encrypt(secret, key, info=info)).decode()
         for key in keys
     }
 
@@ -106,7 +100,7 @@ def unseal(sealed: Mapping[str, str], request: str, key: X25519PrivateKey) -> by
 
     Raises LedgerError where it was not sealed for this key, or is of another request.
     """
-    name = sealing_id(key.public_key())
+    name = key_id(key.public_key())
     if name not in sealed:
         known = ", ".join(each[:8] for each in sorted(sealed)) or "nobody"
         raise LedgerError(

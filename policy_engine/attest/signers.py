@@ -21,7 +21,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from policy_engine.attest.key_files import complete_key_pair
-from policy_engine.attest.keyring import Keyring
+from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import (
     SIGNING_KEY_VARIABLE,
     key_id,
@@ -168,24 +168,74 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def signer_of(project: Project, at: datetime | None = None) -> Signer:
     """Who signs for a project: the key of the environment, else what its ``signing`` names.
 
-    A key file that is missing is made, and entered into the project's keyring. ``at`` is the time
-    that what is to be signed will state, by default now: a key that is made now counts from then.
+    The first key of a project is made and entered into its keyring. One that is missing later was
+    lost, and none is made in its place.
 
-    Guarantee: a key that is in the project's keyring is returned only if its signature under
-    ``at`` counts, so that nothing is charged for a release that nobody could verify.
+    Guarantee: a key that is in the project's keyring is returned only if its signature under the
+    time ``at``, by default now, counts: nothing is charged for a release that nobody could verify.
 
-    Raises FileError where a file cannot be read or written or the key does not count any more,
-    UsageError where the variable holds no key.
+    Raises FileError where a file cannot be read or written, or the key is lost or does not count
+    any more, UsageError where the variable holds no key.
     """
     at = at or datetime.now(UTC)
     signer = _signer(project, at)
     refusal = Keyring.at(project.keyring).refusal(signer.key_id, at)
     if refusal is not None:
         remedy = "sign with another key: 'policy-engine keys rotate' makes one"
-        if refusal.kind == "early":
-            remedy = "correct the clock, or 'added' in the keyring"
         raise FileError(f"{project.keyring}: {refusal.text}; {remedy}")
     return signer
+
+
+def writer_of(project: Project, at: datetime | None = None) -> Signer:
+    """Who signs the records of a project's ledger: a signer that is in the keyring.
+
+    The first key of all is entered by itself. A stranger's records would stop everybody else.
+
+    Raises FileError as ``signer_of``, and for a key that is not in the keyring.
+    """
+    at = at or datetime.now(UTC)
+    signer = signer_of(project, at)
+    if Keyring.at(project.keyring).get(signer.key_id) is None:
+        change(project.keyring, lambda ring: _entered(ring, signer, project, at))
+    return signer
+
+
+def _entered(ring: Keyring, signer: Signer, project: Project, at: datetime) -> Keyring:
+    if ring.get(signer.key_id) is not None:
+        return ring
+    if ring.entries:
+        public = _public_place(project)
+        raise FileError(
+            f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the keyring:"
+            " others would take its records for a stranger's. Nothing was charged; enter it with"
+            f" 'policy-engine keys add {public}'"
+        )
+    return ring.adding(signer.public_key, at)
+
+
+def _public_place(project: Project) -> str:
+    """Where the public half of the key that signs is, as far as that is known."""
+    return "PUBLIC_KEY" if os.environ.get(SIGNING_KEY_VARIABLE) else str(project.public_key)
+
+
+def lost_key(project: Project) -> str:
+    """What is missing, and what to do, where a project had a key in a file and has it no more.
+
+    Empty where there is one, or none is needed: somebody else signs, or nothing was signed yet.
+    """
+    path, public = project.signing_key, project.public_key
+    if os.environ.get(SIGNING_KEY_VARIABLE) or project.signing_command:
+        return ""
+    remedy = ""
+    if public.exists():
+        remedy = f"its public half {public.name} is there; restore it, or run 'policy-engine keys"
+        remedy += " rotate', which puts a new key in its place"
+    elif Keyring.at(project.keyring).entries:
+        remedy = f"{project.keyring} has keys of this project; restore it, or run 'policy-engine"
+        remedy += " keys generate', which makes a new one and enters it"
+    # Asked last: who makes the first key at this moment writes the private half before all else.
+    is_lost = bool(remedy) and not path.exists()
+    return f"{path}: the private key is missing, and {remedy}" if is_lost else ""
 
 
 def _signer(project: Project, at: datetime) -> Signer:
@@ -195,6 +245,8 @@ def _signer(project: Project, at: datetime) -> Signer:
         public_key = load_public_key(project.public_key)
         return CommandSigner(project.signing_command, public_key, project.directory)
     if not project.signing_key.exists():
+        if lost := lost_key(project):
+            raise FileError(lost)
         _make_first(project, at)
     key = load_private_key(project.signing_key)
     if not project.public_key.exists():

@@ -19,18 +19,18 @@ from policy_engine.errors import DomainError, UsageError
 from policy_engine.relations.assumptions import (
     ALWAYS,
     BUILT_INS,
-    METHODS,
     STAYS,
     TIES,
     UNORDERED,
     is_a_person,
     of_its_file,
     of_its_population,
+    of_its_sample,
+    randomness,
 )
 from policy_engine.relations.rates import population_rate
 from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.names import fold
-from policy_engine.verify.certificate import RANDOMNESS
 from policy_engine.verify.proof import Proof, prove
 
 SETTLED = "what the releaser's catalog settled, and no file shows: {}"
@@ -79,8 +79,9 @@ def _differences(facts: Facts, shape: ReleaseShape) -> Iterable[str]:
             f"the SQL is another release: k = {shape.k}, columns {', '.join(columns)};"
             f" the certificate misstates its {wrong}"
         )
-    if facts["randomness"] != RANDOMNESS[shape.method]:
-        yield f"the SQL draws its sample by {RANDOMNESS[shape.method]}, and another way is stated"
+    drawn = randomness(shape.method, shape.unit)
+    if facts["randomness"] != drawn:
+        yield f"the SQL draws its sample by {drawn}, and another way is stated"
     for name, value in _HEADER.findall(facts["sql"]):
         named = "name" if name == "policy" else "digest"
         if value.strip() != facts["policy"][named]:
@@ -113,18 +114,19 @@ def _assumptions(facts: Facts, proof: Proof) -> Iterable[str]:
 def is_source(name: str, shape: ReleaseShape) -> bool:
     """Whether a name, as a policy writes it, is that of the proved source, or its last parts."""
     written, proved = fold(name).replace('"', ""), fold(shape.source).replace('"', "")
+    proved = proved.removesuffix("/**/*.parquet")
     return bool(written) and (proved == written or proved.endswith("." + written))
 
 
 def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> Iterable[str]:
-    yield METHODS[shape.method]
+    yield from of_its_sample(shape.method, shape.unit, facts["dialect"])
     yield from (text for text in proof.assumptions if _stays_open(text))
     if facts["sampled_at"] != "1":
         yield of_its_population(source, facts["sampled_at"])
     yield is_a_person(shape.unit, source)
     yield source + STAYS
     yield from ALWAYS
-    yield from of_its_file(source)
+    yield from of_its_file(source, is_parquet=shape.is_file)
 
 
 def _stays_open(text: str) -> bool:

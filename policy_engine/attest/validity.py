@@ -1,8 +1,9 @@
-"""When a key's signature counts: from when, until when, and whether it was withdrawn.
+"""When a key's signature counts: until when, and whether it was withdrawn.
 
 The time is the one that the signed statement states itself. Whoever has a key can state any
 time, so dates order the keys of honest signers; a key that a stranger may have is revoked, and
-then nothing counts that it ever signed.
+then nothing counts that it ever signed. There is no first moment: a release that is made again
+keeps its time, and a younger key may sign it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-Kind = Literal["unknown", "revoked", "undated", "early", "expired", "retired"]
+Kind = Literal["unknown", "revoked", "undated", "expired", "retired"]
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
@@ -60,7 +61,10 @@ class Revoked:
 
 @dataclass(frozen=True)
 class Validity:
-    """A key counts from ``added`` to the earlier of ``expires`` and ``retired``, both included."""
+    """A key counts up to the earlier of ``expires`` and ``retired``, and with it.
+
+    ``added`` says since when it is known, for people.
+    """
 
     added: datetime
     expires: datetime | None = None
@@ -78,10 +82,11 @@ class Validity:
 
         Revoked wins over every date.
 
-        >>> opened = Validity(datetime(2026, 1, 1, tzinfo=UTC))
-        >>> opened.refusal("ab12", datetime(2025, 1, 1, tzinfo=UTC)).text
-        'key ab12 counts from 2026-01-01T00:00:00Z on, and this was signed as of \
-2025-01-01T00:00:00Z'
+        >>> added, retired = (datetime(year, 1, 1, tzinfo=UTC) for year in (2025, 2026))
+        >>> closed = Validity(added, retired=retired)
+        >>> closed.refusal("ab12", datetime(2027, 1, 1, tzinfo=UTC)).text
+        'key ab12 was retired on 2026-01-01T00:00:00Z, and this was signed as of \
+2027-01-01T00:00:00Z'
         """
         if self.revoked is not None:
             on, why = written(self.revoked.at), self.revoked.why
@@ -89,11 +94,9 @@ class Validity:
             return Refusal("revoked", text)
         if at is None:
             return Refusal("undated", f"key {key} counts between dates, and this states no time")
-        signed = f"and this was signed as of {written(at)}"
-        if at < self.added:
-            return Refusal("early", f"key {key} counts from {written(self.added)} on, {signed}")
         if self.until is None or at <= self.until:
             return None
         kind: Kind = "expired" if self.until == self.expires else "retired"
         verb = "expired" if kind == "expired" else "was retired"
+        signed = f"and this was signed as of {written(at)}"
         return Refusal(kind, f"key {key} {verb} on {written(self.until)}, {signed}")

@@ -167,7 +167,8 @@ def _higher_rate(session: Session) -> list[pa.Table]:
     return session.release(text, policy=higher)
 
 
-_SAMPLED, _RECODED, _COUNT = '"cell"\n  FROM "', '"cell" AS "cell"', 'COUNT(*) AS "n"'
+_SAMPLED, _RECODED = f'"cell"\n  FROM "{_WAREHOUSE}"', '"cell" AS "cell"'
+_COUNT = 'COUNT(*) AS "n"'
 
 
 def _outside(session: Session) -> list[pa.Table]:

@@ -26,7 +26,7 @@ from policy_engine.audit.verdict import (
     judge,
 )
 from policy_engine.compile.catalog import Column, Table
-from policy_engine.errors import FileError, InternalError
+from policy_engine.errors import FileError, InternalError, UsageError
 from policy_engine.policy.models import CSV_FILES
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
@@ -135,6 +135,13 @@ def run(
 
 def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
     """Read the schema, make the people, and certify the text over a table of them."""
+    named = project.warehouse
+    if policy.source.relation is not None and named.type != "duckdb":
+        raise UsageError(
+            f"audit makes its tables in DuckDB, and the source of {policy.name} is in the warehouse"
+            f" {named.name} of type {named.type}; audit the policy over a DuckDB table with the"
+            " same columns: one secret releases the same rows on both"
+        )
     table, text = _schema(policy, project)
     place = Place(_relative(policy), table.columns, project.warehouse.name)
     plan = pairs_for(policy, table, seed)

@@ -8,23 +8,37 @@ shown beside it. All arithmetic is exact on decimals as they were written.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
+from dataclasses import dataclass, field, replace
+from decimal import (
+    MAX_EMAX,
+    MAX_PREC,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    Context,
+    Decimal,
+)
 from typing import Any
 
-from policy_engine.accounting.domain import EXACT
+from policy_engine.accounting.events import SampledSuppression
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.entry import Charge, check_amount
 from policy_engine.ledger.pricing import Asked, Price, Spent, fits, fitting, price
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_WIDE = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
 @dataclass(frozen=True)
 class Limit:
     """The most an account may ever spend: what is true of all its releases together.
+
+    ``where`` is the place in the project file that says so; empty where the ledger alone does.
 
     Raises DomainError unless both are Decimals, ε from 0 to 10⁹ and δ from 0 to 1.
 
@@ -34,6 +48,7 @@ class Limit:
 
     epsilon: Decimal
     delta: Decimal
+    where: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -43,6 +58,10 @@ class Limit:
     def is_above(self, other: Limit) -> bool:
         """Whether it allows anything that ``other`` does not."""
         return self.epsilon > other.epsilon or self.delta > other.delta
+
+    def __str__(self) -> str:
+        """The two numbers."""
+        return f"ε {plain(self.epsilon)}, δ {plain(self.delta)}"
 
 
 @dataclass(frozen=True)
@@ -181,16 +200,33 @@ def check_not_raised(account: Account, limit: Limit | None) -> None:
     if account.limit is None or limit is None or not limit.is_above(account.limit):
         return
     raise BudgetExceeded(
-        f"the project file allows account {account.name!r} {_shown(limit)}, and the ledger"
-        f" {_shown(account.limit)}: only an entry that says who and why raises a limit;"
-        f" run 'policy-engine ledger limit {account.name} --epsilon {plain(limit.epsilon)}"
-        f" --delta {plain(limit.delta)} --by NAME --why TEXT', or lower it in the project"
-        " file"
+        f"{limit.where or 'the project file'} allows account {account.name!r} {limit}, and the"
+        f" ledger {account.limit}: only an entry that says who and why raises a limit; run"
+        f" '{_raising(account.name, plain(limit.epsilon), plain(limit.delta))}', or lower it in the"
+        " project file"
     )
 
 
-def _shown(limit: Limit) -> str:
-    return f"ε {plain(limit.epsilon)}, δ {plain(limit.delta)}"
+def _raising(account: str, epsilon: str = "NUMBER", delta: str = "NUMBER") -> str:
+    """The command that raises the limit of an account."""
+    return (
+        f"policy-engine ledger limit {shlex.quote(account)} --epsilon {epsilon} --delta {delta}"
+        " --by NAME --why TEXT"
+    )
+
+
+def effective(account: Account, limit: Limit | None) -> Account:
+    """The account under what the project file says, or under the recorded limit if that is lower.
+
+    >>> recorded, lower = (Limit(Decimal(e), Decimal("1e-6")) for e in (2, 1))
+    >>> effective(Account("census", limit=recorded), lower).limit == lower
+    True
+    """
+    if limit is None or (account.limit is not None and limit.is_above(account.limit)):
+        return account
+    # Equal ones stay as they were recorded, to the character.
+    numbers = account.limit if account.limit == limit and account.limit is not None else limit
+    return replace(account, limit=replace(numbers, where=limit.where))
 
 
 def admit(account: Account, charge: Charge) -> None:
@@ -224,31 +260,47 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
     balance = balance_of(account)
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
-        f"ε {plain(charge.epsilon)}, δ {plain(charge.delta)}, and of ε {plain(limit.epsilon)}, "
-        f"δ {plain(limit.delta)} there is left ε {plain(balance.left_epsilon or Decimal(0))}, "
-        f"δ {plain(balance.left_delta or Decimal(0))}; {_remedy(spent, charge, limit)}"
+        f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)}, and of {limit} "
+        f"there is left ε {brief(balance.left_epsilon or Decimal(0), down=True)}, "
+        f"δ {brief(balance.left_delta or Decimal(0), down=True)}; {_remedy(spent, charge, limit)}"
     )
 
 
 def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
-    """What would fit, else who may raise the limit."""
-    found = fitting(spent, charge.asked, limit)
-    ways = []
-    if found.least_k is not None:
-        ways.append(f"k: {found.least_k} at the same rate")
-    if found.greatest_rate is not None:
-        ways.append(f"rate: {plain(found.greatest_rate)} at the same k")
-    raising = f"raise the limit with 'policy-engine ledger limit {charge.account}'"
+    """What would fit, with both of its numbers, else where the limit may be raised."""
+    found, event, ways = fitting(spent, charge.asked, limit), charge.event, []
+    if isinstance(event, SampledSuppression):
+        # An engine that draws by itself draws at a little more than the policy's rate.
+        rate = _SIX_DIGITS.plus(Decimal(str(event.rate)))
+        if found.least_k is not None:
+            ways.append(f"k: {found.least_k} with rate: {plain(rate)}")
+        if found.greatest_rate is not None:
+            ways.append(f"k: {event.k} with rate: {plain(found.greatest_rate)}")
+    raising = f"raise the limit, which is the ledger's, with '{_raising(charge.account)}'"
+    if limit.where:
+        raising = (
+            f"raise the limit in {limit.where}, and where the ledger has it too, with"
+            f" '{_raising(charge.account)}'"
+        )
     if ways:
-        return f"it would fit with {' or '.join(ways)}; or {raising}"
+        return f"it would fit with {', or '.join(ways)}; or {raising}"
     return f"no k and no rate would fit; {raising}"
 
 
 def plain(amount: Decimal) -> str:
-    """An amount as people write it, exact.
+    """An amount as people write it, exactly.
 
     >>> [plain(Decimal(text)) for text in ("0.50", "1E+2", "0E-9", "1.0e-9", "0.000010")]
     ['0.5', '100', '0', '1e-9', '0.00001']
     """
-    digits = EXACT.normalize(amount)
+    digits = _WIDE.normalize(amount)
     return f"{digits:f}" if digits.adjusted() > -7 else f"{digits:e}"
+
+
+def brief(amount: Decimal, *, down: bool = False) -> str:
+    """An amount in at most 12 digits, rounded up; ``down`` for what is left of one.
+
+    >>> brief(Decimal("1.00000000000000001e-9")), brief(Decimal("0.99999999999999"), down=True)
+    ('1.00000000001e-9', '0.999999999999')
+    """
+    return plain((_FLOOR if down else _CEILING).normalize(amount))

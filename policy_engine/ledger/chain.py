@@ -121,8 +121,10 @@ def to_sign(record: Record) -> bytes:
     return _SIGNED + record.hash.encode()
 
 
-def verified(records: Iterable[Record], where: str) -> tuple[Record, ...]:
-    """The same records, if they are one unbroken chain from the first on.
+def verified(
+    records: Iterable[Record], where: str, after: Head = Head(0, GENESIS)
+) -> tuple[Record, ...]:
+    """The same records, if they are one unbroken chain that follows ``after``, without gaps.
 
     Signatures are not looked at: see ``trust``. Raises LedgerError naming ``where`` they were read
     and the first that does not fit, and why.
@@ -131,8 +133,8 @@ def verified(records: Iterable[Record], where: str) -> tuple[Record, ...]:
     ()
     """
     chain: list[Record] = []
-    previous = GENESIS
-    for number, record in enumerate(records, start=1):
+    previous = after.hash
+    for number, record in enumerate(records, start=after.records + 1):
         if fault := _fault(record, number, previous):
             raise broken(where, number, fault)
         chain.append(record)
@@ -140,11 +142,15 @@ def verified(records: Iterable[Record], where: str) -> tuple[Record, ...]:
     return tuple(chain)
 
 
-def broken(where: str, number: int, fault: str) -> LedgerBroken:
+_RESTORE = (
+    "nothing is charged on a broken chain, so compare it with a backup and restore one that holds"
+)
+
+
+def broken(where: str, number: int, fault: str, remedy: str = _RESTORE) -> LedgerBroken:
     """The error of a chain that does not hold at a record."""
     return LedgerBroken(
-        f"{where}: the ledger's chain is broken at record {number}: {fault}; nothing is "
-        "charged on a broken chain, so compare it with a backup and restore one that holds"
+        f"{where}: the ledger's chain is broken at record {number}: {fault}; {remedy}"
     )
 
 

@@ -11,7 +11,7 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
-from policy_engine.errors import LedgerError, NoLedger
+from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
 from policy_engine.ledger.chain import GENESIS, Record
 from policy_engine.ledger.tables import (
     LOCKED,
@@ -28,6 +28,8 @@ from policy_engine.ledger.tables import (
     RECORDS,
     REFUSED,
     SCHEMA_VERSION,
+    Made,
+    check_made,
     check_version,
     one_connection,
 )
@@ -46,6 +48,7 @@ when new.seq is not (select coalesce(max(seq), 0) + 1 from records)
      coalesce((select hash from records order by seq desc limit 1), '{GENESIS}')
 begin select raise(abort, '{REFUSED}'); end;
 """
+_STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 _FAILURES = (
     ("SQLITE_BUSY", LOCKED),
     ("SQLITE_FULL", "the disk is full; free some space and try again"),
@@ -82,9 +85,20 @@ class SqliteStore:
         if application != _APPLICATION_ID:
             raise LedgerError(f"{self.where}: {_NO_LEDGER}")
         check_version(self.where, int(version))
+        check_made(self.where, self.reading(_made), _wanted())
         if journal != "wal" and not _immutable(self._path):  # a copy made by VACUUM INTO
             with closing(_connect(self._path)) as raw, suppress(sqlite3.OperationalError):
                 raw.execute("pragma journal_mode = wal")  # whoever is inside may prevent it
+
+    def check(self) -> None:
+        """Compare the file's schema with that of a new one, and its indexes with its table."""
+        check_made(self.where, self.reading(_made), _wanted())
+        [said, *_] = self.reading(_integrity)
+        if said != "ok":
+            raise LedgerBroken(
+                f"{self.where}: the ledger file does not fit together: {said}; nothing is charged"
+                " on it: compare it with a backup and restore one that holds"
+            )
 
     def reading(self, ask: Callable[[Connection], T]) -> T:
         """What is asked of the file, as of one moment."""
@@ -195,6 +209,33 @@ def _header(connection: Connection) -> tuple[Any, ...]:
     return tuple(connection.exec_driver_sql(f"pragma {name}").scalar_one() for name in names)
 
 
+def _made(connection: Connection) -> Made:
+    """What the file consists of, but for what ANALYZE counts."""
+    query = "select type, name, tbl_name, sql from sqlite_schema"
+    return _plain(connection.exec_driver_sql(query).all())
+
+
+def _wanted() -> Made:
+    """What a new file consists of."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(";".join(_ddl()))
+        return _plain(connection.execute("select type, name, tbl_name, sql from sqlite_schema"))
+
+
+def _plain(rows: Iterable[Any]) -> Made:
+    # Blanks and case are as SQLAlchemy writes them, which may change.
+    return frozenset(
+        (kind, name, f"{table}: {' '.join(str(sql).lower().split())}")
+        for kind, name, table, sql in rows
+        if (kind, name) not in _STATISTICS
+    )
+
+
+def _integrity(connection: Connection) -> list[str]:
+    found = connection.exec_driver_sql("pragma integrity_check(1)").scalars()
+    return [str(line) for line in found]
+
+
 def _create(path: Path) -> None:
     """Make an empty ledger beside ``path`` and give it that name, unless someone was faster."""
     log = _beside(path, "-wal")
@@ -203,7 +244,7 @@ def _create(path: Path) -> None:
             f"{path}: the ledger is gone but its log {log.name} is still there and may hold "
             "entries; restore the ledger, or move the log away if it is of no use"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
         new = Path(folder) / "new"
         new.touch(mode=0o600)
@@ -217,17 +258,21 @@ def _create(path: Path) -> None:
         os.close(directory)
 
 
+def _ddl() -> tuple[str, ...]:
+    made: list[ExecutableDDLElement] = [CreateTable(RECORDS), *map(CreateIndex, RECORDS.indexes)]
+    return (*(str(element.compile(dialect=sqlite.dialect())) for element in made), _TRIGGERS)
+
+
 def _fill(new: Path) -> None:
-    indexes = sorted(RECORDS.indexes, key=lambda index: str(index.name))
-    made: list[ExecutableDDLElement] = [CreateTable(RECORDS), *map(CreateIndex, indexes)]
     statements = (
         "pragma journal_mode = wal",  # kept in the file
         "begin",
         f"pragma application_id = {_APPLICATION_ID}",
         f"pragma user_version = {SCHEMA_VERSION}",
-        *(str(element.compile(dialect=sqlite.dialect())) for element in made),
-        _TRIGGERS,
+        *_ddl(),
         "commit",
     )
     with closing(_connect(new)) as connection:
         connection.executescript(";".join(statements))
+        # Closing would do so too, but never says where the disk was full: half a file would stay.
+        connection.execute("pragma wal_checkpoint(truncate)")

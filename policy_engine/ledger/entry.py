@@ -4,6 +4,7 @@ Entries are not stored: they are derived from the chain's records. A ``reserve``
 entry; later records say what became of it:
 
 * ``start``: its sample may have been drawn. Without one nothing ran, and nothing ever will.
+* ``draw``: its release has this digest, and no other is ever published. It is not published yet.
 * ``commit``: its release was published.
 * ``cancel``: nothing ran, so it costs nothing.
 * ``keep``: nobody knows what was seen, so it stays charged.
@@ -19,7 +20,7 @@ from decimal import Decimal
 from typing import Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP
-from policy_engine.errors import DomainError, LedgerError
+from policy_engine.errors import DomainError, LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.pricing import Asked
 
@@ -85,6 +86,8 @@ class Entry:
 
     ``state`` is ``reserved`` or ``started`` while its release is running, or after it failed or
     crashed. ``hash`` and ``previous_hash`` are those of the reserving record. Times are in UTC.
+    ``drawn_digest`` is of a result that perhaps nobody has seen: it never leaves. ``source_state``
+    names what the source held when dbt's run of the release was attested; empty for other releases.
     """
 
     id: int
@@ -102,8 +105,19 @@ class Entry:
     committed_at: datetime | None
     release_name: str | None
     release_digest: str | None
+    drawn_digest: str | None
     previous_hash: str
     hash: str
+    source_state: str = ""
+
+    @property
+    def only_digest(self) -> str | None:
+        """The one digest that its release can have; None while nothing was drawn."""
+        return self.release_digest or self.drawn_digest
+
+    def may_be(self, release_digest: str) -> bool:
+        """Whether a release of this digest can be the entry's."""
+        return self.only_digest in {None, release_digest}
 
     @property
     def is_open(self) -> bool:
@@ -142,9 +156,10 @@ def asked_of(record: Record) -> Asked:
     return Asked.from_json(json.loads(record.payload)["asked"])
 
 
-#: From which states a record of a kind may follow, and to which it leads.
-_STEPS: Mapping[str, tuple[frozenset[State], State]] = {
+#: From which states a record of a kind may follow, and to which it leads; None: it stays.
+_STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
     "start": (frozenset({"reserved", "started", "committed", "kept"}), "started"),
+    "draw": (frozenset({"started", "kept"}), None),
     "commit": (frozenset({"started", "kept"}), "committed"),
     "cancel": (frozenset({"reserved"}), "cancelled"),
     "keep": (frozenset({"started"}), "kept"),
@@ -163,7 +178,8 @@ def follows(kind: str, state: State) -> bool:
 def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
     """The entries that records amount to, in the order they were reserved.
 
-    Raises LedgerError for a record this version cannot read: to skip it could under-charge.
+    Raises LedgerError for a record this version cannot read: to skip it could under-charge; and
+    for one that no release writes, whoever has signed it.
     """
     entries: dict[int, Entry] = {}
     for record in records:
@@ -172,6 +188,7 @@ def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
             if record.kind == "reserve":
                 entries[record.seq] = _reserved(record, payload)
             elif record.kind in _STEPS:
+                _check_possible(record, entries.get(record.entry), payload, where)
                 entries[record.entry] = _settled(entries[record.entry], record.kind, payload)
             elif record.kind != "limit":
                 raise ValueError(record.kind)
@@ -205,23 +222,43 @@ def _reserved(record: Record, payload: Mapping[str, Any]) -> Entry:
         committed_at=None,
         release_name=None,
         release_digest=None,
+        drawn_digest=None,
         previous_hash=record.previous_hash,
         hash=record.hash,
     )
 
 
+def _check_possible(
+    record: Record, entry: Entry | None, payload: Mapping[str, Any], where: str
+) -> None:
+    """LedgerBroken where no release writes such a record after what became of its entry."""
+    if entry is None:
+        before = "which there is not"
+    elif not follows(record.kind, entry.state):
+        before = f"which was {entry.state} before"
+    elif record.kind in {"draw", "commit"} and not entry.may_be(payload["release_digest"]):
+        before = "of which other bytes were drawn before"
+    else:
+        return
+    raise LedgerBroken(
+        f"{where}: record {record.seq} is a {record.kind!r} of entry {record.entry}, {before}: no"
+        " release writes that, whoever has signed it; compare the ledger with a backup"
+    )
+
+
 def _settled(entry: Entry, kind: str, payload: Mapping[str, Any]) -> Entry:
-    if not follows(kind, entry.state):
-        raise ValueError(f"{kind} of an entry that is {entry.state}")
     at = datetime.fromisoformat(payload["at"])
     if kind == "start" and entry.state != "reserved":
         return entry  # run again: what was published or kept stays so
+    if kind == "draw":
+        return replace(entry, drawn_digest=payload["release_digest"])
     if kind != "commit":
-        return replace(entry, state=_STEPS[kind][1])
+        return replace(entry, state=_STEPS[kind][1] or entry.state)
     return replace(
         entry,
         state="committed",
         committed_at=at,
         release_name=payload["release_name"],
         release_digest=payload["release_digest"],
+        source_state=payload.get("source_state", ""),
     )

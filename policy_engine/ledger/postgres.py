@@ -27,6 +27,8 @@ from policy_engine.ledger.tables import (
     RECORDS,
     REFUSED,
     SCHEMA_VERSION,
+    Made,
+    check_made,
     check_version,
     one_connection,
 )
@@ -39,13 +41,8 @@ _IDLE = 60.0
 """Seconds after which the server ends a transaction whose client says nothing more."""
 
 _ABOUT = "policy-engine ledger, schema version"
-_DDL = (
-    f"""create function {_SCHEMA}.refuse() returns trigger language plpgsql
-    set search_path = pg_catalog, pg_temp as $$
-    begin raise exception '{REFUSED}' using errcode = 'restrict_violation'; end $$""",
-    # The search path is fixed: no operator of a writer's own is called.
-    f"""create function {_SCHEMA}.extend() returns trigger language plpgsql
-    set search_path = pg_catalog, pg_temp as $$
+_REFUSE = f"begin raise exception '{REFUSED}' using errcode = 'restrict_violation'; end"
+_EXTEND = f"""
     declare last record;
     begin
       select seq, hash into last from {_SCHEMA}.records order by seq desc limit 1;
@@ -54,7 +51,13 @@ _DDL = (
         raise exception '{REFUSED}' using errcode = 'restrict_violation';
       end if;
       return new;
-    end $$""",
+    end"""
+_PATH = "search_path=pg_catalog, pg_temp"  # fixed: no operator of a writer's own is called
+_DDL = (
+    f"""create function {_SCHEMA}.refuse() returns trigger language plpgsql
+    set {_PATH} as $${_REFUSE}$$""",
+    f"""create function {_SCHEMA}.extend() returns trigger language plpgsql
+    set {_PATH} as $${_EXTEND}$$""",
     f"""create trigger records_are_never_changed before update or delete on {_SCHEMA}.records
     for each row execute function {_SCHEMA}.refuse()""",
     f"""create trigger records_are_never_emptied before truncate on {_SCHEMA}.records
@@ -70,6 +73,48 @@ from (select 1) as one left join pg_class as c
   on c.relname = 'records'
   and c.relnamespace = (select oid from pg_namespace where nspname = '{_SCHEMA}')
 """
+# What decides what is read and written; this too may be read by all.
+_MADE = f"""
+with r as (select c.* from pg_class as c join pg_namespace as n on n.oid = relnamespace
+  where relname = 'records' and nspname = '{_SCHEMA}')
+select 'table', 'records', concat_ws(' ', relkind, relpersistence, relrowsecurity) from r
+union all
+select 'column', attname, concat_ws(' ', format_type(atttypid, atttypmod), attnotnull)
+  from pg_attribute, r where attrelid = r.oid and attnum > 0 and not attisdropped
+union all
+select 'index', i.relname, concat_ws(' ', pg_get_indexdef(i.oid), indisvalid)
+  from pg_index, pg_class as i, r where indrelid = r.oid and i.oid = indexrelid
+union all
+select 'trigger', tgname, concat_ws(' ', tgtype, tgenabled, p.proconfig, p.prosrc)
+  from pg_trigger, pg_proc as p, r where tgrelid = r.oid and not tgisinternal and p.oid = tgfoid
+union all
+select 'rule', rulename, '' from pg_rewrite, r where ev_class = r.oid
+union all
+select 'child', c.relname, '' from pg_inherits, pg_class as c, r
+  where inhparent = r.oid and c.oid = inhrelid
+"""
+_TYPES = {"seq": "bigint", "entry": "bigint"}
+_ON = f"ON {_SCHEMA}.records USING btree"
+_REFUSES, _EXTENDS = (f'O {{"{_PATH}"}} {body}' for body in (_REFUSE, _EXTEND))
+_WANTED: Made = frozenset(
+    {
+        ("table", "records", "r p f"),
+        *(
+            ("column", column.name, f"{_TYPES.get(column.name, 'text')} t")
+            for column in RECORDS.columns
+        ),
+        ("index", "records_pkey", f"CREATE UNIQUE INDEX records_pkey {_ON} (seq) t"),
+        (
+            "index",
+            "records_by_request",
+            f"CREATE INDEX records_by_request {_ON} (request, seq) WHERE (request <> ''::text) t",
+        ),
+        # Of a row or statement, before; and of which acts: the bits of pg_trigger.tgtype.
+        ("trigger", "records_are_never_changed", f"27 {_REFUSES}"),
+        ("trigger", "records_are_never_emptied", f"34 {_REFUSES}"),
+        ("trigger", "records_extend_the_chain", f"7 {_EXTENDS}"),
+    }
+)
 _UNREACHED = "see that the server runs and is reached, and try again"
 _FAILURES: Final = {
     "55P03": LOCKED,
@@ -109,6 +154,7 @@ class PostgresStore:
         with self.engine.connect() as connection:
             found = self._look(connection)
         if found:
+            self.check()
             return
         if not create:
             raise NoLedger(f"{self.where}: there is no ledger here; check the URL")
@@ -117,6 +163,13 @@ class PostgresStore:
             with connection.begin():
                 if not self._look(connection):  # nobody was faster
                     _make(connection)
+
+    def check(self) -> None:
+        """Compare what the catalogue says of the table with what it says of a new one."""
+        with self.engine.connect() as connection:
+            rows = connection.exec_driver_sql(_MADE).all()
+        made = frozenset((str(kind), str(name), str(told)) for kind, name, told in rows)
+        check_made(self.where, made, _WANTED)
 
     def reading(self, ask: Callable[[Connection], T]) -> T:
         """What is asked of the server, as of one moment."""

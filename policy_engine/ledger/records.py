@@ -38,11 +38,18 @@ class Records(Protocol):
     def get(self, seq: int) -> Record | None:
         """The record of this number."""
 
-    def of_entry(self, entry: int) -> tuple[Record, ...]:
-        """The records that settle an entry, in order."""
+    def since(self, seq: int) -> tuple[Record, ...]:
+        """The records from this number on, in order, read from the table and no index."""
 
     def of_request(self, request: str) -> tuple[Record, ...]:
         """The records of one request, in order."""
+
+    def check(self) -> None:
+        """Return if the store is as it was made, as far as it can tell of itself.
+
+        Raises LedgerBroken where a table, an index or a trigger is another, or one is missing or
+        does not fit the table.
+        """
 
     def writing(self) -> AbstractContextManager[None]:
         """Exclude every other writer; on leaving, all appended is durable, or nothing is.

@@ -2,32 +2,53 @@
 
 The ledger is confidential. This takes what may leave field by field, so that what is added to a
 record one day does not leave by itself. The time is that of the charge, before the source was
-read: when a release was done tells how long it ran.
+read: when a release was done tells how long it ran. Of a limit's change the date and the amounts
+leave, not who decided, nor why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
-from policy_engine.ledger.account import Balance, limit_to_json
+from policy_engine.accounting.domain import EXACT
+from policy_engine.attest.attestation import open_envelope
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.results import Verified
+from policy_engine.errors import VerificationFailed
+from policy_engine.ledger.account import Balance, Limit, limit_to_json
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.store import Change
 
 STATEMENT_TYPE = "https://policy-engine.dev/ledger-statement/v1"
+SUBJECT = "ledger"
+VERSION = 1
+
+_FIELDS = {"version", "records", "head", "accounts", "entries", "limits", "time"}
+_ACCOUNT = {"account", "neighbours", "charges", "limit", "basic", "tight_epsilon", "tight_delta"}
+_ENTRY = {"entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
+          "neighbours", "charged", "published", "release_sha256", "date"}  # fmt: skip
+_LIMIT = {"record", "account", "date", "from", "to"}
+_UNCHECKED = (
+    "the tight prices, which need the k and the rate of each release: its certificate has them",
+    "that the ledger says so: compare the head with the next statement's, or with one kept",
+)
 
 
 def public_statement(
-    balances: Iterable[Balance], entries: Iterable[Entry], head: Head
+    balances: Iterable[Balance], entries: Iterable[Entry], changes: Iterable[Change], head: Head
 ) -> dict[str, Any]:
-    """Accounts, prices, dates and certificates, as texts and whole numbers."""
+    """Accounts, prices, dates, limits and certificates, as texts and whole numbers."""
     return {
-        "version": 1,
+        "version": VERSION,
         "records": head.records,
         "head": head.hash,
         "accounts": [_account(balance) for balance in balances],
         "entries": [_entry(entry) for entry in entries],
+        "limits": [_limit(change) for change in changes],
     }
 
 
@@ -37,7 +58,7 @@ def _account(balance: Balance) -> dict[str, Any]:
         "account": balance.account,
         "neighbours": balance.neighbours,
         "charges": balance.charges,
-        "limit": None if balance.limit is None else limit_to_json(balance.limit),
+        "limit": _amounts(balance.limit),
         "basic": {"epsilon": str(price.basic_epsilon), "delta": str(price.basic_delta)},
         "tight_epsilon": _text(price.tight_epsilon),
         "tight_delta": _text(price.tight_delta),
@@ -61,5 +82,91 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
+def _limit(change: Change) -> dict[str, Any]:
+    return {
+        "record": change.record,
+        "account": change.account,
+        "date": change.at.date().isoformat(),
+        "from": _amounts(change.before),
+        "to": _amounts(change.after),
+    }
+
+
+def _amounts(limit: Limit | None) -> dict[str, str] | None:
+    return None if limit is None else limit_to_json(limit)
+
+
 def _text(amount: Decimal | None) -> str | None:
     return None if amount is None else str(amount)
+
+
+def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
+    """Verify a ledger's public statement: its signature, and its sums, computed anew.
+
+    Raises VerificationFailed with every reason.
+    """
+    opened = open_envelope(envelope, trusted, STATEMENT_TYPE)
+    found = opened.predicate
+    try:
+        reasons = [*_shape(found)] or [*_sums(found)]
+        if (opened.subject_name, opened.subject_sha256) != (SUBJECT, found.get("head")):
+            reasons.append("its subject is not the ledger's head")
+    except (ArithmeticError, AttributeError, KeyError, TypeError):
+        reasons = ["the statement holds what no ledger states"]
+    if reasons:
+        raise VerificationFailed(tuple(reasons))
+    entries, accounts = len(_list(found, "entries")), len(_list(found, "accounts"))
+    checked = (
+        f"signed by {opened.key_id}",
+        f"accounts: {accounts}, entries: {entries}; each account's charges and sum are those of its"
+        " entries",
+        "each account's limit is the last one that was set",
+        f"head {found['records']}:{found['head']}, as of {found['time']}",
+    )
+    facts = {"records": found["records"], "head": found["head"], "time": found["time"]}
+    return Verified(SUBJECT, checked, _UNCHECKED, (), facts)
+
+
+def _list(found: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    return tuple(found[name])
+
+
+def _shape(found: Mapping[str, Any]) -> Iterable[str]:
+    """What is there that no statement has, or is not there."""
+    if set(found) != _FIELDS or found["version"] != VERSION:
+        yield f"a statement of version {VERSION} has exactly {', '.join(sorted(_FIELDS))}"
+        return
+    for name, fields in (("accounts", _ACCOUNT), ("entries", _ENTRY), ("limits", _LIMIT)):
+        if any(set(each) != fields for each in _list(found, name)):
+            yield f"each of {name} has exactly {', '.join(sorted(fields))}"
+
+
+def _sums(found: Mapping[str, Any]) -> Iterable[str]:
+    """What does not add up."""
+    entries, limits = _list(found, "entries"), _list(found, "limits")
+    names = [each["account"] for each in _list(found, "accounts")]
+    if names != sorted(set(names)) or not {e["account"] for e in (*entries, *limits)} <= set(names):
+        yield "each account of an entry or limit is listed once, by name"
+    if any(entry["published"] and not entry["charged"] for entry in entries):
+        yield "what is published is charged"
+    for account in _list(found, "accounts"):
+        name = account["account"]
+        own = [entry for entry in entries if entry["account"] == name and entry["charged"]]
+        if account["charges"] != len(own):
+            yield f"account {name}: charges is {account['charges']}, and its entries are {len(own)}"
+        for amount in ("epsilon", "delta"):
+            total = reduce(EXACT.add, (Decimal(entry[amount]) for entry in own), Decimal(0))
+            if Decimal(account["basic"][amount]) != total:
+                yield (
+                    f"account {name}: the sum of {amount} is {account['basic'][amount]}, and that"
+                    f" of its entries {total}"
+                )
+        if own and {entry["neighbours"] for entry in own} != {account["neighbours"]}:
+            yield f"account {name}: its entries count other neighbours"
+        before = None
+        for limit in (limit for limit in limits if limit["account"] == name):
+            if limit["from"] != before:
+                yield f"account {name}: the limit of record {limit['record']} follows another one"
+            before = limit["to"]
+        if account["limit"] != before:
+            yield f"account {name}: its limit is not the last one that was set"

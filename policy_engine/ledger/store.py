@@ -33,6 +33,7 @@ from policy_engine.ledger.account import (
     affords,
     balance_of,
     check_not_raised,
+    effective,
     limit_to_json,
     refusal,
 )
@@ -49,13 +50,27 @@ from policy_engine.ledger.entry import (
 from policy_engine.ledger.records import Records, open_records
 from policy_engine.ledger.trust import Trust, check_signature
 from policy_engine.ledger.witness import Witness
+from policy_engine.policy.laws import is_line
 
-NO_LIMITS: Mapping[str, Limit | None] = {}
 PROJECT_FILE = "the project file"
+_MOST_RECORDS = 2**63  # what a database counts to
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A limit that was set: by the record of that number; ``before`` is None for the first."""
+
+    record: int
+    account: str
+    at: datetime
+    who: str
+    why: str
+    before: Limit | None
+    after: Limit
 
 
 class _Refused(Exception):
@@ -130,32 +145,43 @@ class Ledger:
     # What is charged
 
     def reserve(
-        self, charge: Charge, limit: Limit | None = None, *, anew: bool = False
+        self,
+        charge: Charge,
+        limit: Limit | None = None,
+        *,
+        anew: bool = False,
+        is_out: bool = False,
     ) -> Reservation:
         """Charge the account now, whether or not the release is ever published.
 
         Price, comparison and record are one transaction: of two processes after the last of
         a budget one gets it. When this returns the charge is durable. ``limit`` is what the project
         says; a limit that the ledger holds already is never raised by it. A charge whose ``run``
-        was charged before, in the same place, is not charged again: the entry is that one.
+        was charged before, in the same place, with a secret sealed for it, is not charged again:
+        the entry is that one.
+
+        What ``is_out`` already, made by somebody else's run, is charged whatever the limit says.
 
         Raises BudgetExceeded when the account cannot pay, or ``limit`` is above the recorded one
         (nothing is then charged), and LedgerError when the ledger fails or is not to be trusted.
         """
         try:
-            return self._reserve(charge, limit, anew=anew)
+            return self._reserve(charge, limit, anew=anew, is_out=is_out)
         except _Refused as refused:
             # Why takes a while to find out, so nobody waits for the lock meanwhile.
             raise refusal(refused.account, charge) from None
 
-    def _reserve(self, charge: Charge, limit: Limit | None, *, anew: bool) -> Reservation:
+    def _reserve(
+        self, charge: Charge, limit: Limit | None, *, anew: bool, is_out: bool
+    ) -> Reservation:
         with self._writing():
             of = charge.run.get("of")
             paid = None if anew or of is None else self.paid(charge.request, of)
-            if paid is not None:
+            # Without its secret another run's sample is another sample, at a price of its own.
+            if paid is not None and paid.run.get("sealed"):
                 return Reservation(self, paid)
             account = self._limited(self._account(charge.account), limit)
-            if not affords(account, charge):
+            if not is_out and not affords(account, charge):
                 raise _Refused(account)
             record = self._append(
                 "reserve",
@@ -173,18 +199,42 @@ class Ledger:
         """
         return self._settle("start", entry_id, {})
 
-    def commit(self, entry_id: int, *, release_name: str, release_digest: str) -> Entry:
+    def draw(self, entry_id: int, release_digest: str) -> bool:
+        """Record the digest of an entry's release before anybody sees it; False for another one.
+
+        Whatever is published for the entry after a crash, or by a run beside this one, has it too.
+        """
+        with self._writing():
+            entry = self.entry(entry_id)
+            if entry.only_digest is None:
+                self._to_settle("draw", entry_id)
+                self._append("draw", self._at(release_digest=release_digest), entry=entry_id)
+            return entry.may_be(release_digest)
+
+    def commit(
+        self, entry_id: int, *, release_name: str, release_digest: str, source_state: str = ""
+    ) -> Entry:
         """Record that the release an entry was reserved for has been published.
+
+        ``source_state`` is a keyed name of what the source held then, where a run cannot tell
+        before it draws.
 
         Raises LedgerError where the entry is not one that can have run, and when the ledger fails;
         the entry is then still charged.
         """
         found = {"release_name": release_name, "release_digest": release_digest}
+        if source_state:
+            found["source_state"] = source_state
         with self._writing():
             entry = self.entry(entry_id)
             if entry.state == "committed" and entry.release_digest == release_digest:
                 return entry  # by a run of the same release beside this one
             self._to_settle("commit", entry_id)
+            if not entry.may_be(release_digest):
+                raise LedgerError(
+                    f"{self._records.where}: entry {entry_id} was drawn with other bytes than what"
+                    " stands now; it stays charged"
+                )
             self._append("commit", self._at(**found), entry=entry_id)
             return self.entry(entry_id)
 
@@ -228,13 +278,15 @@ class Ledger:
         """
         if not who.strip() or not why.strip():
             raise UsageError("a limit is changed by somebody, for a reason: say --by and --why")
+        for what, text in (("ACCOUNT", account), ("--by", who), ("--why", why)):
+            _check_line(what, text)
         with self._writing():
             self._record_limit(self._account(account), limit, who, why)
 
     def _limited(self, account: Account, limit: Limit | None) -> Account:
-        """The account under what the project says, or under the recorded limit if that is lower."""
+        """The account under what the project says; a limit that is new or lower is recorded."""
         if account.limit == limit or limit is None:
-            return account
+            return effective(account, limit)
         check_not_raised(account, limit)
         why = "its first limit" if account.limit is None else "lowered there"
         return self._record_limit(account, limit, PROJECT_FILE, why)
@@ -249,18 +301,33 @@ class Ledger:
 
     def entry(self, entry_id: int) -> Entry:
         """One entry; UsageError where there is none of that number."""
-        reserved = self._trusted(self._records.get(entry_id))
-        if reserved is None or reserved.kind != "reserve":
+        found = 0 < entry_id < _MOST_RECORDS and self._records.get(entry_id)
+        if not found or found.kind != "reserve":
             raise UsageError(f"there is no entry {entry_id} in {self._records.where}")
-        settled = self._records.of_entry(entry_id)
-        for record in settled:
-            self._trusted(record)
-        [entry] = entries_of((reserved, *settled), self._records.where)
+        [entry] = self._entries_among((found,))
         return entry
+
+    def _entries_among(self, reserved: tuple[Record, ...]) -> tuple[Entry, ...]:
+        """What became of reservations, by the chain from the first of them on.
+
+        Only a chain without gaps that ends in the last record, which somebody signed, tells that
+        nothing has become of one: what an index finds may leave out that it was given back.
+        """
+        if not reserved:
+            return ()
+        for record in reserved:
+            self._trusted(record)
+        numbers = {record.seq for record in reserved}
+        first = min(reserved, key=lambda record: record.seq)
+        chain = self._chain_from(Head(first.seq - 1, first.previous_hash))
+        told = [each for each in chain if each.seq in numbers or each.entry in numbers]
+        for record in (*told, chain[-1]):
+            self._trusted(record)
+        return entries_of(told, self._records.where)
 
     def of_request(self, request: str) -> tuple[Entry, ...]:
         """The entries of the releases of one request, in order."""
-        return tuple(self.entry(record.seq) for record in self._records.of_request(request))
+        return self._entries_among(self._records.of_request(request))
 
     def paid(self, place: str, of: str) -> Entry | None:
         """The last entry at a place that was charged for just this, and not given back."""
@@ -290,9 +357,20 @@ class Ledger:
         """Where one account stands."""
         return balance_of(self._account(name))
 
+    def changes(self, account: str | None = None) -> tuple[Change, ...]:
+        """Every change of a limit, or those of one account, in order."""
+        found: list[Change] = []
+        before: dict[str, Limit] = {}
+        for record in self._chain():
+            if record.kind == "limit":
+                change = _change_of(record, before.get(record.account), self._records.where)
+                before[record.account] = change.after
+                found.append(change)
+        return tuple(change for change in found if account in (None, change.account))
+
     def names(self) -> tuple[str, ...]:
         """The names of all accounts that have records, sorted."""
-        return tuple(sorted({record.account for record in self._chain()} - {""}))
+        return tuple(sorted(_places_of(self._trusted(self._records.last()), self._records.where)))
 
     def verify(self) -> Head:
         """Where the chain ends, once every record, signature and running state is checked.
@@ -304,8 +382,11 @@ class Ledger:
         chain = self._chain()
         for record in chain:
             check_signature(record, self._trust, self._records.where)
+        if self._witness is not None:
+            self._witness.check_chain(chain, self._records.where)
         entries_of(chain, self._records.where)
         check_states(chain, self._records.where)
+        self._records.check()
         return head(chain[-1] if chain else None)
 
     def records(self) -> tuple[Record, ...]:
@@ -385,6 +466,10 @@ class Ledger:
     def _chain(self) -> tuple[Record, ...]:
         return verified(self._records.read(), self._records.where)
 
+    def _chain_from(self, after: Head) -> tuple[Record, ...]:
+        found = self._records.since(after.records + 1)
+        return verified(found, self._records.where, after)
+
 
 def check_states(chain: tuple[Record, ...], where: str) -> None:
     """Recompute every account's running state, and compare.
@@ -420,6 +505,19 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
         states[record.account] = found
 
 
+def _change_of(record: Record, before: Limit | None, where: str) -> Change:
+    after = account_of(record.account, record, where).limit
+    try:
+        payload = json.loads(record.payload)
+        at, who, why = payload["at"], str(payload["who"]), str(payload["why"])
+        assert after is not None
+        return Change(
+            record.seq, record.account, datetime.fromisoformat(at), who, why, before, after
+        )
+    except (AssertionError, KeyError, TypeError, ValueError):
+        raise unreadable(record, where) from None
+
+
 def _plus(before: Account, record: Record) -> Account:
     """The account after the charge of a ``reserve`` record."""
     asked, neighbours = asked_of(record), json.loads(record.payload)["neighbours"]
@@ -438,6 +536,13 @@ def _places_of(last: Record | None, where: str) -> Mapping[str, int]:
         return dict(json.loads(last.payload)["accounts"])
     except (KeyError, TypeError, ValueError):
         raise unreadable(last, where) from None
+
+
+def _check_line(what: str, text: str) -> None:
+    """UsageError where a text would not be one line that can be read where it is shown."""
+    if not is_line(text):
+        law = "a text that is not blank and has no line break or control character"
+        raise UsageError(f"{what} must be {law}, found {text[:80]!a}")
 
 
 def _run_of(record: Record) -> Mapping[str, Any]:

@@ -33,10 +33,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from policy_engine.errors import InternalError, LedgerError
+from policy_engine.errors import InternalError, LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Record
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 NO_LEDGER = "not a ledger {kind}; name another {place}, it was left as it is"
 LOCKED = (
@@ -108,11 +108,9 @@ RECORDS = Table(
     Column("signature", Text, nullable=False),
 )
 _C = RECORDS.c
-# Few records settle an entry or are of a request, so the others are in neither index. The bounds
-# are literals, here and where they are asked for: a parameter would not be seen to imply them.
-_SETTLES = _C.entry != literal_column("0")
+# Few records are of a request, so the others are not in the index. The bound is a literal, here and
+# where it is asked for: a parameter would not be seen to imply it.
 _IS_OF_A_REQUEST = _C.request != literal_column("''")
-Index("records_by_entry", _C.entry, _C.seq, sqlite_where=_SETTLES, postgresql_where=_SETTLES)
 Index(
     "records_by_request",
     _C.request,
@@ -130,7 +128,10 @@ class Store(Protocol):
     """Its transactions take the write lock if the connection has the option ``writes``."""
 
     def open(self, create: bool) -> None:
-        """Check that a ledger of this version is there, or make one."""
+        """Check that a ledger of this version is there, as it was made, or make one."""
+
+    def check(self) -> None:
+        """Raise LedgerBroken unless the database is as it was made and fits together."""
 
     def reading(self, ask: Callable[[Connection], T]) -> T:
         """What is asked of the database, as of one moment."""
@@ -177,9 +178,9 @@ class TableRecords:
         """The record of this number."""
         return self._first(select(RECORDS).where(_C.seq == seq))
 
-    def of_entry(self, entry: int) -> tuple[Record, ...]:
-        """The records that settle an entry; 0 is no entry."""
-        return self._all(select(RECORDS).where(_C.entry == entry, _SETTLES))
+    def since(self, seq: int) -> tuple[Record, ...]:
+        """The records from this number on."""
+        return self._all(select(RECORDS).where(_C.seq >= seq))
 
     def of_request(self, request: str) -> tuple[Record, ...]:
         """The records of one request; the empty text is none."""
@@ -216,6 +217,11 @@ class TableRecords:
         with explained(self._store):
             self._writer.execute(insert(RECORDS).values(**vars(record)))
         self._appended = record
+
+    def check(self) -> None:
+        """Raise LedgerBroken unless the store is as it was made."""
+        with explained(self._store):
+            self._store.check()
 
     def close(self) -> None:
         """Let go of the place."""
@@ -266,6 +272,32 @@ def check_version(where: str, version: int) -> None:
     raise LedgerError(
         f"{where}: the ledger has schema version {version} and this policy-engine reads "
         f"version {SCHEMA_VERSION}; {remedy}"
+    )
+
+
+Made = frozenset[tuple[str, str, str]]
+"""What a store consists of: the kind of each thing, its name, and its definition."""
+
+
+def check_made(where: str, found: Made, wanted: Made) -> None:
+    """Raise LedgerBroken unless a store has what it was made with, and nothing beside it.
+
+    What is beside the table decides what is read: an index can show a record that is gone, and
+    hide one that is there.
+    """
+    if found == wanted:
+        return
+    there, known = ({(kind, name) for kind, name, _ in each} for each in (found, wanted))
+    faults = [
+        f"the {kind} {name} " + ("is missing" if (kind, name) not in there else "is changed")
+        if (kind, name) in known
+        else f"the {kind} {name} is no part of it"
+        for kind, name in sorted({(kind, name) for kind, name, _ in found ^ wanted})
+    ]
+    raise LedgerBroken(
+        f"{where}: the ledger is not as it was made: {', '.join(faults)}; somebody has edited it"
+        " past policy-engine, so nothing is charged on it: compare it with a backup and restore"
+        " one that holds"
     )
 
 

@@ -16,6 +16,12 @@ from policy_engine.attest.signers import Signer
 from policy_engine.errors import LedgerError
 from policy_engine.ledger.chain import Record, broken, hash_of, to_sign
 
+_ENTER = (
+    "if you know whose it is, enter it with 'policy-engine keys add PUBLIC_KEY', or copy the"
+    " keyring, keys.json, from where it is known; if nobody knows it, restore a backup that holds:"
+    " nothing is charged before"
+)
+
 
 @dataclass(frozen=True)
 class Trust:
@@ -53,14 +59,22 @@ def check_signature(record: Record, trust: Trust, where: str) -> None:
     key = trust.by_id.get(record.key_id)
     if key is None:
         name = str(record.key_id)[:8]  # a damaged file can yield what is no text
-        raise broken(where, record.seq, f"it is signed by the key {name}, a stranger's")
+        raise broken(where, record.seq, f"it is signed by the key {name}, a stranger's", _ENTER)
     since = trust.revoked.get(record.key_id)
     if since is not None and not _said_before(record, since):
         raise broken(where, record.seq, f"the key {record.key_id[:8]} that signed it is revoked")
     try:
-        key.verify(base64.b64decode(record.signature, validate=True), to_sign(record))
+        key.verify(_bytes(record.signature), to_sign(record))
     except (InvalidSignature, TypeError, ValueError):
         raise broken(where, record.seq, "its signature is not that of its key") from None
+
+
+def _bytes(signature: str) -> bytes:
+    """What a text is the one base64 of; ValueError for another text of the same bytes."""
+    found = base64.b64decode(signature, validate=True)
+    if base64.b64encode(found).decode() != signature:
+        raise ValueError("not canonical")
+    return found
 
 
 def _said_before(record: Record, since: datetime) -> bool:

@@ -7,15 +7,22 @@ ledger that does not hold that record any more has forgotten charges.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from policy_engine.errors import LedgerBroken, LedgerError
-from policy_engine.ledger.chain import Head
+from policy_engine.ledger.chain import Head, Record, verified
 from policy_engine.ledger.records import Records
+
+_MOST_RECORDS = 2**63  # what a database counts to
+_HASH_DIGITS = 64
 
 
 @dataclass(frozen=True)
@@ -27,18 +34,31 @@ class Witness:
     def check(self, records: Records) -> None:
         """Return if the ledger still holds the record that was last seen here.
 
-        Raises LedgerError where it ends before that record, or holds another one in its place.
+        It is looked for in the chain from there on: what is asked for by its number alone an index
+        can show though it is gone. Raises LedgerError where the ledger ends before that record, or
+        holds another one in its place.
         """
         seen = self.seen()
-        if seen is None or not seen.records:
+        if seen is not None and seen.records:
+            tail = records.since(seen.records)
+            ends = tail[-1] if tail else records.last()
+            self._compare(seen, tail[0] if tail else None, ends, records.where)
+            verified(tail[1:], records.where, seen)
+
+    def check_chain(self, chain: Sequence[Record], where: str) -> None:
+        """The same of a chain from its first record on that is verified already."""
+        seen = self.seen()
+        if seen is not None and seen.records:
+            found = chain[seen.records - 1] if seen.records <= len(chain) else None
+            self._compare(seen, found, chain[-1] if chain else None, where)
+
+    def _compare(self, seen: Head, found: Record | None, last: Record | None, where: str) -> None:
+        if found is not None and (found.seq, found.hash) == (seen.records, seen.hash):
             return
-        found = records.get(seen.records)
-        if found is not None and found.hash == seen.hash:
-            return
-        last = records.last()
-        what = f"another record {seen.records}" if found is not None else "no such record"
+        there = found is not None and found.seq == seen.records
+        what = f"another record {seen.records}" if there else "no such record"
         raise LedgerBroken(
-            f"{records.where}: this machine has seen record {seen.records} of the ledger, and now"
+            f"{where}: this machine has seen record {seen.records} of the ledger, and now"
             f" it has {what} and ends at record {last.seq if last is not None else 0}: a tail was"
             " cut off, or an old copy or another ledger was put in its place. Nothing is charged"
             f" on it: restore the newer one; if it is lost for good, remove {self.path}, and the"
@@ -51,24 +71,70 @@ class Witness:
         Raises LedgerError where the file cannot be read.
         """
         try:
-            content = json.loads(self.path.read_text(encoding="utf-8"))
-            return Head(int(content["records"]), str(content["hash"]))
+            return _head(json.loads(self.path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise LedgerError(
                 f"{self.path}: cannot read what was last seen of the ledger: {error}; restore the"
-                " file, or remove it once 'policy-engine ledger verify' finds the ledger whole"
+                " file, or remove it once 'policy-engine ledger verify' has found the chain whole"
+                " and its head is the one that you keep elsewhere"
             ) from None
 
+    def fault(self) -> str:
+        """Why the file cannot be read; empty where it can, or is not there."""
+        try:
+            self.seen()
+        except LedgerError as error:
+            return str(error)
+        return ""
+
     def remember(self, head: Head) -> None:
-        """Note the head. An older note is as true as a newer one, so a failure is no error."""
+        """Note the head, unless a later one is noted, durably and for the owner alone.
+
+        An older note is as true as a newer one, so a failure is no error.
+        """
         aside = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
         text = json.dumps({"records": head.records, "hash": head.hash})
-        with suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                aside.write_text(text + "\n", encoding="utf-8")
-                aside.replace(self.path)
-            finally:
-                aside.unlink(missing_ok=True)
+        with suppress(OSError, LedgerError):
+            self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            with _alone(self.path.parent) as folder:
+                seen = self.seen()
+                if seen is not None and seen.records >= head.records:
+                    return
+                try:
+                    _write(aside, text + "\n")
+                    aside.replace(self.path)
+                    os.fsync(folder)
+                finally:
+                    aside.unlink(missing_ok=True)
+
+
+def _head(content: Any) -> Head:
+    """A head as it is noted; ValueError, KeyError or TypeError for anything else."""
+    records, digest = content["records"], content["hash"]
+    if type(records) is not int or not 0 <= records < _MOST_RECORDS:
+        raise ValueError("records is no number of records")
+    if type(digest) is not str or len(digest) != _HASH_DIGITS:
+        raise ValueError("hash is no SHA-256")
+    return Head(records, digest)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[int]:
+    """Keep whoever notes a head here out while the body does."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network file systems cannot
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _write(path: Path, text: str) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(handle)

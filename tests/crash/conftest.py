@@ -1,7 +1,6 @@
 """Experiments in processes of their own, and the PostgreSQL server of the contract tests."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +12,9 @@ ROOT = HERE.parents[1]
 CONTRACT = str(HERE.parent / "contract")
 if CONTRACT not in sys.path:
     sys.path.append(CONTRACT)
+from postgres import postgres  # noqa: E402
+
+__all__ = ["experiment", "kill_test", "postgres"]
 
 
 def run_json(*command):
@@ -33,17 +35,3 @@ def experiment():
 def kill_test():
     """What ``scripts/kill_test.py`` found, by case."""
     return lambda *arguments: run_json(ROOT / "scripts" / "kill_test.py", *arguments, "--json")
-
-
-@pytest.fixture(scope="session")
-def postgres():
-    from postgres import binaries, running
-
-    # Whoever cannot have PostgreSQL says so; where nobody did, its absence is a failure.
-    if os.environ.get("POLICY_ENGINE_TESTS_WITHOUT_POSTGRESQL"):
-        try:
-            binaries()
-        except RuntimeError as error:
-            pytest.skip(str(error))
-    with running() as server:
-        yield server

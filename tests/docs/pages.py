@@ -15,7 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("policies", "policy-engine.yaml", "scripts", "Makefile", "pyproject.toml", "uv.lock")
+COPIED = (
+    "examples",
+    "policies",
+    "policy-engine.yaml",
+    "scripts",
+    "Makefile",
+    "pyproject.toml",
+    "uv.lock",
+)
 _FENCE = re.compile(r"^(?P<ticks>```+)(?P<info>[^`]*)$")
 
 
@@ -151,7 +159,7 @@ def run_page(page: Path, folder: Path) -> list[str]:
         return []
     run = subprocess.run(
         ["sh", "-c", "\n".join(script)],
-        cwd=folder, env=environment(), text=True, timeout=300, check=False,
+        cwd=folder, env=environment(), text=True, timeout=900, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     parts = re.split(r"\n@@ (\d+) @@\n", run.stdout)
@@ -186,6 +194,6 @@ def run_doctests(page: Path, folder: Path) -> str:
     file.write_text(text, "utf-8")
     run = subprocess.run(
         [sys.executable, "-m", "doctest", "-o", "ELLIPSIS", file.name],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=300, check=False,
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     return run.stdout + run.stderr if run.returncode else ""

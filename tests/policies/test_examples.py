@@ -112,5 +112,5 @@ def test_the_accounts_can_pay_for_every_example(copy, released):
     assert {each["account"] for each in shown["accounts"]} == {"census", "hospital", "passwords"}
     assert all(each["reserved"] == 0 and each["epsilon_left"] > 0 for each in shown["accounts"])
     verified = run(copy, "ledger", "verify")
-    # three of each release, and the first limit of each account
-    assert (verified["intact"], verified["records"]) == (True, 3 * len(EXAMPLES) + 3)
+    # four of each release, and the first limit of each account
+    assert (verified["intact"], verified["records"]) == (True, 4 * len(EXAMPLES) + 3)

@@ -88,9 +88,9 @@ def statistics_of_the_source() -> None:
 def a_comment_on_the_source() -> None:
     real = Warehouse.publish
 
-    def commented(self: Any, sql: str, target: Any, comment: str, attest: Any) -> None:
+    def commented(self: Any, sql: str, target: Any, comment: str, attest: Any, **more: Any) -> None:
         rows = self._connection.execute("SELECT count(*) FROM 'source.parquet'").fetchall()
-        real(self, sql, target, f"{comment} {rows}", attest)
+        real(self, sql, target, f"{comment} {rows}", attest, **more)
 
     Warehouse.publish = commented
 
@@ -125,8 +125,8 @@ def spill_for_all_to_read() -> None:
 def a_log_of_queries() -> None:
     real = settings.connect
 
-    def connect(path: Path) -> Any:
-        connection = real(path)
+    def connect(path: Path, *limits: Any) -> Any:
+        connection = real(path, *limits)
         connection.execute(f"CALL enable_logging(storage = 'file', storage_path = '{Path.home()}')")
         return connection
 

@@ -30,7 +30,7 @@ from policy_engine.books import open_ledger
 from policy_engine.dialects.base import threshold
 from policy_engine.ledger.chain import Record
 from policy_engine.policy.project import load_project
-from policy_engine.warehouse.drawing import draw_keys, draw_rows
+from policy_engine.warehouse.drawing import draw_rows, key_in_sample
 
 HERE = Path(__file__).parent
 MARK = b"SUPPRESSED"
@@ -89,8 +89,7 @@ def _inside(world: World, units: int, *, by_key: bool) -> np.ndarray:
     bound = threshold(RATE)
     found = np.zeros(units, dtype=bool)
     if by_key:
-        low = np.arange(units, dtype=np.uint64)
-        found[draw_keys(world.secret, np.zeros_like(low), low, bound)] = True
+        found[:] = [key_in_sample(world.secret, str(unit), bound) for unit in range(units)]
     else:
         found[np.concatenate([*draw_rows(world.secret, units, bound)])] = True
     return found

@@ -11,16 +11,16 @@ from small_project import SmallProject
 
 from policy_engine import books
 from policy_engine.attest.keyring import Keyring, change
-from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, pem_of
+from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, key_id, pem_of
 from policy_engine.attest.making import rotate
-from policy_engine.attest.sealing import generate_sealing_key, sealing_id
+from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.attest.signers import KeySigner, signer_of
 from policy_engine.books import (
     account_now,
-    balance_of_account,
     has_ledger,
     limit_of,
     open_ledger,
+    perhaps_lost,
     sealing_key,
     trust_of,
 )
@@ -53,14 +53,13 @@ def refusal(error, act, *arguments):
 
 
 def test_a_limit_is_that_of_the_account_that_pays(lab):
-    assert limit_of(lab.policy(), lab.project) == LIMIT
     assert limit_of(lab.policy(), lab.project, "people") == LIMIT
     assert limit_of(lab.policy(), lab.project, "others") is None
 
 
 def test_an_account_that_is_nearly_one_of_the_project_is_a_mistake(tmp_path):
     lab = SmallProject.at(tmp_path, "accounts: {peopel: {epsilon: 1, delta: 0.1}}")
-    assert "peopel" in refusal(PolicyError, limit_of, lab.policy(), lab.project)
+    assert "peopel" in refusal(PolicyError, limit_of, lab.policy(), lab.project, "people")
 
 
 # The ledger.
@@ -166,7 +165,6 @@ def test_of_a_revoked_key_what_it_signed_before_counts(lab, after, counts):
 
 def test_an_absent_ledger_has_spent_nothing_and_stays_absent(lab):
     assert account_now(lab.project, "people", LIMIT) == Account("people", limit=LIMIT)
-    assert balance_of_account(lab.project, "people", LIMIT).left_epsilon == 30
     assert not has_ledger(lab.project)
 
 
@@ -193,9 +191,14 @@ def test_without_a_recorded_limit_the_projects_counts(lab):
 # The sealing key.
 
 
+def key_of(lab):
+    with lab.writing() as ledger:
+        return sealing_key(lab.project, ledger)
+
+
 def test_a_sealing_key_is_made_once(lab):
     assert not lab.project.sealing_key.exists()
-    names = {sealing_id(sealing_key(lab.project).public_key()) for _ in range(3)}
+    names = {key_id(key_of(lab).public_key()) for _ in range(3)}
     assert len(names) == 1
     assert lab.project.sealing_key.exists()
 
@@ -206,13 +209,79 @@ def test_of_two_releases_that_make_the_key_at_once_one_does(lab, monkeypatch):
         return generate_sealing_key(path)
 
     monkeypatch.setattr(books, "generate_sealing_key", faster)
-    assert sealing_key(lab.project)
+    assert key_of(lab)
     assert len([*lab.folder.rglob("sealing*")]) == 2
 
 
-def test_a_key_that_cannot_be_made_is_told(lab):
-    lab.project.sealing_key.parent.mkdir()
-    lab.project.sealing_key.with_suffix(".pub").write_text("mine")
-    assert refusal(FileError, sealing_key, lab.project).endswith(
-        "sealing.pub: exists, and a key is never overwritten; choose another name"
+def test_a_key_that_cannot_be_made_is_told(lab, monkeypatch):
+    def fails(path):
+        raise FileError("the disk is full")
+
+    monkeypatch.setattr(books, "generate_sealing_key", fails)
+    assert refusal(FileError, key_of, lab) == "the disk is full"
+
+
+@pytest.mark.parametrize("gone", [("pem",), ("pem", "pub")])
+def test_a_lost_sealing_key_is_not_replaced_in_silence(lab, gone):
+    lab.release()
+    for end in gone:
+        lab.project.sealing_key.with_suffix(f".{end}").unlink()
+    path = lab.project.sealing_key
+    assert refusal(FileError, key_of, lab) == (
+        f"{path}: the sealing key is missing, without which no release can be told from a new one."
+        " Restore it, or copy it from the machine that released; if it is lost for good, 'openssl"
+        f" genpkey -algorithm X25519 -out {path}' makes a new one, and each release is then a new"
+        " one, at a price"
     )
+    assert [entry.state for entry in lab.entries] == ["committed"]
+
+
+# A ledger that is gone.
+
+
+def test_a_ledger_that_was_seen_here_is_never_opened_fresh(lab):
+    charged(lab)
+    lab.project.ledger.unlink()
+    for act in (open_ledger, lambda project: open_ledger(project, signer_of(project))):
+        said = refusal(NoLedger, act, lab.project)
+        assert said == (
+            f"{lab.project.ledger}: the ledger is gone: this machine has seen 1 records of it"
+            f" ({lab.project.witness}). Restore it from a backup, or correct 'ledger' in the"
+            f" project file; if it is lost for good, remove {lab.project.witness}, and lower the"
+            " accounts' limits by what was spent: a new ledger knows nothing of it"
+        )
+    assert has_ledger(lab.project)
+    assert not lab.project.ledger.exists()
+
+
+def test_so_is_one_in_a_database(tmp_path, monkeypatch):
+    lab = SmallProject.at(tmp_path, "ledger: postgresql://127.0.0.1:1/name")
+    lab.project.witness.parent.mkdir()
+    lab.project.witness.write_text(f'{{"records": 7, "hash": "{"a" * 64}"}}')
+
+    def without(place, trust, *, create, witness):
+        raise NoLedger("there is no ledger here")
+
+    monkeypatch.setattr(books.Ledger, "open", without)
+    assert "this machine has seen 7 records of it" in refusal(NoLedger, open_ledger, lab.project)
+
+
+def test_keys_that_are_older_than_the_ledger_are_told(lab):
+    assert perhaps_lost(lab.project) == ""
+    signer_of(lab.project)
+    assert perhaps_lost(lab.project) == (
+        f"there is no ledger at {lab.project.ledger}, and {lab.project.keyring} is older: if there"
+        " was one, it is lost, and what it charged with it: restore it first. A new one has spent"
+        " nothing"
+    )
+    charged(lab)
+    assert perhaps_lost(lab.project) == ""
+
+
+def test_where_the_project_file_states_a_limit_is_told(tmp_path):
+    text = "# the limits\naccounts:\n  people: {epsilon: 30, delta: 0.99}\n"
+    lab = SmallProject.at(tmp_path, text)
+    (tmp_path / "policy-engine.yaml").write_text(text)
+    limit = books.stated_limit(lab.project, "people")
+    assert (limit, limit.where) == (LIMIT, f"{tmp_path / 'policy-engine.yaml'}:3")
+    assert books.stated_limit(lab.project, "others") is None

@@ -20,6 +20,7 @@ from policy_engine.publish import (
     certificate_path,
     check_target,
     is_of_a_release,
+    other_bytes,
     publish_file,
     recover,
     recover_table,
@@ -186,7 +187,7 @@ def test_a_certificate_that_cannot_be_written_lets_no_table_stand(tmp_path):
 def test_a_certificate_is_written_by_itself(tmp_path):
     path = tmp_path / "c.json"
     write_certificate("one", path, replace=False)
-    with pytest.raises(FileError, match="it exists; use --replace"):
+    with pytest.raises(FileError, match="it has come to be meanwhile; see whose it is"):
         write_certificate("two", path, replace=False)
     write_certificate("two", path, replace=True)
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"c.json": "two"}
@@ -353,15 +354,14 @@ def test_a_certificate_is_found_aside_or_in_its_place(tmp_path):
     assert aside_text(path, "m") == ""
 
 
-def test_a_run_that_gives_other_bytes_than_before_publishes_nothing(tmp_path):
-    path = tmp_path / "r.parquet"
-    with pytest.raises(FileError, match="the run gave other bytes than the release that was paid"):
-        publish_file(ROWS, path, FACTS, str, replace=False, wanted="d" * 64)
-    assert files(tmp_path) == {}
-    digest = put(path)
-    path.unlink()
-    certificate_path(path).unlink()
-    assert publish_file(ROWS, path, FACTS, str, replace=False, wanted=digest) == digest
+def test_what_is_not_attested_is_not_put_in_place(tmp_path):
+    def refuse(digest):
+        raise other_bytes(f"{tmp_path}: {digest}")
+
+    with pytest.raises(FileError, match="a library has changed since, or the source has") as caught:
+        publish_file(ROWS, tmp_path / "r.parquet", FACTS, refuse, replace=False)
+    assert str(caught.value).endswith("'release --fresh' draws a new sample at a new price")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -375,6 +375,22 @@ def test_a_run_that_gives_other_bytes_than_before_publishes_nothing(tmp_path):
 )
 def test_a_release_is_known_by_its_comment(comment, good):
     assert is_of_a_release(comment) is good
+
+
+@pytest.mark.parametrize("name", ["r.parquet", "r.certificate.json"])
+def test_a_link_to_nowhere_is_in_the_way_before_anything_is_charged(tmp_path, name):
+    (tmp_path / name).symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileError, match="exists; use --replace"):
+        check_target(tmp_path / "r.parquet", replace=False)
+    if name == "r.parquet":
+        with pytest.raises(FileError, match="is no release, and only a release is replaced"):
+            check_target(tmp_path / "r.parquet", replace=True)
+
+
+def test_a_pipe_in_the_way_is_no_release_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "r.parquet")
+    with pytest.raises(FileError, match="is no release, and only a release is replaced"):
+        check_target(tmp_path / "r.parquet", replace=True)
 
 
 def test_a_target_is_checked_without_leaving_a_trace(tmp_path):

@@ -13,6 +13,7 @@ from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.publish import file_digest
 from policy_engine.rederive import rederive
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 REVIEWED = """\
 warehouses: {db: {type: duckdb, database: db.duckdb}}
@@ -44,8 +45,7 @@ def refusal(error, *arguments):
 def test_the_engine_and_a_reviewer_draw_the_same_bytes_again(lab, entry, key):
     found = rederive(lab.policy(), lab.project, entry.id, key and lab.folder / key)
     assert found.same
-    assert (found.entry, found.digest) == (entry.id, file_digest(lab.out))
-    assert found.recorded == entry.release_digest
+    assert (found.entry, found.recorded) == (entry.id, file_digest(lab.out))
 
 
 def test_it_costs_nothing_and_leaves_nothing(lab, entry):
@@ -61,13 +61,40 @@ def test_a_release_that_is_gone_is_drawn_again_all_the_same(lab, entry):
 
 def test_another_source_gives_other_bytes(lab, entry):
     lab.write(40)
-    assert not rederive(lab.policy(), lab.project, entry.id).same
-
-
-def test_what_was_never_published_is_drawn_and_is_like_nothing(lab, monkeypatch):
-    entry = lab.killed(monkeypatch, Ledger, "start")
     found = rederive(lab.policy(), lab.project, entry.id)
-    assert (found.recorded, found.same) == (None, False)
+    assert not found.same
+    # Nothing is told of them: one secret on two states of a source is two releases.
+    assert vars(found) == {"entry": entry.id, "recorded": entry.release_digest, "same": False}
+
+
+def test_of_what_was_never_published_no_sample_is_drawn(lab, monkeypatch):
+    entry = lab.killed(monkeypatch, Ledger, "start")
+    monkeypatch.setattr(DuckDBWarehouse, "sampled", None)  # drawing would fail
+    said = (
+        f"entry {entry.id} is {{}}: no release of it was published, so that there is nothing to"
+        " compare with"
+    )
+    assert refusal(UsageError, lab.policy(), lab.project, entry.id) == said.format("reserved")
+    with lab.writing() as ledger:
+        ledger.start(entry.id)
+        assert refusal(UsageError, lab.policy(), lab.project, entry.id) == said.format("started")
+        ledger.keep(entry.id, "lost")
+    assert refusal(UsageError, lab.policy(), lab.project, entry.id) == said.format("kept")
+
+
+def test_of_what_was_given_back_no_sample_is_drawn(lab, monkeypatch):
+    entry = lab.killed(monkeypatch, Ledger, "start")
+    with lab.writing() as ledger:
+        ledger.cancel(entry.id, "given back")
+    assert "is cancelled: " in refusal(UsageError, lab.policy(), lab.project, entry.id)
+
+
+def test_the_public_half_of_a_reviewers_key_is_told(lab, entry):
+    said = refusal(FileError, lab.policy(), lab.project, entry.id, lab.folder / "alice.pub")
+    assert said.endswith(
+        "alice.pub: this is the public half; name the private key that belongs to it, which only"
+        " its owner has"
+    )
 
 
 def test_a_key_that_it_is_not_sealed_for_opens_nothing(lab, entry):

@@ -23,6 +23,7 @@ from policy_engine import publish
 from policy_engine.attest import signers
 from policy_engine.attest.keys import TrustedKeys, load_public_key
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.signers import signer_of
 from policy_engine.books import open_ledger
 from policy_engine.errors import (
     BudgetExceeded,
@@ -33,10 +34,12 @@ from policy_engine.errors import (
     UsageError,
     WarehouseError,
 )
+from policy_engine.ledger.account import Limit
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
+from policy_engine.publish import file_digest
 from policy_engine.release import METADATA_KEY, Released, release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
@@ -436,9 +439,9 @@ def test_a_table_that_cannot_be_written_is_as_it_was(
     before = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
     real = DuckDBWarehouse.publish
 
-    def publishing(self, *arguments):
+    def publishing(self, *arguments, **options):
         self._connection = Failing(self._connection, statement, error)
-        real(self, *arguments)
+        real(self, *arguments, **options)
 
     monkeypatch.setattr(DuckDBWarehouse, "publish", publishing)
     with pytest.raises((WarehouseError, KeyboardInterrupt)) as caught:
@@ -478,8 +481,12 @@ def test_a_target_that_appears_meanwhile_is_left_alone(lab, monkeypatch):
         real(moves, **options)
 
     monkeypatch.setattr(publish, "_put_in_place", late)
-    with pytest.raises(FileError, match="it exists; use --replace"):
+    with pytest.raises(FileError, match="it has come to be meanwhile; see whose it is") as caught:
         lab.release()
+    assert caught.value.__notes__ == [
+        "entry 2 is paid: the same command again finishes it at no cost, while the source is as it"
+        " was"
+    ]
     assert lab.standing == {"out/people.parquet": b"another's"}
     assert lab.entries == ["started"]
 
@@ -577,7 +584,7 @@ def test_a_release_that_does_not_meet_its_guarantee_is_refused(lab):
     ("made", "path", "message"),
     [
         (None, "gone.parquet", "the source gone.parquet is not there"),
-        ("folder", "folder.parquet", "is a directory; name one Parquet or CSV file in it"),
+        ("folder", "folder.parquet", r"is a folder without a \.parquet file in it"),
         (b"", "empty.parquet", "the source empty.parquet is empty"),
         (b"PAR1 nonsense PAR1", "bad.parquet", "is not a Parquet file that can be read"),
         (b"{}", "people", r"must be a .parquet, .csv or .tsv file"),
@@ -727,14 +734,121 @@ def test_the_kernel_refuses_a_view_too(lab):
         certifying.certify(policy, certificate.sql, "duckdb", schema=view)
 
 
+def test_two_native_runs_at_once_are_two_charges(lab, monkeypatch):
+    """Attack: both have looked whether it was paid before either has charged."""
+    new_secret, others = releasing.new_secret, []
+
+    def meanwhile():
+        monkeypatch.setattr(releasing, "new_secret", new_secret)
+        others.append(lab.release(method="native", replace=True))
+        return new_secret()
+
+    monkeypatch.setattr(releasing, "new_secret", meanwhile)
+    mine = lab.release(method="native", replace=True)
+    assert lab.entries == ["committed", "committed"]
+    assert mine.entry != others[0].entry
+
+
+def test_what_was_drawn_is_published_or_nothing(lab, monkeypatch):
+    """Attack: a source that changes without its fingerprint, after a run that was killed.
+
+    One secret on two states of the source would be two releases for one charge.
+    """
+    monkeypatch.setattr(DuckDBWarehouse, "fingerprint", lambda *_: b"always the same")
+    with monkeypatch.context() as patched:
+        fail(patched, publish, "_put_in_place", KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            lab.release()
+    with open_ledger(lab.project) as ledger:
+        [entry] = ledger.entries()
+    assert (entry.state, entry.release_digest) == ("started", None)
+    write_source(lab.folder / "source.parquet", ROWS[:-40])
+    with pytest.raises(FileError, match="the run gave other bytes than the release that was paid"):
+        lab.release()
+    assert "out/people.parquet" not in lab.standing
+    assert lab.entries == ["started"]
+    write_source(lab.folder / "source.parquet", ROWS)
+    assert lab.release().entry == entry.id
+    assert file_digest(lab.folder / "out/people.parquet") == entry.drawn_digest
+    assert lab.entries == ["committed"]
+
+
+def test_a_table_that_was_drawn_is_published_or_nothing(lab, monkeypatch):
+    monkeypatch.setattr(DuckDBWarehouse, "fingerprint", lambda *_: b"always the same")
+    with monkeypatch.context() as patched:
+        fail(patched, releasing._Job, "_envelope", KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            lab.release(release="{relation: out}")
+    write_source(lab.folder / "source.parquet", ROWS[:-40])
+    with pytest.raises(FileError, match="the run gave other bytes than the release that was paid"):
+        lab.release(release="{relation: out}")
+    assert lab.entries == ["started"]
+    write_source(lab.folder / "source.parquet", ROWS)
+    assert lab.release(release="{relation: out}").repeated
+    assert lab.entries == ["committed"]
+
+
+def own_account(lab, source, accounts):
+    """A relation's own account, and a project that lists these."""
+    policy = replace(lab.policy(source=source, k="40"), declared_budget=False)
+    return policy, replace(lab.project, accounts=dict.fromkeys(accounts, LIMIT))
+
+
+LIMIT = Limit(Decimal(3), Decimal("0.99"))
+
+
 @pytest.mark.parametrize("name", ["people", "main.people", "db.main.people", "DB.Main.PEOPLE"])
-@pytest.mark.parametrize("limited", ["people", "db.main.people", "db.main.others"])
+@pytest.mark.parametrize("limited", ["people", "db.main.people"])
 def test_a_relation_pays_from_one_account_however_it_is_written(lab, name, limited):
-    policy = replace(lab.policy(source=f"{{relation: {name}, unit: row}}"), budget=name)
-    accounts = {limited: lab.project.accounts["people"]}
-    project = replace(lab.project, accounts=accounts)
-    wanted = "db.main.people" if limited == "db.main.others" else limited
-    assert releasing.account_of(policy, project) == wanted
+    found = own_account(lab, f"{{relation: {name}, unit: row}}", [limited])
+    preview = releasing.preview(*found)
+    assert (preview.account.name, preview.account.limit) == ("db.main.people", LIMIT)
+
+
+def test_a_view_pays_from_the_account_of_its_table_under_its_full_name(lab):
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("CREATE VIEW grown AS SELECT * FROM everyone WHERE age >= 0")
+        connection.execute("CREATE VIEW tall AS SELECT * FROM main.People")
+    for view in ("grown", "main.tall"):
+        found = own_account(lab, f"{{relation: {view}, unit: {{key: person}}}}", ["people"])
+        preview = releasing.preview(*found)
+        assert (preview.account.name, preview.account.limit) == ("db.main.people", LIMIT)
+
+
+def test_a_limit_is_found_by_any_alias_and_lost_by_none(lab):
+    """Attack: the limit vanished, began anew or was raised as the project file's spelling went."""
+    source = "{relation: people, unit: row}"
+    for number, listed in enumerate((["people"], [], ["main.people"], ["db.main.people"])):
+        policy, project = own_account(lab, source, listed)
+        policy = replace(policy, name=f"p{number}", directory=lab.folder / str(number))
+        assert release(policy, project).account == "db.main.people"
+    policy, project = own_account(lab, source, ["main.people", "people"])
+    (lab.folder / "policy-engine.yaml").write_text("accounts: {main.people: {}, people: {}}")
+    project = replace(project, file=lab.folder / "policy-engine.yaml")
+    with pytest.raises(PolicyError, match="accounts must list an account once"):
+        release(replace(policy, name="p9"), project)
+    raised = replace(project, accounts={"main.people": Limit(Decimal(50), Decimal("0.99"))})
+    with pytest.raises(BudgetExceeded, match="only an entry that says who and why raises"):
+        release(replace(policy, name="p9"), raised)
+
+
+def test_an_account_of_another_spelling_in_the_ledger_is_not_begun_anew(lab):
+    lab.release(source="{relation: people, unit: row}")  # from the account people
+    policy, project = own_account(lab, "{relation: main.people, unit: row}", [])
+    policy = replace(policy, name="other", directory=lab.folder / "other")
+    said = (
+        "account 'db.main.people' is new, and the ledger has 'people', which seems to be the same"
+    )
+    assert releasing.preview(policy, project).refusal.startswith(said)
+    with pytest.raises(BudgetExceeded) as caught:
+        release(policy, project)
+    told = str(caught.value)
+    assert told.startswith(said) and "write 'budget: people' in the policy" in told
+    assert "run 'policy-engine ledger limit db.main.people --epsilon " in told
+    assert told.endswith(" --by NAME --why TEXT --new'")
+    with open_ledger(project, signer_of(project)) as ledger:
+        ledger.set_limit("db.main.people", LIMIT, who="Ada", why="what is left")
+    assert release(policy, project).account == "db.main.people"
 
 
 def test_a_file_of_the_same_name_in_the_working_directory_is_not_read(lab, monkeypatch, tmp_path):

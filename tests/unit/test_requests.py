@@ -148,9 +148,20 @@ def test_the_facts_have_one_text_and_one_digest_however_they_are_held():
 
 def test_what_has_changed_since_an_earlier_run_is_said(lab):
     request, certificate = asked(lab)
-    run = Run.new(request, certificate, {})
-    assert change_since(run, asked(lab, k=3)[1]) == "the policy has changed"
-    assert change_since(run, replace(certificate, sql="SELECT 2")) == (
+    run = Run.new(request, certificate, {"mine": "…"})
+    assert change_since(run, asked(lab, k=3)[1], "mine") == "the policy has changed"
+    assert change_since(run, replace(certificate, sql="SELECT 2"), "mine") == (
         "the source's columns have changed"
     )
-    assert change_since(run, certificate) == "the source has changed"
+    assert change_since(run, certificate, "mine") == "the source has changed"
+    unsealed = Run.new(request, certificate, {})
+    assert change_since(unsealed, certificate, "another") == "the source has changed"
+
+
+def test_without_its_sealing_key_nobody_says_that_the_source_has_changed(lab):
+    request, certificate = asked(lab)
+    run = Run.new(request, certificate, {"mine": "…"})
+    assert change_since(run, certificate, "another") == (
+        "its secret is sealed for another key than this project's (sealing.pem), without which"
+        " nothing can be released again"
+    )

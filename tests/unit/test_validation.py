@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from policy_engine import validation
-from policy_engine.errors import Finding, NotCertifiable, Problem
+from policy_engine.errors import Finding, NotCertifiable, Problem, WarehouseFailed
 from policy_engine.validation import about, check_policies, check_policy, make_ready
 
 POLICY = """\
@@ -65,7 +66,7 @@ def test_a_guarantee_that_no_k_gives(write):
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("folder", None, "is a directory"),
+        ("folder", None, "is a folder without a .parquet file in it"),
         ("empty.parquet", b"", "is empty"),
         ("junk.parquet", b"junk", "is not a Parquet file"),
         ("notes", b"notes", "must be a .parquet, .csv or .tsv file"),
@@ -88,6 +89,78 @@ def test_a_warehouse_that_is_not_there_is_no_problem_of_the_policy(write):
     checked = check_policy(write(source=("path: people.parquet", "relation: people")))
     assert checked.problems == ()
     assert checked.unchecked
+
+
+@pytest.fixture
+def database(write):
+    """A warehouse that answers, with a table people."""
+    with duckdb.connect("w.db") as connection:
+        connection.execute("CREATE TABLE people (id INTEGER, age INTEGER)")
+    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.db}}\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "release", "key", "told"),
+    [
+        (
+            "peple",
+            "out",
+            "source.relation",
+            "the warehouse has no table or view w.main.peple; did you mean 'w.main.people'?",
+        ),
+        (
+            "people",
+            "gone.out",
+            "release.relation",
+            "the warehouse has no schema w.gone; make it, or name another in release.relation",
+        ),
+    ],
+)
+def test_what_a_warehouse_that_answers_has_not_is_a_problem(
+    write, database, source, release, key, told
+):
+    checked = check_policy(
+        write(
+            source=("path: people.parquet", f"relation: {source}"),
+            release=("path: out/a.parquet", f"relation: {release}"),
+        )
+    )
+    [problem] = checked.problems
+    assert (problem.path, problem.message, checked.unchecked) == (key, told, "")
+    assert problem.line > 0
+
+
+def test_of_a_view_of_groups_the_view_is_told_and_not_what_follows_from_it(write, database):
+    with duckdb.connect("w.db") as connection:
+        connection.execute(
+            "CREATE VIEW groups AS SELECT id, max(age) AS age FROM people GROUP BY 1"
+        )
+    source = ("path: people.parquet, unit: row", "relation: groups, unit: {key: id}")
+    problems = check_policy(write(source=source)).problems
+    assert [problem.message[:3] for problem in problems] == ["V03", "V08"]
+    for problem in problems:
+        assert "found in the view w.main.groups, " in problem.message
+        assert problem.message.endswith("; name the table that it reads, or make a table of it")
+
+
+def test_a_warehouse_that_fails_is_no_problem_of_the_policy(write, monkeypatch):
+    def fail(*_, **__):
+        raise WarehouseFailed("the connection to the server was lost")
+
+    monkeypatch.setattr(validation, "prepare", fail)
+    checked = check_policy(write())
+    assert (checked.problems, checked.unchecked) == ((), "the connection to the server was lost")
+
+
+def test_a_variable_that_only_the_warehouse_needs_is_a_note(write):
+    url = "postgresql://ann:{{ env_var('NO_SUCH_PASSWORD') }}@db/work"
+    Path("policy-engine.yaml").write_text(
+        f'warehouses: {{w: {{type: postgres, url: "{url}"}}}}\nledger: "{url}"\n'
+    )
+    checked = check_policy(write(source=("path: people.parquet", "relation: people")))
+    assert checked.problems == ()
+    assert "policy-engine.yaml:1:39: warehouses.w.url needs the environment" in checked.unchecked
+    assert check_policy(write("b.yaml")).unchecked == ""
 
 
 def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatch):

@@ -77,6 +77,13 @@ def test_a_statement_is_canonical_in_toto_json():
     assert statement("adult.parquet", SHA, shuffled) == made
 
 
+def test_the_subject_of_a_statement_is_read_without_a_key(envelope):
+    assert attestation.stated_subject(json.dumps(envelope)) == "adult.parquet"
+    two = {**FIELDS, "subject": FIELDS["subject"] * 2}
+    for wrong in (two, [], {**FIELDS, "subject": "adult.parquet"}):
+        assert attestation.stated_subject(signed(wrong)) == ""
+
+
 def test_the_signature_is_dsse_computed_by_hand(envelope):
     payload = base64.b64decode(envelope["payload"], validate=True)
     pae = b"DSSEv1 28 application/vnd.in-toto+json " + str(len(payload)).encode() + b" " + payload

@@ -17,9 +17,8 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
-from policy_engine.relations.assumptions import ALWAYS, METHODS
-from policy_engine.release import _digest_of_lines
-from policy_engine.verify.certificate import RANDOMNESS
+from policy_engine.relations.assumptions import ALWAYS, of_its_sample, randomness
+from policy_engine.release import digest_of_lines as made_digest
 
 KEY = Ed25519PrivateKey.generate()
 KEYS = TrustedKeys.of(KEY.public_key())
@@ -50,9 +49,9 @@ def facts(select=SELECT, **changes):
         "source_tag": "[EXACT]",
         "neighbours": "add_remove",
         "unit": "row",
-        "randomness": RANDOMNESS["drawn"],
+        "randomness": randomness("drawn", "row"),
         "assumptions": [
-            METHODS["drawn"],
+            *of_its_sample("drawn", "row", "duckdb"),
             "one row of people is one person",
             "people does not change while it is read",
             *ALWAYS,
@@ -79,7 +78,7 @@ def exported(tmp_path, values, name="tab.parquet", options=""):
         connection.execute(f"create table tab as {values}")
         lines = connection.execute("select columns(*)::varchar from tab").fetchall()
         connection.execute(f"copy (from tab) to '{path}' {options}")
-    return path, _digest_of_lines(lines)[0]
+    return path, made_digest(lines)[0]
 
 
 GOOD = "select * from (values ('F', 20), ('M', 30), (NULL, 25)) t(sex, n)"
@@ -247,7 +246,7 @@ def test_the_release_of_a_file_is_no_export(tmp_path):
 
 def test_the_digest_is_that_of_a_release():
     lines = [("a", None), ("ä\n", "1")]
-    assert digest_of_lines(lines) == _digest_of_lines(lines)[0]
+    assert digest_of_lines(lines) == made_digest(lines)[0]
     assert digest_of_lines([]) == hashlib.sha256(b"").hexdigest()
     assert json.loads(json.dumps(lines[0])) == ["a", None]
 

@@ -110,6 +110,15 @@ def test_a_key_that_signed_before_there_was_a_ring_counts_from_ever(tmp_path):
     assert old.note == "made before the keyring"
 
 
+def test_a_key_whose_private_half_is_lost_is_rotated_out(project):
+    name = signer_of(project, NOW).key_id
+    project.signing_key.unlink()
+    done = rotate(project, NOW)
+    assert (done.old, done.kept) == (name, None)
+    assert Keyring.read(project.keyring).get(name).validity.retired == NOW
+    assert signer_of(project, NOW).key_id == done.new == key_id(load_public_key(project.public_key))
+
+
 def test_a_key_may_be_rotated_many_times(project):
     done = [rotate(project, NOW + n * DAY) for n in range(3)]
     assert [each.new for each in done[:2]] == [each.old for each in done[1:]]

@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
+from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import (
     generate_sealing_key,
     load_reviewer_key,
     load_sealing_key,
     seal,
-    sealing_id,
     state_mac,
     state_salt,
     unseal,
@@ -56,7 +56,7 @@ def test_each_of_those_it_is_sealed_for_opens_it(key):
 
 def test_it_is_named_by_key_and_shows_no_secret():
     found = sealed(ENGINE, ALICE)
-    assert set(found) == {sealing_id(key.public_key()) for key in (ENGINE, ALICE)}
+    assert set(found) == {key_id(key.public_key()) for key in (ENGINE, ALICE)}
     for text in found.values():
         assert SECRET not in base64.b64decode(text)
 
@@ -75,7 +75,7 @@ def test_it_is_hpke_that_others_can_open():
 
 
 def test_sealed_for_nobody_it_is_open_to_nobody():
-    name = sealing_id(ENGINE.public_key())[:8]
+    name = key_id(ENGINE.public_key())[:8]
     assert refusal(LedgerError, unseal, sealed(), "request", ENGINE) == (
         f"the secret is not sealed for the key {name}; it is for nobody: name one of these"
     )
@@ -85,7 +85,7 @@ def test_whoever_it_is_not_sealed_for_is_told_for_whom_it_is():
     found = sealed(ENGINE, ALICE)
     names = ", ".join(name[:8] for name in sorted(found))
     assert refusal(LedgerError, unseal, found, "request", BOB) == (
-        f"the secret is not sealed for the key {sealing_id(BOB.public_key())[:8]}; it is for "
+        f"the secret is not sealed for the key {key_id(BOB.public_key())[:8]}; it is for "
         f"{names}: name one of these"
     )
 
@@ -108,7 +108,7 @@ def damaged(text):
 )
 def test_what_was_changed_does_not_open(damage):
     found = {name: damage(text) for name, text in sealed(ENGINE).items()}
-    name = sealing_id(ENGINE.public_key())[:8]
+    name = key_id(ENGINE.public_key())[:8]
     assert refusal(LedgerError, unseal, found, "request", ENGINE) == (
         f"the sealed secret does not open with the key {name}: it was changed, or belongs to "
         "another release"
@@ -123,7 +123,7 @@ def test_it_does_not_open_for_another_request(request_):
 
 def test_what_was_sealed_for_one_does_not_open_under_the_name_of_another():
     [text] = sealed(ALICE).values()
-    moved = {sealing_id(ENGINE.public_key()): text}
+    moved = {key_id(ENGINE.public_key()): text}
     assert "does not open" in refusal(LedgerError, unseal, moved, "request", ENGINE)
 
 
@@ -133,7 +133,7 @@ def test_what_was_sealed_for_one_does_not_open_under_the_name_of_another():
 def test_a_new_key_is_its_owners_alone_and_its_public_half_everyones(path):
     name = generate_sealing_key(path)
     private, public = load_sealing_key(path), load_reviewer_key(path.with_suffix(".pub"))
-    assert sealing_id(private.public_key()) == sealing_id(public) == name
+    assert key_id(private.public_key()) == key_id(public) == name
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert sorted(file.name for file in path.parent.iterdir()) == ["sealing.pem", "sealing.pub"]
 
@@ -186,9 +186,11 @@ NO_PUBLIC_KEYS = {
 def test_what_is_no_private_sealing_key_is_refused(path, content):
     path.write_bytes(content)
     path.chmod(0o600)
-    assert refusal(FileError, load_sealing_key, path) == (
-        f"{path}: must hold a private X25519 key in PEM form, found none"
-    )
+    said = refusal(FileError, load_sealing_key, path)
+    if b"PUBLIC" in content:
+        assert said.startswith(f"{path}: this is the public half; name the private key")
+    else:
+        assert said == f"{path}: must hold a private X25519 key in PEM form, found none"
 
 
 @pytest.mark.parametrize("content", NO_PUBLIC_KEYS.values(), ids=NO_PUBLIC_KEYS)

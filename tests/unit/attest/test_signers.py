@@ -23,11 +23,19 @@ from policy_engine.attest.keys import (
     key_id,
     pem_of,
 )
-from policy_engine.attest.signers import CommandSigner, KeySigner, public_key_of, signer_of
+from policy_engine.attest.signers import (
+    CommandSigner,
+    KeySigner,
+    lost_key,
+    public_key_of,
+    signer_of,
+    writer_of,
+)
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import default_project, load_project_text
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
+OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 DAY = timedelta(days=1)
 SIGNING = """\
@@ -320,10 +328,66 @@ def test_a_key_that_does_not_count_any_more_signs_nothing(tmp_path):
         f" signed counts; {rotate}"
     )
     project = default_project(tmp_path / "c")
-    assert withdrawn(project, lambda ring, _: ring, NOW - DAY) == (
-        f"{project.keyring}: key KEY counts from 2026-11-21T10:00:00Z on, and this was signed as"
-        " of 2026-11-20T10:00:00Z; correct the clock, or 'added' in the keyring"
+    assert signer_of(project, NOW).key_id == signer_of(project, NOW - DAY).key_id
+
+
+# Who writes into a ledger.
+
+
+def stranger(tmp_path, monkeypatch):
+    """A project with a key, and another key in the environment."""
+    project = default_project(tmp_path)
+    signer_of(project, NOW)
+    monkeypatch.setenv(SIGNING_KEY_VARIABLE, pem_of(KEY)[0].decode())
+    return project
+
+
+def test_a_key_that_is_not_in_the_keyring_writes_nothing_into_a_ledger(tmp_path, monkeypatch):
+    project = stranger(tmp_path, monkeypatch)
+    before = project.keyring.read_bytes()
+    with pytest.raises(FileError) as caught:
+        writer_of(project)
+    name = key_id(KEY.public_key())
+    assert str(caught.value) == (
+        f"{project.keyring}: the key {name[:8]}, which signs, is not in the keyring: others would"
+        " take its records for a stranger's. Nothing was charged; enter it with 'policy-engine"
+        " keys add PUBLIC_KEY'"
     )
+    assert project.keyring.read_bytes() == before
+    change(project.keyring, lambda ring: ring.adding(KEY.public_key(), NOW))
+    assert writer_of(project).key_id == name
+
+
+@pytest.mark.parametrize("kind", ["file", "variable", "command"])
+def test_the_first_key_of_all_is_entered_by_itself(tmp_path, monkeypatch, commanded, kind):
+    project = commanded if kind == "command" else default_project(tmp_path / "own")
+    if kind == "file":  # one from before there was a keyring
+        project.signing_key.parent.mkdir(parents=True)
+        generate_key(project.signing_key)
+    elif kind == "variable":
+        monkeypatch.setenv(SIGNING_KEY_VARIABLE, pem_of(KEY)[0].decode())
+    signer = writer_of(project, NOW)
+    [entry] = Keyring.read(project.keyring).entries
+    assert (entry.key_id, entry.validity.added) == (signer.key_id, NOW)
+    assert writer_of(project).key_id == signer.key_id
+
+
+def test_the_key_of_a_command_is_named_by_its_file(commanded):
+    change(commanded.keyring, lambda ring: ring.adding(OTHER_KEY.public_key(), NOW))
+    with pytest.raises(FileError, match=r"enter it with 'policy-engine keys add .*kms\.pub'$"):
+        writer_of(commanded)
+
+
+def test_of_two_first_keys_at_once_one_is_entered(commanded, monkeypatch):
+    """The ring is asked again under its lock."""
+    empty = Keyring((), str(commanded.keyring))
+    change(commanded.keyring, lambda ring: ring.adding(KEY.public_key(), NOW))
+    monkeypatch.setattr(Keyring, "at", classmethod(lambda cls, path: empty))
+    monkeypatch.setattr(
+        "policy_engine.attest.signers.change",
+        lambda path, how: how(Keyring.read(path)),
+    )
+    assert writer_of(commanded).key_id == key_id(KEY.public_key())
 
 
 def test_a_commands_key_is_asked_of_the_ring_too(commanded):
@@ -346,9 +410,31 @@ def test_a_lost_key_is_not_replaced_in_silence(tmp_path):
     project = default_project(tmp_path)
     signer_of(project)
     project.signing_key.unlink()
-    with pytest.raises(FileError, match=r"signing\.pub: exists, and a key is never overwritten"):
-        signer_of(project)
+    assert lost(project) == (
+        f"{project.signing_key}: the private key is missing, and its public half signing.pub is"
+        " there; restore it, or run 'policy-engine keys rotate', which puts a new key in its place"
+    )
+    project.public_key.unlink()
+    assert lost(project) == (
+        f"{project.signing_key}: the private key is missing, and {project.keyring} has keys of this"
+        " project; restore it, or run 'policy-engine keys generate', which makes a new one and"
+        " enters it"
+    )
     assert len(Keyring.read(project.keyring).entries) == 1
+
+
+def lost(project):
+    with pytest.raises(FileError) as caught:
+        signer_of(project)
+    assert str(caught.value) == lost_key(project)
+    return str(caught.value)
+
+
+def test_who_signs_otherwise_has_lost_nothing(tmp_path, monkeypatch, commanded):
+    assert lost_key(commanded) == lost_key(default_project(tmp_path / "new")) == ""
+    project = stranger(tmp_path / "own", monkeypatch)
+    project.signing_key.unlink()
+    assert lost_key(project) == ""
 
 
 def test_a_key_that_another_process_made_meanwhile_is_taken(tmp_path, monkeypatch):
@@ -388,3 +474,12 @@ def test_of_many_processes_one_makes_the_first_key(tmp_path):
         process.join()
     [entry] = Keyring.read(tmp_path / ".policy-engine/keys.json").entries
     assert found == {entry.key_id}
+
+
+def test_a_first_key_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise FileError("the disk is full")
+
+    monkeypatch.setattr("policy_engine.attest.signers.make_key", fail)
+    with pytest.raises(FileError, match="the disk is full"):
+        signer_of(default_project(tmp_path))

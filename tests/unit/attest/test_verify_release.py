@@ -20,9 +20,9 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.relations.assumptions import ALWAYS, METHODS, UNORDERED
+from policy_engine.relations.assumptions import ALWAYS, UNORDERED, of_its_sample, randomness
 from policy_engine.relations.rates import population_rate
-from policy_engine.verify.certificate import RANDOMNESS, Certificate
+from policy_engine.verify.certificate import Certificate
 
 KEY = Ed25519PrivateKey.generate()
 SQL = (
@@ -58,7 +58,7 @@ FACTS = {
     "policy": {"name": "r", "digest": "sha256:" + "5" * 64},
     "bound": "exact",
     "source_tag": "[EXACT]",
-    "randomness": RANDOMNESS["drawn"],
+    "randomness": randomness("drawn", "row"),
     "engine_version": "2.0.0",
     "time": "2026-11-21T13:40:01Z",
     "columns": ["sex"],
@@ -70,8 +70,8 @@ FACTS = {
 }
 AS_ROWS = {
     **FACTS,
-    "assumptions": [METHODS["native"], *FACTS["assumptions"][1:]],
-    "randomness": RANDOMNESS["native"],
+    "assumptions": [*of_its_sample("native", "row", "duckdb"), *FACTS["assumptions"][1:]],
+    "randomness": randomness("native", "row"),
     "sql": ROWS,
     "sql_digest": digest(ROWS),
     "form": "rows",
@@ -197,7 +197,7 @@ LIES = {
     "misstates: engine_version": {"engine_version": 2},
     "misstates: dialect": {"dialect": []},
     "fields that this engine does not know: 'seed'; verify with": {"seed": "0"},
-    "another way is stated": {"randomness": RANDOMNESS["native"]},
+    "another way is stated": {"randomness": randomness("native", "row")},
 }
 
 
@@ -256,12 +256,15 @@ def test_the_order_that_is_not_part_of_a_release_must_be_stated(keys):
 
 def test_a_key_that_is_unique_must_be_stated(keys):
     sql = SQL.replace("rowid", "id")
-    told = reasons(keys, of_sql(sql, unit="id"))
-    assert told == (
-        "the certificate does not state what it rests on: id is unique in people",
-        "the certificate does not state what it rests on: id identifies one person",
+    drawn = {"unit": "id", "randomness": randomness("drawn", "id")}
+    needs = (
+        *of_its_sample("drawn", "id", "duckdb"),
+        "id is unique in people",
+        "id identifies one person",
     )
-    facts = of_sql(sql, "ID is unique in people", "ID identifies one person", unit="id")
+    told = reasons(keys, of_sql(sql, **drawn))
+    assert told == tuple(f"the certificate does not state what it rests on: {n}" for n in needs)
+    facts = of_sql(sql, *(text.replace("id", "ID", 1) for text in needs), **drawn)
     assert verify_release(envelope(facts), keys)
 
 

@@ -3,6 +3,7 @@
 What releases cost together is decided, and tested, in ``pricing``.
 """
 
+import re
 from dataclasses import FrozenInstanceError, replace
 from decimal import Decimal
 
@@ -21,6 +22,8 @@ from policy_engine.ledger.account import (
     account_of,
     admit,
     balance_of,
+    brief,
+    effective,
     plain,
 )
 from policy_engine.ledger.chain import Draft, canonical, extend, head
@@ -29,6 +32,7 @@ from policy_engine.ledger.pricing import Price
 
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 SAMPLED = SampledSuppression(20, "0.1")
+COMMAND = "'policy-engine ledger limit census --epsilon NUMBER --delta NUMBER --by NAME --why TEXT'"
 AMOUNTS = st.decimals(0, 10**9, allow_nan=False) | st.builds(
     lambda digits, places: Decimal(digits).scaleb(-places),
     st.integers(0, 999),
@@ -259,10 +263,32 @@ def test_together_they_stay_within_the_limit():
 def test_a_refusal_says_what_would_fit():
     said = refusal(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
     assert "; it would fit with k: " in said
-    assert " at the same rate or rate: 0.0" in said
-    assert said.endswith(
-        " at the same k; or raise the limit with 'policy-engine ledger limit census'"
-    )
+    assert re.search(r"fit with k: \d+ with rate: 0\.1, or k: 20 with rate: 0\.0\d+; or", said)
+    assert said.endswith(f"; or raise the limit, which is the ledger's, with {COMMAND}")
+
+
+def test_a_refusal_names_the_project_file_where_its_limit_binds():
+    stated = replace(limit("0.5", "1e-12"), where="p/policy-engine.yaml:7")
+    said = refusal(account(most=stated), charge(event=SAMPLED))
+    where = "the limit in p/policy-engine.yaml:7, and where the ledger has it too"
+    assert said.endswith(f"; or raise {where}, with {COMMAND}")
+
+
+def test_a_rate_of_more_digits_is_named_by_what_people_write():
+    event = SampledSuppression(20, Decimal("0.1") + Decimal(2) ** -32)
+    said = refusal(account(most=limit("0.5", "1e-12")), charge(event=event))
+    assert " with rate: 0.1, or " in said
+
+
+def test_the_lower_limit_counts():
+    low, high = limit("1"), limit("2")
+    recorded = replace(account(), limit=high)
+    assert effective(recorded, low).limit == low
+    assert effective(replace(recorded, limit=low), high).limit == low
+    assert effective(replace(recorded, limit=None), high).limit == high
+    assert effective(recorded, None).limit == high
+    same = effective(recorded, Limit(Decimal("2.00"), high.delta, "x:1")).limit
+    assert (str(same.epsilon), same.where) == ("2", "x:1")
 
 
 @pytest.mark.parametrize(
@@ -272,7 +298,7 @@ def test_a_refusal_says_what_would_fit():
 )
 def test_a_refusal_says_where_nothing_would_fit(asked, most):
     assert refusal(account(most=most), asked).endswith(
-        "; no k and no rate would fit; raise the limit with 'policy-engine ledger limit census'"
+        f"; no k and no rate would fit; raise the limit, which is the ledger's, with {COMMAND}"
     )
 
 
@@ -280,8 +306,13 @@ def test_a_refusal_says_where_nothing_would_fit(asked, most):
 
 
 @given(AMOUNTS)
-def test_a_plain_amount_is_the_amount(amount):
+def test_a_plain_amount_is_exact_and_a_brief_one_never_below(amount):
     assert Decimal(plain(amount)) == amount
+    above, below = Decimal(brief(amount)), Decimal(brief(amount, down=True))
+    assert below <= amount <= above
+    assert max(len(n.normalize().as_tuple().digits) for n in (above, below)) <= 12
+    if len(amount.as_tuple().digits) <= 12:
+        assert below == amount == above
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.accounting.events import ApproximateDP, PureDP, SampledSuppression
 from policy_engine.attest.signers import KeySigner
-from policy_engine.errors import DomainError, LedgerError
+from policy_engine.errors import DomainError, LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Draft, extend, head
 from policy_engine.ledger.entry import (
     Charge,
@@ -66,6 +66,16 @@ def unreadable(*drafts):
     assert str(caught.value) == (
         f"ledger.db: record {number}, of kind {kind!r}, cannot be read by this version of "
         "policy-engine; use the version that wrote it, or a newer one"
+    )
+
+
+def impossible(why, *drafts):
+    with pytest.raises(LedgerBroken) as caught:
+        entries_of(records(*drafts), "ledger.db")
+    number, last = len(drafts), drafts[-1]
+    assert str(caught.value) == (
+        f"ledger.db: record {number} is a {last.kind!r} of entry {last.entry}, {why}: no release "
+        "writes that, whoever has signed it; compare the ledger with a backup"
     )
 
 
@@ -151,8 +161,10 @@ def test_a_reserve_record_makes_an_entry():
         "committed_at": None,
         "release_name": None,
         "release_digest": None,
+        "drawn_digest": None,
         "previous_hash": record.previous_hash,
         "hash": record.hash,
+        "source_state": "",
     }
     assert str(entry.epsilon) == "0.50"
     assert '"delta":"1.0E-9"' in record.payload
@@ -187,6 +199,14 @@ STEPS = [
     (("cancel",), "commit", None),
     (("cancel",), "cancel", None),
     (("cancel",), "keep", None),
+    ((), "draw", None),
+    (("start",), "draw", "started"),
+    (("start", "draw"), "commit", "committed"),
+    (("start", "draw"), "keep", "kept"),
+    (("start", "draw"), "cancel", None),
+    (("start", "keep"), "draw", "kept"),
+    (("start", "commit"), "draw", None),
+    (("cancel",), "draw", None),
 ]
 
 
@@ -194,7 +214,8 @@ STEPS = [
 def test_an_entry_goes_from_state_to_state_and_no_other_way(before, kind, state):
     assert follows(kind, entry_after(*before).state) == (state is not None)
     if state is None:
-        unreadable(reserve(), *map(settle, before), settle(kind))
+        was = entry_after(*before).state
+        impossible(f"which was {was} before", reserve(), *map(settle, before), settle(kind))
     else:
         assert entry_after(*before, kind).state == state
 
@@ -244,8 +265,6 @@ def test_a_limit_is_no_entry_and_settles_none():
         reserve({**RESERVE, "at": "today"}),
         reserve(account="other"),
         reserve(request="other"),
-        settle("start", entry=2),
-        settle("start", entry=0),
         settle("start", payload={}),
         settle("cancel", payload={"at": 1}),
     ],
@@ -253,6 +272,30 @@ def test_a_limit_is_no_entry_and_settles_none():
 )
 def test_a_record_that_cannot_be_read_is_never_skipped(draft):
     unreadable(reserve(), draft)
+
+
+@pytest.mark.parametrize("entry", [0, 2, 3])
+def test_nothing_becomes_of_an_entry_that_there_is_not(entry):
+    impossible("which there is not", reserve(), settle("start", entry=entry))
+
+
+@pytest.mark.parametrize("way", [("start", "draw"), ("start", "keep", "draw")])
+def test_what_was_drawn_is_the_only_release_of_an_entry(way):
+    entry = entry_after(*way)
+    assert (entry.drawn_digest, entry.release_digest, entry.only_digest) == ("d", None, "d")
+    assert entry.may_be("d") and not entry.may_be("e")
+    other = {**COMMIT, "release_digest": "e"}
+    for kind in ("draw", "commit"):
+        impossible(
+            "of which other bytes were drawn before",
+            reserve(), *map(settle, way), settle(kind, payload=other),
+        )  # fmt: skip
+
+
+def test_before_anything_was_drawn_any_release_can_be_the_entrys():
+    assert entry_after("start").only_digest is None
+    assert entry_after("start").may_be("d")
+    assert entry_after("start", "commit").only_digest == "d"
 
 
 @pytest.mark.parametrize("name", COMMIT)

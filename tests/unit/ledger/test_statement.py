@@ -7,12 +7,16 @@ from decimal import Decimal
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from policy_engine.attest.attestation import sign
+from policy_engine.attest.attestation import statement as make_statement
+from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
+from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.account import Account, Limit, balance_of
 from policy_engine.ledger.chain import GENESIS, Head
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.records import open_records
-from policy_engine.ledger.statement import public_statement
+from policy_engine.ledger.statement import STATEMENT_TYPE, public_statement, verify_statement
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.trust import Trust
 
@@ -49,7 +53,7 @@ def ledger(tmp_path):
 
 def statement(ledger):
     balances = [ledger.balance(name) for name in ledger.names()]
-    return public_statement(balances, ledger.entries(), ledger.verify())
+    return public_statement(balances, ledger.entries(), ledger.changes(), ledger.verify())
 
 
 def test_it_says_of_each_account_what_was_spent(ledger):
@@ -71,7 +75,9 @@ def test_it_says_of_each_account_what_was_spent(ledger):
 
 
 def test_an_account_without_limit_and_charges_has_none():
-    [account] = public_statement([balance_of(Account("census"))], [], Head(0, GENESIS))["accounts"]
+    [account] = public_statement([balance_of(Account("census"))], [], [], Head(0, GENESIS))[
+        "accounts"
+    ]
     assert account == {
         "account": "census",
         "neighbours": None,
@@ -114,7 +120,9 @@ def test_it_says_where_the_chain_ended(ledger):
 def test_it_has_these_fields_and_no_others(ledger):
     """A field that is added one day is decided on here."""
     found = statement(ledger)
-    assert set(found) == {"version", "records", "head", "accounts", "entries"}
+    assert set(found) == {"version", "records", "head", "accounts", "entries", "limits"}
+    for limit in found["limits"]:
+        assert set(limit) == {"record", "account", "date", "from", "to"}
     for entry in found["entries"]:
         assert set(entry) == {
             "entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
@@ -145,3 +153,103 @@ def test_it_does_not_tell_how_long_a_release_ran(tmp_path):
             found.pop("head")
             texts.append(found)
     assert texts[0] == texts[1]
+
+
+# Whoever reads it checks its sums.
+
+
+def envelope(predicate, subject=None):
+    told = {**predicate, "time": "2026-01-02T03:04:05Z"}
+    head = subject or told["head"]
+    return sign(make_statement("ledger", head, told, STATEMENT_TYPE), SIGNER).to_json()
+
+
+def refusals(predicate, subject=None):
+    with pytest.raises(VerificationFailed) as caught:
+        verify_statement(envelope(predicate, subject), TrustedKeys.of(SIGNER.public_key))
+    return list(caught.value.reasons)
+
+
+def test_a_statement_holds(ledger):
+    found = verify_statement(envelope(statement(ledger)), TrustedKeys.of(SIGNER.public_key))
+    assert found.checked[:2] == (
+        f"signed by {SIGNER.key_id}",
+        "accounts: 1, entries: 4; each account's charges and sum are those of its entries",
+    )
+    assert found.facts["records"] == ledger.verify().records
+    assert len(found.unchecked) == 2
+
+
+def test_changes_of_a_limit_are_told_by_date_and_amount(ledger):
+    ledger.set_limit("census", Limit(Decimal("11"), Decimal("1e-6")), who="WHO", why="WHY")
+    found = statement(ledger)
+    low, high = ({"epsilon": epsilon, "delta": "0.000001"} for epsilon in ("10", "11"))
+    assert [(each["account"], each["from"], each["to"]) for each in found["limits"]] == [
+        ("census", None, low),
+        ("census", low, high),
+    ]
+    assert {each["date"] for each in found["limits"]} == {"2026-01-02"}
+    assert found["accounts"][0]["limit"] == high
+    assert verify_statement(envelope(found), TrustedKeys.of(SIGNER.public_key))
+
+
+DAMAGES = {
+    "charges": (
+        lambda s: s["accounts"][0].update(charges=4),
+        "account census: charges is 4, and its entries are 3",
+    ),
+    "sum": (
+        lambda s: s["accounts"][0]["basic"].update(epsilon="1.4"),
+        "account census: the sum of epsilon is 1.4, and that of its entries 1.50",
+    ),
+    "entry": (
+        lambda s: s["entries"][0].update(delta="0"),
+        "account census: the sum of delta is 3E-9, and that of its entries 2E-9",
+    ),
+    "notion": (
+        lambda s: s["entries"][0].update(neighbours="replace_one"),
+        "account census: its entries count other neighbours",
+    ),
+    "published": (
+        lambda s: s["entries"][2].update(published=True),
+        "what is published is charged",
+    ),
+    "account": (
+        lambda s: s["entries"][2].update(account="other"),
+        "each account of an entry or limit is listed once, by name",
+    ),
+    "limit": (
+        lambda s: s["accounts"][0].update(limit=None),
+        "account census: its limit is not the last one that was set",
+    ),
+    "before": (
+        lambda s: s["limits"][0].update({"from": {"epsilon": "1", "delta": "0"}}),
+        "account census: the limit of record 1 follows another one",
+    ),
+    "field": (
+        lambda s: s["entries"][0].update(more=1),
+        "each of entries has exactly account, certificate_digest, charged, date, delta, entry,"
+        " epsilon, neighbours, policy, policy_digest, published, release_sha256",
+    ),
+    "version": (
+        lambda s: s.update(version=2),
+        "a statement of version 1 has exactly accounts, entries, head, limits, records, time,"
+        " version",
+    ),
+    "nonsense": (
+        lambda s: s["entries"][0].update(epsilon="much"),
+        "the statement holds what no ledger states",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_does_not_add_up_is_told(ledger, damage):
+    how, told = DAMAGES[damage]
+    found = statement(ledger)
+    how(found)
+    assert refusals(found) == [told]
+
+
+def test_it_speaks_of_the_head_that_it_states(ledger):
+    assert refusals(statement(ledger), "0" * 64) == ["its subject is not the ledger's head"]

@@ -33,7 +33,7 @@ DONE = {"release_name": "out.parquet", "release_digest": "d"}
 
 
 def charge(epsilon="0.1", account="census", request="", of=None, neighbours="add_remove"):
-    run = {} if of is None else {"of": of}
+    run = {} if of is None else {"of": of, "sealed": {"key": "secret"}}
     return Charge(
         account, Decimal(epsilon), Decimal(0), neighbours, "adult", "p", "c",
         request=request, run=run,
@@ -143,6 +143,14 @@ def test_the_same_run_in_the_same_place_is_charged_once(ledger):
     assert kinds(ledger) == ["limit", "reserve"]
 
 
+@pytest.mark.parametrize("sealed", [{}, None])
+def test_two_runs_that_keep_no_secret_are_two_charges(ledger, sealed):
+    one = charge(request="place", of="state")
+    one = replace(one, run={**one.run, "sealed": sealed})
+    assert ledger.reserve(one).entry != ledger.reserve(one).entry
+    assert ledger.balance("census").charges == 2
+
+
 @pytest.mark.parametrize(
     ("change", "anew"),
     [
@@ -250,6 +258,36 @@ def test_committed_twice_with_one_digest_is_committed_once(ledger):
     assert "entry 1 is committed, so no 'commit' can follow" in said
 
 
+def test_what_was_drawn_is_the_only_release_of_an_entry(ledger, path):
+    ledger.reserve(charge())
+    ledger.start(1)
+    assert ledger.draw(1, "d")
+    assert kinds(ledger) == ["reserve", "start", "draw"]
+    assert not ledger.draw(1, "e")  # another run, or the same one after its source has changed
+    assert ledger.draw(1, "d")
+    assert kinds(ledger) == ["reserve", "start", "draw"]
+    said = refusal(LedgerError, ledger.commit, 1, release_name="x", release_digest="e")
+    assert said == (
+        f"{path}: entry 1 was drawn with other bytes than what stands now; it stays charged"
+    )
+    assert ledger.commit(1, **DONE).state == "committed"
+    assert ledger.draw(1, "d") and not ledger.draw(1, "e")
+    assert kinds(ledger) == ["reserve", "start", "draw", "commit"]
+    ledger.verify()
+
+
+@pytest.mark.parametrize("way", [(), ("cancel",)])
+def test_nothing_is_drawn_that_was_not_started(ledger, way):
+    ledger.reserve(charge())
+    settle(ledger, way)
+    assert "so no 'draw' can follow: " in refusal(LedgerError, ledger.draw, 1, "d")
+
+
+@pytest.mark.parametrize("number", [-1, 2**63, 10**30])
+def test_a_number_that_no_database_counts_to_is_no_entry(ledger, path, number):
+    assert refusal(UsageError, ledger.entry, number) == f"there is no entry {number} in {path}"
+
+
 @pytest.mark.parametrize("number", [0, 1, 3, 99])
 def test_an_entry_that_there_is_not_is_told(ledger, path, number):
     ledger.reserve(charge(), limit())  # 1 is the limit
@@ -338,6 +376,26 @@ def test_a_limit_is_not_changed_by_nobody_or_for_nothing(ledger, who, why):
     assert ledger.records() == ()
 
 
+BAD = "must be a text that is not blank and has no line break or control character"
+
+
+@pytest.mark.parametrize("text", ["", " ", "a\nb", "x\x1b[31m", "a\u2028b", "a\x00"])
+def test_no_account_is_opened_that_would_write_over_what_is_shown(ledger, text):
+    said = refusal(UsageError, ledger.set_limit, text, limit(), who="Ada", why="so")
+    assert said == f"ACCOUNT {BAD}, found {text!a}"
+    assert ledger.records() == ()
+
+
+def test_who_and_why_are_told_on_one_line(ledger):
+    for option, said in (
+        ("--by", {"who": "A\rB", "why": "so"}),
+        ("--why", {"who": "A", "why": "\t"}),
+    ):
+        found = refusal(UsageError, ledger.set_limit, "census", limit(), **said)
+        assert option in found
+    ledger.set_limit("ca\u0301fé 東京", limit(), who="Ada Ö", why="it\u00a0is so")
+
+
 # What was done to it is found.
 
 
@@ -382,7 +440,8 @@ def write(vandal, records):
 
 def found(ledger, number, what):
     said = refusal(LedgerError, ledger.verify)
-    assert f": the ledger's chain is broken at record {number}: {what}; nothing is charged" in said
+    assert f": the ledger's chain is broken at record {number}: {what}; " in said
+    assert "nothing is charged" in said
 
 
 COLUMNS = ["kind", "account", "request", "payload", "key_id", "hash", "previous_hash"]
@@ -514,6 +573,50 @@ def test_a_tail_that_was_cut_off_is_found_by_the_witness_alone(path, tmp_path):
         assert ledger.verify().records == 1
     said = refusal(LedgerError, Ledger.open, path, TRUST, witness=witness)
     assert ": this machine has seen record 2 of the ledger, and now it has no such record" in said
+
+
+def test_a_record_that_is_shown_by_its_number_alone_is_not_there(path, tmp_path):
+    """A covering partial index, made past us, answers for the one number that was seen."""
+    witness = Witness(tmp_path / "head")
+    with Ledger.open(path, TRUST, witness=witness) as ledger:
+        ledger.reserve(charge())
+        ledger.reserve(charge())
+        get, read = ledger._records.get, ledger._records.read
+        gone = ledger._records.get(2)
+        ledger._records.get = lambda seq: gone if seq == 2 else get(seq)
+        ledger._records.read = lambda: read()[:1]
+        ledger._records.since = lambda seq: read()[seq - 1 : 1]
+        for act in (ledger.verify, lambda: ledger.reserve(charge())):
+            said = refusal(LedgerError, act)
+            assert "has seen record 2 of the ledger, and now it has no such record" in said
+
+
+def test_what_was_given_back_is_not_released_by_an_index_that_hides_it(path):
+    """The cancellation stands in the table, and the store does not find it by its entry."""
+    with Ledger.open(path, TRUST) as ledger:
+        one = charge(request="place", of="state")
+        ledger.cancel(ledger.reserve(one).entry.id, "nothing ran")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        [(kind,)] = connection.execute("select kind from records where entry = 1").fetchall()
+        assert kind == "cancel"
+    with Ledger.open(path, TRUST) as ledger:
+        since = ledger._records.since
+        ledger._records.since = lambda seq: tuple(r for r in since(seq) if r.entry != 1)
+        ledger.reserve(charge("0.1", "other"))
+        for act in (lambda: ledger.entry(1), lambda: ledger.start(1), lambda: ledger.reserve(one)):
+            assert "record 2 is missing" in refusal(LedgerError, act)
+        ledger._records.since = since
+        assert ledger.paid("place", "state") is None
+        assert "entry 1 is cancelled" in refusal(LedgerError, ledger.start, 1)
+
+
+def test_a_start_of_what_was_given_back_is_found(ledger, path):
+    ledger.cancel(ledger.reserve(charge()).entry.id, "nothing ran")
+    appended(path, "start", {}, account="", entry=1)
+    assert refusal(LedgerError, ledger.verify).endswith(
+        ": record 3 is a 'start' of entry 1, which was cancelled before: no release writes that,"
+        " whoever has signed it; compare the ledger with a backup"
+    )
 
 
 def test_what_was_not_recorded_was_not_seen(path, tmp_path):
@@ -662,8 +765,11 @@ class MemoryRecords:
     def get(self, seq):
         return self.durable[seq - 1] if 0 < seq <= len(self.durable) else None
 
-    def of_entry(self, entry):
-        return tuple(record for record in self.durable if record.entry == entry)
+    def since(self, seq):
+        return tuple(self.durable[seq - 1 :])
+
+    def check(self):
+        pass
 
     def of_request(self, request):
         return tuple(record for record in self.durable if request and record.request == request)
@@ -724,6 +830,7 @@ def test_whatever_crashes_all_that_ran_is_charged_and_only_what_never_ran_is_giv
                     reservation.start()
                     ran += 1
                 if act == "release":
+                    assert ledger.draw(reservation.entry.id, "d")
                     reservation.commit(**DONE)
         except Crash:
             pass

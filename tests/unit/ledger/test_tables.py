@@ -44,6 +44,13 @@ def sql(path, *statements):
         return [connection.execute(statement).fetchall() for statement in statements][-1]
 
 
+def past_the_triggers(path, *statements):
+    """What a vandal does, who puts back what protects the table."""
+    found = sql(path, "select name, sql from sqlite_schema where type = 'trigger'")
+    drops, makes = [f"drop trigger {name}" for name, _ in found], [made for _, made in found]
+    sql(path, *drops, *statements, *makes)
+
+
 def failure(act):
     with pytest.raises(LedgerError) as caught:
         act()
@@ -61,6 +68,7 @@ def test_a_new_ledger_comes_with_its_directories_and_is_its_owners_alone(tmp_pat
         os.umask(before)
     assert files == {path.name + end: 0o600 for end in ("", "-wal", "-shm")}
     assert [file.name for file in path.parent.iterdir()] == [path.name]  # one file to keep
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert len(open_records(path).read()) == 1
 
 
@@ -172,11 +180,7 @@ def test_a_damaged_file_is_told(path):
 
 def test_a_changed_cell_of_any_type_breaks_the_chain(path):
     for column in ("payload", "account", "entry"):
-        sql(
-            path,
-            "drop trigger if exists records_are_never_changed",
-            f"update records set {column} = x'7b7d' where seq = 2",
-        )
+        past_the_triggers(path, f"update records set {column} = x'7b7d' where seq = 2")
         with closing(open_records(path)) as records:
             assert "broken at record 2: its content was changed" in failure(
                 lambda records=records: verified(records.read(), "here")
@@ -184,13 +188,83 @@ def test_a_changed_cell_of_any_type_breaks_the_chain(path):
 
 
 def test_a_text_that_is_no_text_is_told(path):
-    sql(
-        path,
-        "drop trigger records_are_never_changed",
-        "update records set payload = cast(x'ff' as text)",
-    )
+    past_the_triggers(path, "update records set payload = cast(x'ff' as text)")
     with closing(open_records(path)) as records:
         assert failure(records.read).startswith(f"{path}: the ledger failed: ")
+
+
+EDITS = [
+    (
+        ["drop trigger records_are_never_changed"],
+        "the trigger records_are_never_changed is missing",
+    ),
+    (["drop index records_by_request"], "the index records_by_request is missing"),
+    (["create index w on records (seq) where seq = 2"], "the index w is no part of it"),
+    (
+        ["create trigger t before insert on records begin select raise(ignore); end"],
+        "the trigger t is no part of it",
+    ),
+    (["create table more (a)"], "the table more is no part of it"),
+    (["create view v as select * from records"], "the view v is no part of it"),
+    (
+        [
+            "drop trigger records_are_never_deleted",
+            "create trigger records_are_never_deleted before delete on records"
+            " when old.seq = 0 begin select raise(abort, 'no'); end",
+        ],
+        "the trigger records_are_never_deleted is changed",
+    ),
+    (["alter table records add column more text"], "the table records is changed"),
+]
+
+
+@pytest.mark.parametrize(("statements", "said"), EDITS, ids=[said for _, said in EDITS])
+def test_a_file_that_is_not_as_it_was_made_is_not_opened(path, statements, said):
+    with closing(open_records(path)) as before:
+        before.check()
+        sql(path, *statements)
+        message = (
+            f"{path}: the ledger is not as it was made: {said}; somebody has edited it past"
+            " policy-engine, so nothing is charged on it: compare it with a backup and restore"
+            " one that holds"
+        )
+        assert failure(before.check) == message
+    for create in (False, True):
+        assert failure(lambda create=create: open_records(path, create=create)) == message
+
+
+def test_what_analyze_counts_is_no_edit(path):
+    sql(path, "analyze")
+    with closing(open_records(path)) as records:
+        records.check()
+
+
+def test_an_index_that_lacks_a_record_is_found(path):
+    """The schema is as it was made; what the index holds is not what the table does."""
+    with closing(open_records(path)) as records, records.writing():
+        draft = Draft("note", {}, request="ff")
+        records.append(extend(head(records.last()), draft, SIGNER))
+    [(root, made)] = sql(
+        path, "select rootpage, sql from sqlite_schema where name = 'records_by_request'"
+    )
+    [row] = sql(path, "select * from records where seq = 3")
+    values = ", ".join(f"'{value}'" if isinstance(value, str) else str(value) for value in row)
+    triggers = sql(path, "select name, sql from sqlite_schema where type = 'trigger'")
+    sql(
+        path, *(f"drop trigger {name}" for name, _ in triggers), "delete from records where seq = 3"
+    )
+    hide = "pragma writable_schema = on"
+    sql(path, hide, "delete from sqlite_schema where name = 'records_by_request'")
+    sql(path, f"insert into records values ({values})")
+    again = (
+        f"'index', 'records_by_request', 'records', {root}, '{made.replace(chr(39), chr(39) * 2)}'"
+    )
+    sql(path, hide, f"insert into sqlite_schema values ({again})")
+    sql(path, *(made for _, made in triggers))
+    with closing(open_records(path)) as records:
+        assert len(verified(records.read(), "here")) == 3
+        assert records.of_request("ff") == ()
+        assert failure(records.check).startswith(f"{path}: the ledger file does not fit together: ")
 
 
 def test_a_backup_by_vacuum_is_a_whole_ledger(path, tmp_path):
@@ -254,7 +328,7 @@ def in_a_child(path, setup, code):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert child.stderr == ""
     return child.stdout.strip()

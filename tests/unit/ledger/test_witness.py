@@ -1,7 +1,10 @@
 """The witness: a ledger that has forgotten a record this machine has seen is refused."""
 
 import json
+import multiprocessing
+import os
 import shutil
+import stat
 from contextlib import closing
 
 import pytest
@@ -118,8 +121,88 @@ def test_a_note_that_cannot_be_read_is_no_all_clear(witness, path, content):
     said = refusal(witness, path)
     assert said.startswith(f"{witness.path}: cannot read what was last seen of the ledger: ")
     assert said.endswith(
-        "; restore the file, or remove it once 'policy-engine ledger verify' finds the ledger whole"
+        "; restore the file, or remove it once 'policy-engine ledger verify' has found the chain"
+        " whole and its head is the one that you keep elsewhere"
     )
+
+
+def test_whether_a_note_can_be_read_is_asked_without_an_error(witness, path):
+    assert witness.fault() == ""
+    note(path)
+    assert witness.fault() == ""
+    witness.path.write_text("{}")
+    assert "cannot read what was last seen of the ledger" in witness.fault()
+
+
+HASH = '"' + "a" * 64 + '"'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f'{{"records": 1e400, "hash": {HASH}}}',
+        f'{{"records": 99999999999999999999, "hash": {HASH}}}',
+        f'{{"records": -3, "hash": {HASH}}}',
+        f'{{"records": true, "hash": {HASH}}}',
+        f'{{"records": 0.5, "hash": {HASH}}}',
+        f'{{"records": "1", "hash": {HASH}}}',
+        '{"records": 1, "hash": null}',
+        '{"records": 1, "hash": "aa"}',
+        "[" * 100_000,
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_note_of_no_head_is_no_all_clear(witness, path, content):
+    note(path)
+    witness.path.write_text(content)
+    assert "cannot read what was last seen of the ledger: " in refusal(witness, path)
+
+
+def test_a_later_note_is_never_replaced_by_an_older_one(witness, path):
+    """Two writers: the one that was first to let go of the lock may be last to note."""
+    older, newer = note(path, 2), note(path, 3)
+    witness.remember(newer)
+    witness.remember(older)
+    assert witness.seen() == newer
+
+
+def test_notes_of_many_writers_never_go_back(witness, path):
+    heads = [note(path) for _ in range(40)]
+    context = multiprocessing.get_context("fork")
+    writers = [
+        context.Process(target=lambda mine: [*map(witness.remember, mine)], args=(heads[n::4],))
+        for n in range(4)
+    ]
+    for writer in writers:
+        writer.start()
+    seen = [0]
+    while any(writer.is_alive() for writer in writers):
+        found = witness.seen()
+        seen.append(found.records if found else 0)
+    for writer in writers:
+        writer.join()
+    assert seen == sorted(seen)
+    assert witness.seen() == heads[-1]
+
+
+def test_a_note_is_its_owners_alone_whatever_the_umask(tmp_path):
+    witness, before = Witness(tmp_path / "a" / "ledger.head"), os.umask(0)
+    try:
+        witness.remember(Head(1, "a" * 64))
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (witness.path, witness.path.parent)]
+    assert modes == [0o600, 0o700]
+
+
+def test_a_chain_that_breaks_after_what_was_seen_is_no_chain(witness, path):
+    witness.remember(note(path, 2))
+    note(path, 3)
+    with closing(open_records(path)) as records:
+        since = records.since
+        records.since = lambda seq: tuple(r for r in since(seq) if r.seq != 4)
+        with pytest.raises(LedgerError, match="record 4 is missing, the next one is 5"):
+            witness.check(records)
 
 
 def test_a_directory_in_its_place_is_told(witness, path):
