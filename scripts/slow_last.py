@@ -1,8 +1,15 @@
-"""A pytest plugin for ``make test``: one run, the fast tests first, the slow ones after them."""
+"""A pytest plugin for ``make test``: one run, the fast tests first, no time limit in any."""
 
 from __future__ import annotations
 
+import hypothesis
 import pytest
+
+
+def pytest_configure() -> None:
+    """Let an example take its time: a machine may be busy."""
+    hypothesis.settings.register_profile("patient", deadline=None)
+    hypothesis.settings.load_profile("patient")
 
 
 @pytest.hookimpl(trylast=True)

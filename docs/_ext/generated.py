@@ -66,6 +66,16 @@ def findings_text() -> str:
     return f"| code | law | what mends it |\n|---|---|---|\n{rows}\n"
 
 
+def gate_text() -> str:
+    """The rules of the dbt gate by code."""
+    from policy_engine.dbt.rules import RULES
+
+    rows = "\n".join(
+        f"| `{rule.code}` | {rule.title} | {rule.why} | {rule.remedy} |" for rule in RULES.values()
+    )
+    return f"| code | rule | why | what mends it |\n|---|---|---|---|\n{rows}\n"
+
+
 def errors_text() -> str:
     """The exception tree, one row a class, with exit codes."""
 
@@ -248,12 +258,72 @@ def _example(name: str, value: object) -> str:
     return f"`{text if len(text) <= 24 else text[:16] + '…'}`"
 
 
+def warehouses_text() -> str:
+    """What each dialect can do, from the dialects and the kernel's readings themselves."""
+    from policy_engine.dialects import DIALECTS
+
+    rows = "\n".join(_dialect_row(dialect) for dialect in DIALECTS.values())
+    header = "| engine | `dialect` | runs | native sampling | form `rows` | `source.columns` |"
+    sections = "\n\n".join(_dialect_section(dialect) for dialect in DIALECTS.values())
+    return f"{header}\n|---|---|---|---|---|---|\n{rows}\n\n{sections}"
+
+
+def _dialect_row(dialect: Any) -> str:
+    from policy_engine.policy.warehouse_models import WAREHOUSES
+
+    runs = "yes" if dialect.name in WAREHOUSES else "compiled and proved only"
+    does = [
+        "no" if operation in dialect.lacks else "yes"
+        for operation in ("native_sample", "repeat", "try_cast")
+    ]
+    return f"| {dialect.title} | `{dialect.name}` | {runs} | {' | '.join(does)} |"
+
+
+def _dialect_section(dialect: Any) -> str:
+    """How a dialect draws the sample, what it rests on, and what it refuses, with the reason."""
+    from decimal import Decimal
+
+    from sqlglot import exp
+
+    from policy_engine.syntax.readings import READINGS
+
+    unit = exp.column("person", quoted=True)
+    keyed = dialect.sql(dialect.in_sample(unit, Decimal("0.1")))
+    lines = [f"## {dialect.title}\n\n[The vendor's page]({dialect.vendor}). A keyed sample:\n"]
+    lines.append(f"```text\n{keyed}\n```\n")
+    reading = READINGS.get(dialect.name)
+    if reading is not None:
+        lines += [f"* Assumes that {text}." for text in reading.assumptions]
+        if reading.native:
+            lines.append(f"* Native sampling assumes: {reading.native}.")
+    for operation, reason in dialect.lacks.items():
+        lines.append(f"* No {_OPERATIONS.get(operation, operation)}: {reason}.")
+    return "\n".join(lines)
+
+
+_OPERATIONS = {
+    "file": "files",
+    "row_number": "numbers of rows",
+    "native_sample": "native sampling",
+    "try_cast": "`source.columns`",
+    "repeat": "form `rows`",
+    "is_nan": "test for NaN",
+    "utc": "times with a zone",
+    "truncate": "truncation of dates and times",
+    "binary_text": "text under a collation",
+    "round": "rounding",
+    "prefix": "prefixes of texts",
+    "in_sample": "keyed sampling",
+}
+
 GENERATED: dict[str, Callable[[], str]] = {
     "cli": cli_text,
     "findings": findings_text,
+    "gate": gate_text,
     "errors": errors_text,
     "schema": schema_text,
     "predicate": predicate_text,
+    "warehouses": warehouses_text,
 }
 
 
