@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
@@ -179,7 +180,7 @@ def sealing_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
                 f" good, 'openssl genpkey -algorithm X25519 -out {path}' makes a new one, and each"
                 " release is then a new one, at a price"
             )
-        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         try:
             generate_sealing_key(path)
         except FileError:

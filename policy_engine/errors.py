@@ -121,6 +121,10 @@ class VerificationFailed(PolicyEngineError):
         self.reasons = reasons
 
 
+class NotReleasable(PolicyEngineError):
+    """A release stands otherwise than it was made, or would be drawn a second time."""
+
+
 class BudgetExceeded(PolicyEngineError):
     """An account cannot pay: the message says what was asked and what is left."""
 

@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
 from policy_engine.attest.validity import Refusal, Revoked, Validity, moment, written
 from policy_engine.errors import FileError, UsageError
@@ -199,7 +200,7 @@ def change(
     # A ring that is a link stays one: what it leads to is changed.
     path = path.resolve()
     try:
-        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
         with _locked(path, wait):
             before = Keyring.at(path)
             after = how(before)

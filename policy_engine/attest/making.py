@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.key_files import EVERYONE_READS, OWNER_ONLY, create_key_file
 from policy_engine.attest.keyring import Entry, Keyring, change
 from policy_engine.attest.keys import (
@@ -49,7 +50,7 @@ def make_key(
         return after
 
     try:
-        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        make_folder(path.parent)
     except OSError as error:
         raise FileError(f"{path}: cannot write the key: {error.strerror}") from None
     try:

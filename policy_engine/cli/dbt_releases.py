@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, brief, emit, note, number, shown
+from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
     from policy_engine.dbt.attesting import Attested
     from policy_engine.dbt.booking import Reserved
     from policy_engine.dbt.desk import Place
+    from policy_engine.dbt.manifest import Manifest
     from policy_engine.dbt.status import Standing
     from policy_engine.ledger.entry import Entry
 
@@ -26,41 +28,50 @@ ProfilesOption = Annotated[
 TargetOption = Annotated[
     str | None, typer.Option("--target", help="The target; default: the profile's.")
 ]
+VarsOption = Annotated[
+    str | None, typer.Option("--vars", help="Variables of the project, as dbt takes them: YAML.")
+]
+FreshOption = Annotated[
+    bool, typer.Option("--fresh", help="Charge anew what was charged before and does not stand.")
+]
 
 
 def reserve(
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
+    vars: VarsOption = None,  # noqa: A002 - the option's name
+    fresh: FreshOption = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Certify what dbt is about to build, charge it, and let its secret wait where dbt reads it.
 
     Runs 'dbt compile' and proves the text of every release that does not stand yet. What stands, or
     is reserved already, costs nothing. Where an account cannot pay nothing is put in place, so dbt
-    draws no row.
+    draws no row. What was charged before and stands no more is charged anew with --fresh alone.
 
     Example: policy-engine dbt reserve --target prod
     """
-    place = _place(project_dir, profiles_dir, target)
+    place = _place(project_dir, profiles_dir, target, vars)
     if not _is_released(place, format):
         return
-    _emit_reserved(place, _reserved(place), format)
+    _emit_reserved(place, _reserved(place, fresh=fresh), format)
 
 
-def _reserved(place: Place) -> tuple[Reserved, ...]:
+def _reserved(place: Place, *, fresh: bool) -> tuple[Reserved, ...]:
     from policy_engine.dbt.booking import reserve as run
     from policy_engine.dbt.desk import open_desk
 
     texts = place.compiled()
     with open_desk(place) as desk:
-        return run(desk, texts)
+        return run(desk, texts, fresh=fresh)
 
 
 def attest(
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
+    vars: VarsOption = None,  # noqa: A002 - the option's name
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Sign for what dbt has built, after it has built it.
@@ -71,17 +82,17 @@ def attest(
 
     Example: policy-engine dbt attest --target prod
     """
-    place = _place(project_dir, profiles_dir, target)
+    place = _place(project_dir, profiles_dir, target, vars)
     if not _is_released(place, format):
         return
-    _emit_attested(place, _attested(place), format)
+    _emit_attested(place, _attested(place, place.parsed()), format)
 
 
-def _attested(place: Place) -> tuple[Attested, ...]:
+def _attested(place: Place, manifest: Manifest) -> tuple[Attested, ...]:
     from policy_engine.dbt.attesting import attest as run
     from policy_engine.dbt.desk import open_desk
 
-    texts = place.built(place.manifest())
+    texts = place.built(manifest)
     with open_desk(place) as desk:
         return run(desk, texts)
 
@@ -90,6 +101,7 @@ def status(
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
+    vars: VarsOption = None,  # noqa: A002 - the option's name
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Show how the releases of a target stand: reserved, built, certified or changed.
@@ -101,10 +113,10 @@ def status(
     from policy_engine.dbt.desk import open_desk
     from policy_engine.dbt.status import standing
 
-    place = _place(project_dir, profiles_dir, target)
+    place = _place(project_dir, profiles_dir, target, vars)
     if not _is_released(place, format):
         return
-    releases = place.releases(place.manifest())
+    releases = place.releases(place.parsed())
     with open_desk(place) as desk:
         found = standing(desk, releases)
     document = {"target": place.target, "releases": [_standing(each) for each in found]}
@@ -118,6 +130,8 @@ def build(
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
+    vars: VarsOption = None,  # noqa: A002 - the option's name
+    fresh: FreshOption = False,
 ) -> None:
     """Reserve, run 'dbt build', attest: all that a release takes, in one command.
 
@@ -125,24 +139,42 @@ def build(
 
     Example: policy-engine dbt build --target prod -- --select +adult_public
     """
-    place = _place(project_dir, profiles_dir, target)
+    _check_words(context.args)
+    place = _place(project_dir, profiles_dir, target, vars)
     if place.is_released_in:
-        _emit_reserved(place, _reserved(place), Format.text)
+        if "--empty" in context.args:
+            raise UsageError(f"a release is not built with --empty in the target {place.target}")
+        _emit_reserved(place, _reserved(place, fresh=fresh), Format.text)
     failed: BaseException | None = None
     try:
         place.dbt.run("build", *context.args, shown=True)
     except BaseException as error:
         failed = error  # what was built before it failed stands, and is looked at
     if place.is_released_in:
-        _emit_attested(place, _attested(place), Format.text)
+        _emit_attested(place, _attested(place, place.manifest()), Format.text)
     if failed is not None:
         raise failed
 
 
-def _place(project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> Place:
+_OURS = {"--target", "-t", "--vars", "--project-dir", "--profiles-dir"}
+
+
+def _check_words(words: list[str]) -> None:
+    """That what is reserved is what dbt builds."""
+    for word in words:
+        option = word.partition("=")[0]
+        if option in _OURS:
+            raise UsageError(f"{option} stands behind --, where dbt alone sees it: put it before")
+        if option == "--profile":
+            raise UsageError("--profile: a release is made in the project's own profile")
+
+
+def _place(
+    project_dir: Path | None, profiles_dir: Path | None, target: str | None, variables: str | None
+) -> Place:
     from policy_engine.dbt.desk import place_of
 
-    return place_of(project_dir, profiles_dir, target)
+    return place_of(project_dir, profiles_dir, target, variables)
 
 
 def _is_released(place: Place, form: Format) -> bool:
@@ -161,7 +193,6 @@ def _is_released(place: Place, form: Format) -> bool:
 _RESERVED = {
     "reserved": "reserved {}",
     "waits": "reserved {} before, and dbt has not built it yet; nothing was charged",
-    "again": "reserved {} again: the same sample of the same source; nothing was charged",
     "stands": "{} stands; nothing was charged",
 }
 
@@ -219,6 +250,11 @@ def _emit_attested(place: Place, found: tuple[Attested, ...], form: Format) -> N
     for each in found:
         if each.why:
             note(f"{each.release.id}: {each.why}")
+        elif each.outcome == "attested" and not each.rows:
+            note(
+                f"{each.release.id}: no group has k people, so it has no row; it is charged all the"
+                " same. Coarser recodes make larger groups"
+            )
     if not all(each.is_good for each in found):
         raise typer.Exit(1)
 
@@ -230,6 +266,7 @@ def _attestation(found: Attested) -> dict[str, Any]:
         "relation": found.release.relation,
         "outcome": found.outcome,
         "certificate": str(found.release.certificate) if signed else None,
+        "rows": found.rows,
         "why": found.why,
         **_facts(found.entry),
     }

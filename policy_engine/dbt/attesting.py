@@ -6,7 +6,7 @@ reserved with, gives the same rows. What stands and was not reserved is charged 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from policy_engine.attest.attestation import sign, statement
@@ -14,21 +14,22 @@ from policy_engine.attest.sealing import unseal
 from policy_engine.attest.signers import Signer, writer_of
 from policy_engine.books import open_ledger, sealing_key, trusted_keys
 from policy_engine.dbt.booking import (
+    OTHER_POLICY,
     Booking,
-    Desk,
     certified,
-    ends_of,
+    is_outdated,
+    last_of,
     secrets_of,
-    source_state,
 )
+from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
-from policy_engine.dbt.texts import text_md5
+from policy_engine.dbt.shape import other_shape, released_columns
 from policy_engine.errors import NotCertifiable
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.publish import other_bytes, write_certificate
 from policy_engine.release import digest_of_lines
-from policy_engine.requests import Ends, Run, place_of
+from policy_engine.requests import Run
 from policy_engine.settlement import certifies
 from policy_engine.warehouse.quoting import quoted
 
@@ -40,12 +41,14 @@ class Attested:
     """What was found of a release: ``why`` says what is wrong, and what to do; else empty.
 
     ``charged``: it was built and not reserved. ``refused``: no certificate speaks of what stands.
+    ``rows``: how many rows stand.
     """
 
     release: DbtRelease
     outcome: Outcome
     entry: Entry | None = None
     why: str = ""
+    rows: int = 0
 
     @property
     def is_good(self) -> bool:
@@ -80,8 +83,11 @@ class _Attesting:
         """Sign for its table, or say what is wrong."""
         if not self.desk.stands(self.release.parts):
             return Attested(self.release, "absent")
-        digest = self._digest()
-        last = self.ledger.last_at(place_of(self.release.policy, self._ends))
+        digest, rows = self._looked_at()
+        return replace(self._found(digest), rows=rows)
+
+    def _found(self, digest: str) -> Attested:
+        last = last_of(self.desk.project, self.ledger, self.release)
         if last is None:
             return self._not_paid(digest, _NOT_RESERVED)
         if last.only_digest == digest and last.state in {"committed", "kept"}:
@@ -91,20 +97,21 @@ class _Attesting:
         return self._reserved(last, digest)
 
     @property
-    def _ends(self) -> Ends:
-        return ends_of(self.desk.project, self.release)
-
-    @property
     def _target(self) -> tuple[str, ...]:
         return self.release.parts[-self.desk.depth :]
 
-    def _digest(self) -> str:
-        return digest_of_lines(self.desk.warehouse.release_lines(self._target))[0]
+    def _looked_at(self) -> tuple[str, int]:
+        """The digest of the rows that stand, and how many they are."""
+        digest, _, rows = digest_of_lines(self.desk.warehouse.release_lines(self._target))
+        return digest, rows
 
     def _known(self, entry: Entry, digest: str) -> Attested:
         """A table that was looked at before: attested, or charged and refused."""
         if entry.state == "kept":
             return Attested(self.release, "refused", entry, _REFUSED_BEFORE.format(entry.id))
+        why = OTHER_POLICY if is_outdated(self.release, entry) else self._otherwise()
+        if why:
+            return Attested(self.release, "refused", entry, why)
         run = Run.of_entry(entry)
         self._forget_secret(run)
         if not certifies(
@@ -123,14 +130,9 @@ class _Attesting:
             return Attested(self.release, "refused", self.ledger.keep(entry.id, why), why)
         if not self.ledger.draw(entry.id, digest):
             raise other_bytes(self.release.relation)
-        state = source_state(self.desk, self.ledger, self.release)
         self._write(run, digest)
-        done = self.ledger.commit(
-            entry.id,
-            release_name=self.release.relation,
-            release_digest=digest,
-            source_state=state,
-        )
+        name = self.release.relation
+        done = self.ledger.commit(entry.id, release_name=name, release_digest=digest)
         self._forget_secret(run)
         return Attested(self.release, "attested", done)
 
@@ -140,31 +142,27 @@ class _Attesting:
             certified(self.desk, self.release, run.sql)
         except NotCertifiable as error:
             return str(error)
+        if why := self._otherwise():
+            return why
         if not run.sealed:
             return self._misshapen()
         secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
         with secrets_of(self.desk, run.sql) as secrets:
-            secrets.put(self.release.id, secret, text_md5(run.sql))
-            try:
-                # On the connection that sees the secret: another one reads an older snapshot.
-                differ = secrets.number(self._rows_that_differ(run.sql))
-            finally:
-                secrets.take(self.release.id)
+            # On the connection that sees the secret: another one reads an older snapshot.
+            differ = secrets.number(self._rows_that_differ(run.sql), self.release.id, secret)
         return _OTHER_ROWS if differ else ""
+
+    def _otherwise(self) -> str:
+        why = other_shape(self.desk, self.release)
+        return why and f"{why}. No certificate speaks of it; {_DROP}"
 
     def _rows_that_differ(self, text: str) -> str:
         """How many rows stand that the certified text does not give, or the other way round."""
-        columns = ", ".join(quoted(name) for name in self._columns)
+        columns = ", ".join(quoted(name) for name in released_columns(self.release.policy))
         made = f"SELECT {columns} FROM (\n{text}\n) AS made"
         stands = f"SELECT {columns} FROM {quoted(*self._target)}"
         differ = f"(({made}) EXCEPT ALL ({stands})) UNION ALL (({stands}) EXCEPT ALL ({made}))"
         return f"SELECT count(*) AS n FROM ({differ}) AS differ"
-
-    @property
-    def _columns(self) -> tuple[str, ...]:
-        policy = self.release.policy
-        counted = (policy.release.count_as,) if policy.release.form == "counts" else ()
-        return (*policy.columns, *counted)
 
     def _misshapen(self) -> str:
         """What of a table cannot be of a release, whoever drew it; empty where nothing is."""
@@ -191,7 +189,7 @@ class _Attesting:
         self.ledger.draw(entry.id, digest)
         why = why.format(entry.id)
         native = certificate is not None and release.policy.method == "native"
-        if not native or self._misshapen():
+        if not native or self._otherwise() or self._misshapen():
             kept = self.ledger.keep(entry.id, why)
             return Attested(release, "refused", kept, f"{why}; {_NO_CERTIFICATE}")
         self._write(Run.of_entry(entry), digest)
@@ -209,7 +207,7 @@ class _Attesting:
 
 
 _DROP = (
-    "drop the table, run 'policy-engine dbt reserve', at the price of a new release, and dbt again"
+    "drop it, run 'policy-engine dbt reserve --fresh', at the price of a new release, and dbt again"
 )
 _OTHER_ROWS = (
     "its rows are not what its certified text gives of the source as it is now: the source was made"

@@ -1,44 +1,45 @@
 """Reserving a release that dbt will make: certified, charged, its secret put where dbt reads it.
 
 The text is the one that dbt compiled, so it is compiled first. The charge is durable, and the entry
-started, before the secret can be read: from then on dbt may draw the sample at any time.
+started, before the secret can be read: from then on dbt may draw the sample at any time. A secret
+serves one draw: what is drawn a second time is a second release, with a secret and a price of its
+own, and nobody pays for one by mistake.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from policy_engine.attest.sealing import load_reviewer_key, seal, state_mac, state_salt, unseal
+from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
 from policy_engine.attest.signers import writer_of
 from policy_engine.attest.validity import moment
-from policy_engine.books import limit_of, named_otherwise, open_ledger, sealing_key
+from policy_engine.books import has_ledger, limit_of, named_otherwise, open_ledger, sealing_key
 from policy_engine.compile.catalog import Table
+from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.shape import other_shape
 from policy_engine.dbt.texts import plain, text_md5
-from policy_engine.errors import BudgetExceeded, NotCertifiable, WarehouseError
+from policy_engine.errors import BudgetExceeded, NotCertifiable, NotReleasable, WarehouseError
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.places import refused
 from policy_engine.policy.project import Project
-from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.resolve import Policy
 from policy_engine.release import charge_of, schema_of
 from policy_engine.requests import Ends, Request, Run, place_of
 from policy_engine.syntax.grammar import dialect_named as reader_named
-from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import Certificate, certify
-from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
-Outcome = Literal["reserved", "waits", "stands", "again"]
+Outcome = Literal["reserved", "waits", "stands"]
 
 
 @dataclass(frozen=True)
@@ -51,49 +52,93 @@ class Reserved:
     entry: Entry | None
 
 
-@dataclass(frozen=True)
-class Desk:
-    """What reserving and attesting need: the project's books, and a connection."""
-
-    project: Project
-    named: Named
-    warehouse: Warehouse
-    secrets: str
-    schemas: Callable[[DbtRelease], Schema]
-    """What is known of a release's source where it does not stand yet."""
-
-    @property
-    def depth(self) -> int:
-        """How many parts a name has in the warehouse."""
-        return 2 if self.named.type == "postgres" else 3
-
-    def stands(self, parts: tuple[str, ...]) -> bool:
-        """Whether there is a relation of this full name."""
-        return self.warehouse.exists(parts[-self.depth :])
-
-
-def reserve(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Reserved, ...]:
+def reserve(
+    desk: Desk, releases: tuple[tuple[DbtRelease, str], ...], *, fresh: bool = False
+) -> tuple[Reserved, ...]:
     """Reserve every release that does not stand; each comes with its compiled text.
 
-    All are certified before the first is charged.
+    All are looked at and certified before the first is charged. What was charged before, and would
+    be drawn once more, is charged anew if ``fresh``.
 
     Raises:
         PolicyError, NotCertifiable: a release cannot be certified; none was charged.
+        NotReleasable: one stands otherwise than it was released, or was charged before.
         BudgetExceeded: an account cannot pay; those before it are reserved.
         LedgerError, WarehouseError, FileError: as it says.
     """
-    due, found = [], []
-    for release, text in releases:
-        if desk.stands(release.parts):
-            found.append(Reserved(release, "stands", None, None))
-        else:
-            due.append((release, certified(desk, release, text)))
-    if due:
-        signer = writer_of(desk.project, moment(due[0][1].time))
+    standing = tuple(release for release, _ in releases if desk.stands(release.parts))
+    due = tuple((each, text) for each, text in releases if each not in standing)
+    for release, _ in due:
+        _check_source(desk, release)
+    _check_standing(desk, standing)
+    found = [Reserved(release, "stands", None, None) for release in standing]
+    ready = tuple((release, certified(desk, release, text)) for release, text in due)
+    if ready:
+        signer = writer_of(desk.project, moment(ready[0][1].time))
         with open_ledger(desk.project, signer) as ledger:
-            found += [Booking(desk, ledger, *each).run() for each in due]
+            bookings = [Booking(desk, ledger, *each) for each in ready]
+            if not fresh:
+                _refuse(_CHARGED.format(b.release.id, why) for b in bookings if (why := b.past()))
+            found += [booking.run() for booking in bookings]
     order = {release.id: place for place, (release, _) in enumerate(releases)}
     return tuple(sorted(found, key=lambda each: order[each.release.id]))
+
+
+def _check_source(desk: Desk, release: DbtRelease) -> None:
+    """That the release can be drawn and looked at here, before anything is charged."""
+    for parts in (release.reads, release.parts):
+        if not desk.is_reached(parts):
+            raise WarehouseError(
+                f"{release.id}: {'.'.join(parts)} is in a database that the profile attaches, and"
+                " policy-engine opens the profile's own alone: move it there"
+            )
+    if release.source.materialized == "view" and not desk.stands(release.reads):
+        law = "source.relation must stand before a release of it is charged, if it is a view"
+        remedy = (
+            "what a view reads decides what can be certified: materialize it as a table, or run"
+            f" 'dbt run --select +{release.source.name} --target {release.target}' first"
+        )
+        raise refused(release.policy.file, "source.relation", law, remedy)
+
+
+def _check_standing(desk: Desk, standing: tuple[DbtRelease, ...]) -> None:
+    """That what stands is what was released, as far as the ledger tells."""
+    shapes = ((each.id, other_shape(desk, each)) for each in standing)
+    _refuse(f"{name}: {why}. Drop it" for name, why in shapes if why)
+    if not standing or not has_ledger(desk.project):
+        return
+    with open_ledger(desk.project) as ledger:
+        _refuse(
+            f"{release.id}: {OTHER_POLICY}"
+            for release in standing
+            if is_outdated(release, last_of(desk.project, ledger, release))
+        )
+
+
+def _refuse(reasons: Iterable[str]) -> None:
+    if said := "\n".join(reasons):
+        raise NotReleasable(said)
+
+
+def last_of(project: Project, ledger: Ledger, release: DbtRelease) -> Entry | None:
+    """The entry that was charged last for a release; None where none was."""
+    return ledger.last_at(place_of(release.policy, ends_of(project, release)))
+
+
+def is_outdated(release: DbtRelease, entry: Entry | None) -> bool:
+    """Whether the policy of a release was changed since it was charged."""
+    return entry is not None and entry.policy_digest != release.policy.digest
+
+
+OTHER_POLICY = (
+    "its policy was changed since it was released, and a release never changes: what the project"
+    " says of it now is not true of the table that stands. Put the policy back, and release the"
+    " change as the next version"
+)
+_CHARGED = (
+    "{}: {}. Drawn once more it is another release, at a price of its own: to pay for it, run"
+    " 'policy-engine dbt reserve --fresh'. Nothing was charged"
+)
 
 
 def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
@@ -126,9 +171,7 @@ def source_table(desk: Desk, release: DbtRelease) -> Table | None:
     """The source as the warehouse has it; None where dbt has not made it yet."""
     if not desk.stands(release.reads):
         return None
-    policy = release.policy
-    relation = ".".join(release.reads[-desk.depth :])
-    return desk.warehouse.table(replace(policy.source, relation=relation), policy.directory)
+    return desk.table(release.policy, release.reads)
 
 
 def secrets_relation(text: str, dialect: str, name: str) -> tuple[str, ...] | None:
@@ -162,34 +205,46 @@ class Booking:
         """Charge it and let its secret wait; what waits already is not charged again."""
         assert self.certificate is not None
         with secrets_of(self.desk, self.certificate.sql) as secrets:
-            last = self.ledger.last_at(self._place)
-            if last is not None and last.run.get("of") == self._of:
-                if last.is_open and last.state != "reserved" and secrets.waits(self.release.id):
-                    return Reserved(self.release, "waits", self.certificate, last)
-                if self._gives_the_same(last):
-                    self._put(secrets, last)
-                    return Reserved(self.release, "again", self.certificate, last)
-            entry = self._charged(anew=last is not None and last.state != "reserved")
+            last = self._last
+            if last is not None and self._waits(secrets, last):
+                return Reserved(self.release, "waits", self.certificate, last)
+            entry = self.ledger.start(last.id) if self._never_ran(last) else self._charged()
             self._put(secrets, entry)
         return Reserved(self.release, "reserved", self.certificate, entry)
 
-    def _gives_the_same(self, last: Entry) -> bool:
-        """Whether the sample of a release that is gone, drawn again, gives the same release.
+    def past(self) -> str:
+        """What became of it when it was charged before; empty where nothing was, or it waits."""
+        assert self.certificate is not None
+        last = self._last
+        if last is None or last.state == "cancelled" or self._never_ran(last):
+            return ""
+        with secrets_of(self.desk, self.certificate.sql) as secrets:
+            if self._waits(secrets, last):
+                return ""
+            if last.only_digest is not None:
+                return _GONE.format(last.id)
+            changed = last.run.get("of") != self._of
+            waits = changed and secrets.waits(self.release.id)
+            return (_OTHER_TEXT if waits else _MAY_BE_SEEN).format(last.id)
 
-        Of another state of the source it would be a second release of one sample, which is no two
-        releases of their own.
-        """
-        if last.state != "committed" or not last.run.get("sealed") or not last.source_state:
-            return False
-        return last.source_state == source_state(self.desk, self.ledger, self.release)
+    @property
+    def _last(self) -> Entry | None:
+        return last_of(self.desk.project, self.ledger, self.release)
 
-    def _charged(self, *, anew: bool) -> Entry:
+    def _waits(self, secrets: WaitingSecrets, last: Entry) -> bool:
+        same = last.state == "started" and last.run.get("of") == self._of
+        return same and last.only_digest is None and secrets.waits(self.release.id)
+
+    def _never_ran(self, last: Entry | None) -> TypeGuard[Entry]:
+        """Whether it is paid for, and a crash came before its secret could be read."""
+        return last is not None and last.state == "reserved" and last.run.get("of") == self._of
+
+    def _charged(self) -> Entry:
         project, account = self.desk.project, self.release.policy.budget
         limit = limit_of(self.release.written, project, account)
         if twin := named_otherwise(self.ledger, project, account):
             raise BudgetExceeded(twin)
-        entry = self.ledger.reserve(self.charge(), limit, anew=anew).entry
-        return self.ledger.start(entry.id) if entry.state == "reserved" else entry
+        return self.ledger.start(self.ledger.reserve(self.charge(), limit, anew=True).entry.id)
 
     def charge(self) -> Charge:
         """What its account is asked for: its guarantee, where no text of it can be certified."""
@@ -249,10 +304,6 @@ def secrets_of(desk: Desk, text: str) -> AbstractContextManager[WaitingSecrets]:
     return waiting_secrets(desk.named, desk.warehouse, name)
 
 
-def source_state(desk: Desk, ledger: Ledger, release: DbtRelease) -> str:
-    """A keyed name of what a release reads of its source now; empty where it does not stand."""
-    table = source_table(desk, release)
-    if table is None:
-        return ""
-    key = sealing_key(desk.project, ledger)
-    return state_mac(desk.warehouse.fingerprint(release.policy, table, state_salt(key)), key)
+_GONE = "entry {} paid for a table that is gone"
+_OTHER_TEXT = "entry {} paid for another text or policy, which dbt has not built"
+_MAY_BE_SEEN = "entry {} paid for a draw that may have been seen, and no table stands"

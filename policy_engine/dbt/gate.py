@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.dbt import places, sinks
+from policy_engine.dbt.builders import replaced_builders
+from policy_engine.dbt.config_reads import queries_in_config
+from policy_engine.dbt.integrity import OURS, changed_macros, replaced_macros
 from policy_engine.dbt.manifest import Manifest, Node, read_manifest
 from policy_engine.dbt.marks import Marks, marks_of
 from policy_engine.dbt.naming import read_name
@@ -29,6 +32,8 @@ from policy_engine.dbt.reading import (
     relations_of,
 )
 from policy_engine.dbt.rules import GateFinding, finding
+from policy_engine.dbt.running import moved
+from policy_engine.dbt.switched_off import switched_off
 from policy_engine.dbt.taint import Edge, Graph, Taint
 
 if TYPE_CHECKING:
@@ -92,20 +97,28 @@ class Gate:
         if not is_marked and policies is None and not self.findings:
             return Verdict(self.manifest, notes=tuple(self.notes))
         self._stale()
+        off = self._switched_off(reader, marks)
         proofs = self._releases(reader, marks, policies)
-        graph = self._graph(reader)
+        graph = self._graph(reader, off)
         sensitive = self._sensitive(marks, policies, proofs)
-        certified = {p.node for p in proofs if p.is_certified} - set(sensitive)
+        certified = {p.node for p in proofs if p.is_certified}
+        certified |= self._certified_elsewhere(off, reader, marks, policies)
+        certified -= set(sensitive)
         taint, reads = self._hidden(reader, graph, sorted(sensitive), certified)
         view = sinks.View(
-            self.manifest, reader, graph, taint, certified, marks, self.project, tuple(proofs)
+            self.manifest, reader, graph, taint, certified, marks, self.project, tuple(proofs), off
         )
         self.findings += sinks.shown(view)
+        self.findings += sinks.odd_grants(view)
         self.findings += sinks.stored_failures(view, self._run_arguments())
         self.findings += sinks.written_elsewhere(view)
         self.findings += self._by_name(reads, taint, view)
         self.findings += sinks.not_known(view, reads)
-        self.findings += sinks.moved(view)
+        self.findings += moved(view)
+        if taint.reached:
+            told = {each.message for each in self.findings}
+            found = replaced_builders(self.manifest)
+            self.findings += (each for each in found if each.message not in told)
         self.findings += sinks.secrets_read(view)
         self.findings += sinks.replaced_functions(view)
         placed = places.placed(self.findings, self.manifest, self.project)
@@ -149,8 +162,10 @@ class Gate:
             self.notes.append("without the project's folder: its policies and files were not seen")
             return
         from policy_engine.dbt.stale import changed_files, younger_files
+        from policy_engine.dbt.stale_macros import changed_macros
 
         self.findings += changed_files(self.manifest, self.project)
+        self.findings += changed_macros(self.manifest, self.project)
         younger = list(younger_files(self.manifest, self.project))
         if younger:
             shown = ", ".join(younger[:3]) + (" …" if len(younger) > 3 else "")
@@ -163,31 +178,68 @@ class Gate:
     ) -> list[Proved]:
         named = {n: m for n, m in marks.items() if (m.release or m.generated)}
         nodes = [node for id_, node in self.manifest.nodes.items() if id_ in named]
-        if not nodes:
-            return []
-        from policy_engine.dbt.integrity import changed_macros, replaced_macros
-        from policy_engine.dbt.proving import Prover
-
-        wrong = [*replaced_macros(self.manifest)]
-        if any("policy_engine." in node.raw for node in nodes):
+        is_vendored = any(macro.package == OURS for macro in self.manifest.macros.values())
+        wrong = [*replaced_macros(self.manifest)] if nodes else []
+        if is_vendored or any(f"{OURS}." in node.raw for node in nodes):
+            # What runs in the hooks of the package is trusted, so it must be the shipped one.
             wrong += changed_macros(self.manifest)
         self.findings += wrong
+        if not nodes:
+            return []
+        from policy_engine.dbt.proving import Prover
+
         prover = Prover(reader)
         found = []
         for node in nodes:
             policy = policies.by_model.get(node.id) if policies is not None else None
             proved = prover.check(node, marks[node.id], policy)
+            if queries_in_config(node):
+                said = f"the release {node.label} has a query in its config, which is not proved"
+                self.findings.append(finding("G20", said, self.manifest.file_of(node)))
+                proved = proved.uncertified()
             self.findings += proved.findings
             self.notes += proved.notes
             found.append(proved if not wrong else proved.uncertified())
         return found
 
-    def _graph(self, reader: Reader) -> Graph:
+    def _switched_off(self, reader: Reader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
+        """What is switched off here, and may be a way out where it is on."""
+        found = switched_off(self.manifest, marks, self.project, reader.dialect)
+        for node in found.by_variable:
+            said = f"{node.label} is switched off until a variable is given, and was not checked"
+            self.notes.append(f"{said}: gate a manifest that was made with the variable as well")
+        for node in found.elsewhere:
+            said = f"{node.label} is switched off in this manifest, and only its template was read"
+            self.notes.append(f"{said}: gate the manifest of the target that builds it as well")
+        return found.elsewhere
+
+    def _certified_elsewhere(
+        self,
+        off: Iterable[Node],
+        reader: Reader,
+        marks: Mapping[str, Marks],
+        policies: Policies | None,
+    ) -> set[str]:
+        """The releases among what is switched off here: no finding, where they are proved."""
+        found = set()
+        for node in off:
+            if marks[node.id].release or marks[node.id].generated:
+                from policy_engine.dbt.proving import Prover
+
+                policy = policies.by_model.get(node.id) if policies is not None else None
+                if Prover(reader).check(node, marks[node.id], policy).is_certified:
+                    found.add(node.id)
+        return found
+
+    def _graph(self, reader: Reader, off: Iterable[Node]) -> Graph:
         """What dbt knows of who reads what, and which nodes are one table."""
         graph = Graph()
         nodes = [*self.manifest.nodes.values(), *self.manifest.disabled]
         for edge in edges_of_graph(self.manifest, nodes):
             graph.add(edge)
+        for node in off:
+            for edge in reader.read(node).edges:
+                graph.add(edge)
         for group in reader.names.shared():
             for one in sorted(group):
                 for other in sorted(group - {one}):

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from policy_engine.dbt.manifest import Macro, Manifest
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.templates import is_internal
 
 OURS = "policy_engine"
 _PACKAGE = Path(__file__).with_name("package")
@@ -29,7 +28,7 @@ def replaced_macros(manifest: Manifest) -> Iterator[GateFinding]:
     """The macros by which a project replaces what every release rests on."""
     rests_on = _BUILT_IN | _behind_incremental(manifest)
     for macro in manifest.macros.values():
-        if is_internal(macro.package) or macro.package == OURS:
+        if manifest.is_internal(macro.package) or macro.package == OURS:
             continue
         is_own = macro.package == manifest.project and macro.name in rests_on
         if is_own or macro.name.startswith("materialization_incremental_"):
@@ -39,7 +38,12 @@ def replaced_macros(manifest: Manifest) -> Iterator[GateFinding]:
 
 def _behind_incremental(manifest: Manifest) -> frozenset[str]:
     """The names of dbt's macros that build an incremental model."""
-    ahead = [m for m in manifest.macros.values() if _builds(m)]
+    ahead = [
+        macro
+        for macro in manifest.macros.values()
+        if macro.name.startswith("materialization_incremental_")
+        and manifest.is_internal(macro.package)
+    ]
     found: dict[str, Macro] = {}
     while ahead:
         macro = ahead.pop()
@@ -49,21 +53,23 @@ def _behind_incremental(manifest: Manifest) -> frozenset[str]:
     return frozenset(macro.name for macro in found.values())
 
 
-def _builds(macro: Macro) -> bool:
-    return macro.name.startswith("materialization_incremental_") and is_internal(macro.package)
-
-
 def changed_macros(manifest: Manifest) -> Iterator[GateFinding]:
     """The macros of the vendored package that are not as they were shipped."""
-    shipped = _shipped()
     found = [macro for macro in manifest.macros.values() if macro.package == OURS]
     if not found:
         yield finding("G25", f"the manifest has no macro of the package {OURS}")
     for macro in found:
-        name = macro.name.removeprefix("test_")
-        if shipped.get(name, shipped.get(macro.name)) != _plain(macro.sql):
+        if not is_shipped(macro):
             said = f"the macro {OURS}.{macro.name} is not the one that was shipped"
             yield finding("G25", said, f"dbt_packages/{OURS}/{macro.file}" if macro.file else "")
+
+
+def is_shipped(macro: Macro) -> bool:
+    """Whether a macro is one of the vendored package, as it was shipped."""
+    if macro.package != OURS:
+        return False
+    name = macro.name.removeprefix("test_")
+    return _shipped().get(name, _shipped().get(macro.name)) == _plain(macro.sql)
 
 
 @lru_cache(maxsize=1)

@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from policy_engine.dbt.packages import internal_packages
 from policy_engine.errors import FileError
 
 VERSION = 12
@@ -164,6 +165,7 @@ class Node:
         )
 
 
+_NAMED = ("model", "seed", "snapshot", "function")
 _IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
 
 
@@ -205,6 +207,11 @@ class Manifest:
             return node.file
         return f"dbt_packages/{node.package}/{node.file}"
 
+    def file_of_macro(self, macro: Macro) -> str:
+        """The file of a macro, from the project's folder."""
+        is_own = not macro.file or macro.package == self.project
+        return macro.file if is_own else f"dbt_packages/{macro.package}/{macro.file}"
+
     def of_kind(self, *kinds: str) -> Iterator[Node]:
         """The nodes of some kinds, kind by kind."""
         return (node for kind in kinds for node in self._by_kind.get(kind, ()))
@@ -222,12 +229,12 @@ class Manifest:
     @cached_property
     def _by_name(self) -> Mapping[str, tuple[Node, ...]]:
         found: dict[str, list[Node]] = {}
-        for node in self.of_kind("model", "seed", "snapshot", "function"):
+        for node in self.of_kind(*_NAMED):
             found.setdefault(node.name, []).append(node)
         return {name: tuple(nodes) for name, nodes in found.items()}
 
     def node_named(self, package: str, name: str, version: str = "") -> Node | None:
-        """What ``ref(package, name, v=version)`` means; the latest version where none is said."""
+        """What ``ref(package, name, v=version)`` means; its latest version where none is said."""
         found = [n for n in self._by_name.get(name, ()) if package in {"", n.package}]
         if not package:
             own = [node for node in found if node.package == self.project]
@@ -235,7 +242,8 @@ class Manifest:
         if version:
             found = [node for node in found if str(node.data.get("version")) == version]
         latest = [n for n in found if n.data.get("version") == n.data.get("latest_version")]
-        return next(iter(latest or found), None)
+        off = (node for node in self.disabled if node.name == name and node.kind in _NAMED)
+        return next(iter(latest or found), None) or next(off, None)
 
     @cached_property
     def _sources(self) -> Mapping[tuple[str, str], Node]:
@@ -244,6 +252,15 @@ class Manifest:
     def source_named(self, source: str, table: str) -> Node | None:
         """What ``source(source, table)`` means."""
         return self._sources.get((source, table))
+
+    def is_internal(self, package: str) -> bool:
+        """Whether a package is dbt's own: dbt, or the adapter's."""
+        return package in internal_packages(self.adapter)
+
+    @cached_property
+    def own_refs(self) -> frozenset[str]:
+        """Which of ref and source are macros of the project, in the place of dbt's."""
+        return frozenset(n for n in ("ref", "source") if f"macro.{self.project}.{n}" in self.macros)
 
     def macro_named(self, name: str, package: str = "") -> Macro | None:
         """The macro that a call means: in its package, else the project's own, else dbt's."""

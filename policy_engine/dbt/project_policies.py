@@ -8,6 +8,7 @@ from pathlib import Path
 
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.naming import Part
+from policy_engine.dbt.outdated import outdated
 from policy_engine.dbt.proving import DbtPolicy
 from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.releases import model_name, model_of
@@ -61,6 +62,9 @@ def _take(policy: Policy, reader: Reader, folder: Path, found: Policies) -> None
         remedy = "Name what dbt knows, as in source.relation: ref('stg_people')."
         found.findings.append(finding("G31", said, shown, remedy=remedy))
         return
+    for certificate in outdated(policy):
+        said = f"it is another policy than the one of {_shown(certificate, folder)}"
+        found.findings.append(finding("G32", said, shown))
     for node in nodes:
         found.sources.setdefault(node.id, policy.file)
     model = model_of(policy, reader.manifest) or _unversioned(policy, reader.manifest)

@@ -86,3 +86,23 @@ def without_jinja(raw: str) -> str:
     ['from', 'a']
     """
     return _TAGS.sub(" ", without_refs(raw))
+
+
+def without(written: str, relation: str) -> str:
+    """A text without a relation's name, where that is not a part of a longer one.
+
+    >>> without("from a.b, a.bc, x.a.b", "a.b")
+    'from  , a.bc, x.a.b'
+    """
+    pieces, start, place = [], 0, written.find(relation)
+    while place >= 0:
+        end = place + len(relation)
+        around = written[place - 1 : place] + written[end : end + 1]
+        if not any(sign in _IN_A_NAME or sign.isalnum() for sign in around):
+            pieces.append(written[start:place])
+            start = end
+        place = written.find(relation, end)
+    return " ".join([*pieces, written[start:]])
+
+
+_IN_A_NAME = frozenset('_$."`')

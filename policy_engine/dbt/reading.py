@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
+from policy_engine.dbt.config_reads import queries_in_config
 from policy_engine.dbt.lexing import holds_no_data, that_read
 from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
 from policy_engine.dbt.naming import Name, Names, dialect_of, shown
@@ -20,14 +21,17 @@ from policy_engine.dbt.raw_text import (
     is_plain,
     is_word,
     refs_in,
+    without,
     without_jinja,
     without_refs,
     words_in,
 )
 from policy_engine.dbt.relations import Reads, reads_of, scanned_reads
 from policy_engine.dbt.taint import Edge
+from policy_engine.dbt.template_runs import Runs
 
 BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a query of its template"
+CONFIG = "by name, in its config"
 SAME = "the same table"
 HOLE = "\uf8ff"
 _HOLE_NAME = "policy_engine_hole"
@@ -92,6 +96,11 @@ class Reader:
         return names
 
     @cached_property
+    def runs(self) -> Runs:
+        """Which templates run something while they are rendered."""
+        return Runs(self.manifest)
+
+    @cached_property
     def _calls(self) -> Mapping[str, str]:
         """Relations that are no names, such as a source that is a file, and a name for each."""
         sources = self.manifest.of_kind("source")
@@ -152,12 +161,14 @@ class Reader:
         It tells without reading the text in earnest: a word that is not there is not read.
         """
         compiled, allowed = self.compiled(node), self.allowed(node)
+        if queries_in_config(node):
+            return True
         if node.is_python or compiled is None or not self._is_told(node, allowed):
             return True
         for id_ in allowed:
             parent = self.manifest.nodes.get(id_)
             if parent is not None and parent.relation and parent.relation in compiled:
-                compiled = _without(compiled, parent.relation)
+                compiled = without(compiled, parent.relation)
         if has_branches(node):
             compiled = f"{compiled} {without_refs(node.raw)}"
         if not identifiers.isdisjoint(words_in(compiled)):
@@ -168,8 +179,12 @@ class Reader:
 
     def _is_told(self, node: Node, allowed: frozenset[str]) -> bool:
         """Whether a template says in plain words what it refs, and refs no more than is known."""
-        return is_plain(node) and all(
-            parent in allowed for parent in refs_in(node, self.manifest) if has_branches(node)
+        return (
+            not self.manifest.own_refs
+            and is_plain(node)
+            and all(
+                parent in allowed for parent in refs_in(node, self.manifest) if has_branches(node)
+            )
         )
 
     def read(self, node: Node, *, branches: bool = True) -> NodeReads:
@@ -182,6 +197,9 @@ class Reader:
 
             return read_python(node, self)
         compiled, allowed, found = self.compiled(node), self.allowed(node), Found()
+        for query in queries_in_config(node):
+            reads = reads_of(self._plain(f"select {query}"), self.dialect)
+            self.note(reads, node, allowed, found, how=CONFIG)
         if compiled is not None:
             runs = that_read(compiled) if node.kind == "operation" else compiled
             self.note(reads_of(self._plain(runs), self.dialect), node, allowed, found)
@@ -200,6 +218,8 @@ class Reader:
         variants = rendered(node.raw, World(self.manifest, this))
         if variants is None:
             found.unread = "" if compiled is not None else "its template cannot be read"
+            if self.runs.queries(node.raw):
+                found.unread = "its template runs queries, and cannot be read"
             self._words(node, allowed, found)
             return
         for variant in variants:
@@ -283,6 +303,8 @@ class Reader:
             for parent in sorted((surely or perhaps) - allowed) if not is_declared else ():
                 found.edge(Edge(parent, node.id, how))
             is_known = bool(surely) or not read.sure or holds_no_data(read.name)
+            if how == QUERY and read.sure and _HOLE_NAME in read.name[-1].text:
+                found.unread = found.unread or "its template asks what only a run can tell"
             if not is_known and counts and not _has_hole(read.name):
                 found.unknown[shown(read.name)] = None
         for call in reads.calls:
@@ -347,26 +369,6 @@ def is_filled(template: str, whole: str) -> bool:
 def _no_words(identifiers: frozenset[str]) -> tuple[str, ...]:
     """The names that are no single word, such as "People Dim"."""
     return tuple(each for each in identifiers if not is_word(each))
-
-
-def _without(written: str, relation: str) -> str:
-    """A text without a relation's name, where that is not a part of a longer one.
-
-    >>> _without("from a.b, a.bc, x.a.b", "a.b")
-    'from  , a.bc, x.a.b'
-    """
-    pieces, start, place = [], 0, written.find(relation)
-    while place >= 0:
-        end = place + len(relation)
-        around = written[place - 1 : place] + written[end : end + 1]
-        if not any(sign in _IN_A_NAME or sign.isalnum() for sign in around):
-            pieces.append(written[start:place])
-            start = end
-        place = written.find(relation, end)
-    return " ".join([*pieces, written[start:]])
-
-
-_IN_A_NAME = frozenset('_$."`')
 
 
 def _has_hole(name: Name) -> bool:

@@ -128,6 +128,21 @@ _RULES = (
         "Run 'dbt compile' (or 'dbt build') of the whole project, and the gate again.",
     ),
     Rule(
+        "G11",
+        "Models are built by dbt's own macros.",
+        "A macro in the place of dbt's own or the adapter's runs between the text that was read and"
+        " the warehouse, for every model, and may put data anywhere.",
+        "Rename the macro, or remove it; a materialization of your own has a name of its own.",
+    ),
+    Rule(
+        "G13",
+        "What is switched off here shows no sensitive data where it is switched on.",
+        "enabled may hang on the target or a variable. A manifest has no compiled text of what is"
+        " off, and another target builds it.",
+        "Delete it or write enabled: false, or mend what it reads; what cannot be read here is read"
+        " in the manifest of the target that builds it: 'dbt compile --target …', and the gate.",
+    ),
+    Rule(
         "G20",
         "A release is proved from its text.",
         "A release is what the kernel can prove to sample, recode and suppress. What it cannot"
@@ -192,6 +207,13 @@ _RULES = (
         "The source of a policy is sensitive by that alone; a policy that cannot be read protects"
         " nothing.",
         "Mend the policy; 'policy-engine validate' lists all that is wrong with it.",
+    ),
+    Rule(
+        "G32",
+        "A policy is as it was when its release was signed for.",
+        "A release never changes. What the project says of it comes from the policy, and is not"
+        " true of the table that stands once the policy is another.",
+        "Put the policy back, and write the change into a policy of its own with the next version.",
     ),
     Rule(
         "G40",

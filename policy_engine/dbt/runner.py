@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -23,12 +24,13 @@ _LAST_LINES = 12
 class Dbt:
     """How dbt is run: the folder of its project, and what is named as dbt names it.
 
-    ``profiles`` and ``target`` are None where dbt's own rule finds them.
+    ``profiles`` and ``target`` are None where dbt's own rule finds them. ``variables`` are YAML.
     """
 
     project: Path
     profiles: Path | None = None
     target: str | None = None
+    variables: str | None = None
 
     def run(self, *words: str, shown: bool = False) -> str:
         """Run a command of dbt in its project, and return what it wrote.
@@ -77,6 +79,8 @@ class Dbt:
             options += ["--profiles-dir", str(self.profiles.resolve())]
         if self.target is not None:
             options += ["--target", self.target]
+        if self.variables is not None:
+            options += ["--vars", self.variables]
         return options
 
 
@@ -117,6 +121,17 @@ def executable() -> str:
     return found
 
 
+_BACKTRACE = re.compile(r"\s*(stack )?backtrace\b|\s*\d+: (0x[0-9a-f]+|<)|\s*at /", re.IGNORECASE)
+
+
 def _failed(words: Sequence[str], said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
-    return "\n".join([f"dbt {words[0]} failed:", *[f"  {line}" for line in lines]])
+    """What a failed command is told as: the end of what it wrote, without dbt v2's backtrace.
+
+    >>> print(_failed(("parse",), "error: no model\\nstack backtrace:\\n   0: 0x5f3a\\n"))
+    dbt parse failed:
+      error: no model
+    """
+    lines = [line for line in said.splitlines() if line.strip() and not _BACKTRACE.match(line)]
+    if not lines:
+        return f"dbt {words[0]} failed"
+    return "\n".join([f"dbt {words[0]} failed:", *[f"  {line}" for line in lines[-_LAST_LINES:]]])

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.dbt.lexing import is_everybody
-from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping, sequence
+from policy_engine.dbt.granted import everybody, no_names
+from policy_engine.dbt.manifest import Manifest, Node, sequence
 from policy_engine.dbt.marks import Marks
+from policy_engine.dbt.packages import BUILT_IN
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import words_in
 from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
@@ -18,7 +18,6 @@ from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
 
 if TYPE_CHECKING:
-    from policy_engine.dbt.hooks import Moved
     from policy_engine.dbt.proving import Proved
 
 _NAMED = 5
@@ -36,6 +35,7 @@ class View:
     marks: Mapping[str, Marks]
     project: DbtProject | None = None
     releases: tuple[Proved, ...] = ()
+    off: tuple[Node, ...] = ()
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -84,6 +84,7 @@ def _sinks(view: View) -> Iterator[tuple[Node, str]]:
             yield node, "G03"
         if node.kind == "saved_query" and sequence(node.data, "exports"):
             yield node, "G04"
+    yield from ((node, "G13") for node in view.off)
 
 
 _SAID = {
@@ -91,6 +92,7 @@ _SAID = {
     "G02": "is public and holds sensitive data",
     "G03": "holds sensitive data and is granted to",
     "G04": "exports sensitive data",
+    "G13": "is switched off in this manifest, and would show sensitive data where it is on",
 }
 
 
@@ -107,22 +109,13 @@ def shown(view: View) -> Iterator[GateFinding]:
         yield finding(code, said, view.manifest.file_of(node), path=view.way(node.id))
 
 
-def everybody(node: Node, dialect: str) -> tuple[str, ...]:
-    """Those of a node's grantees that are everybody."""
-    grants = mapping(node.config, "grants")
-    given = [each for value in grants.values() for each in _listed(value)]
-    return tuple(dict.fromkeys(each for each in given if is_everybody(each, dialect)))
-
-
-def _listed(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):  # {"+": […]} adds to what was granted before
-        for each in value.values():
-            yield from _listed(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _listed(each)
+def odd_grants(view: View) -> Iterator[GateFinding]:
+    """Grants to what is no name: dbt writes them into a statement as they stand."""
+    for node in view.manifest.nodes.values():
+        for each in no_names(node) if view.taint.reached else ():
+            said = f"{node.label} is granted to what is no name: {each}"
+            remedy = "Write one grantee an item, as a plain name."
+            yield finding("G03", said, view.manifest.file_of(node), remedy=remedy)
 
 
 def stored_failures(view: View, arguments: Mapping[str, Any]) -> Iterator[GateFinding]:
@@ -165,7 +158,7 @@ def _written(node: Node, view: View) -> Iterator[tuple[str, int]]:
     if node.materialized == "external":
         place = node.config.get("location")
         yield f"is written to a file{f', {place}' if isinstance(place, str) else ''}", 0
-    elif node.materialized not in _BUILT_IN:
+    elif node.materialized not in BUILT_IN:
         from policy_engine.dbt.hooks import exports, materialization_macros
 
         for macro in materialization_macros(node.materialized, view.reader):
@@ -179,14 +172,6 @@ def _written(node: Node, view: View) -> Iterator[tuple[str, int]]:
             yield f"may send what it reads elsewhere: {call}", line
 
 
-_BUILT_IN = frozenset(
-    {
-        "", "view", "table", "incremental", "ephemeral", "snapshot", "seed", "materialized_view",
-        "dynamic_table", "test",
-    }
-)  # fmt: skip
-
-
 def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
     """What a sink rests on that dbt does not know, or whose text nobody can read.
 
@@ -195,9 +180,10 @@ def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
     """
     told: set[str] = set()
     unread: dict[str, GateFinding] = {}
+    off = {node.id: node for node in view.off}
     for sink, _ in view.sinks:
         for id_, edges in view.graph.behind(sink.id, view.certified):
-            node = view.manifest.nodes.get(id_)
+            node = view.manifest.nodes.get(id_) or off.get(id_)
             if id_ in told or node is None or node.kind not in READ_KINDS:
                 continue
             told.add(id_)
@@ -207,12 +193,11 @@ def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
                     view.graph.add(edge)
             found = reads[id_]
             way = (node.label, *view.steps(edges))
-            for name in found.unknown:
-                if name.lower().rpartition(".")[2] in view.secrets:
-                    continue
-                said = f"{node.label} reads {name}, which dbt does not know"
-                yield finding("G09", said, view.manifest.file_of(node), path=(name, *way))
-            if found.unread:
+            yield from _unknown(node, found, way, view)
+            if found.unread and id_ in off:
+                said = f"{node.label} is switched off in this manifest, and cannot be read"
+                yield finding("G13", f"{said}: {found.unread}", view.manifest.file_of(node))
+            elif found.unread:
                 said = f"{node.label} cannot be read: {found.unread}"
                 remedy = _PYTHON if node.is_python else ""
                 unread[id_] = finding(
@@ -221,6 +206,22 @@ def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
     yield from _few(list(unread.values()))
 
 
+def _unknown(
+    node: Node, found: NodeReads, way: tuple[str, ...], view: View
+) -> Iterator[GateFinding]:
+    """What a node reads that dbt does not know."""
+    made = " ".join(sql.lower() for _, sql in node.hooks() if "create" in sql.lower())
+    for name in found.unknown:
+        last = name.lower().rpartition(".")[2]
+        if last in view.secrets:
+            continue
+        is_made = last in words_in(made)
+        what = "which a hook makes" if is_made else "which dbt does not know"
+        said, file = f"{node.label} reads {name}, {what}", view.manifest.file_of(node)
+        yield finding("G09", said, file, path=(name, *way), remedy=_OF_A_HOOK if is_made else "")
+
+
+_OF_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
 _PYTHON = "Write the names of what it reads as texts, in dbt.ref() and dbt.source()."
 
 
@@ -231,102 +232,6 @@ def _few(found: list[GateFinding]) -> Iterator[GateFinding]:
         return
     said = f"{len(found)} models before an exposure, a public model or a grant are not compiled"
     yield finding("G10", f"{said}: {', '.join(each.path[0] for each in found[:_NAMED])} …")
-
-
-def moved(view: View) -> Iterator[GateFinding]:
-    """What hooks, operations and macros do with sensitive data."""
-    texts = list(_hooked(view))
-    macros = [m for m in view.manifest.macros.values() if _is_suspect(m.sql) and m.package]
-    if not texts and not macros:
-        return
-    from policy_engine.dbt.hooks import Held, macro_moves, moved_by
-    from policy_engine.dbt.templates import is_internal
-
-    held = Held(view.reader, view.taint.reaches)
-    told: dict[tuple[str, str, str], GateFinding] = {}
-    used: set[str] = set()
-    for node, setting, text in texts:
-        for each in moved_by(text, held):
-            where = f"{setting} of {node.label}" if setting else node.label
-            _tell(told, each, where, view.manifest.file_of(node), view)
-            used |= set(node.macros)
-        for wrong in (*_secret_in(text, node, view), *_replaced_in(text, node, view)):
-            told.setdefault((wrong.code, "", wrong.message), wrong)
-    for macro in macros:
-        is_other = not is_internal(macro.package) and macro.package != "policy_engine"
-        if is_other and macro.id not in used:
-            for each in macro_moves(macro, held):
-                _tell(told, each, f"the macro {macro.name}", _macro_file(macro, view), view)
-    yield from told.values()
-
-
-def _tell(
-    told: dict[tuple[str, str, str], GateFinding], moved: Moved, where: str, file: str, view: View
-) -> None:
-    way = (*view.way(moved.node), where) if moved.node else ()
-    label = view.label(moved.node) if moved.node else "sensitive data"
-    verb = f"{where}: {label} {moved.what}" if moved.node else f"{where} {moved.what}"
-    if moved.node or view.taint.reached:
-        told.setdefault((moved.code, moved.node, where), finding(moved.code, verb, file, path=way))
-
-
-def _macro_file(macro: Macro, view: View) -> str:
-    is_own = macro.package == view.manifest.project
-    return macro.file if is_own else f"dbt_packages/{macro.package}/{macro.file}"
-
-
-def _hooked(view: View) -> Iterator[tuple[Node, str, str]]:
-    """Every text that runs beside a model, with the node and the setting it stands in."""
-    for node in view.manifest.nodes.values():
-        if node.kind == "operation":
-            if node.package == "policy_engine":
-                continue
-            compiled = view.reader.compiled(node)
-            texts = [compiled] if compiled is not None else []
-            if "{" in node.raw:
-                from policy_engine.dbt.hooks import template_texts
-
-                texts += template_texts(node.raw, view.reader)
-            elif compiled is None:
-                texts.append(node.raw)
-            yield from ((node, "", text) for text in texts if text.strip())
-        elif node.hooks():
-            from policy_engine.dbt.hooks import texts_of_hooks
-
-            for setting, text in texts_of_hooks(node, view.reader):
-                if text.strip():
-                    yield node, setting, text
-
-
-_MOVES = re.compile(
-    r"\b(?:copy|unload|export|outfile|insert|create|clone|rename|grant|merge)\b", re.IGNORECASE
-)
-
-
-def _is_suspect(sql: str) -> bool:
-    return _MOVES.search(sql) is not None
-
-
-def _secret_in(text: str, node: Node, view: View) -> Iterator[GateFinding]:
-    """That a hook touches the secrets of the samples."""
-    if view.secrets & words_in(text):
-        said = f"{node.label} has a hook that touches the secrets of the samples"
-        yield finding("G27", said, view.manifest.file_of(node))
-
-
-_FUNCTION = re.compile(
-    r"\bcreate\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+)?(?:aggregate\s+)?(?:function|macro)\s+"
-    r"(?:if\s+not\s+exists\s+)?[\w.\"`\[\]]*?\"?(\w+)[\"`\]]?\s*\(",
-    re.IGNORECASE,
-)
-
-
-def _replaced_in(text: str, node: Node, view: View) -> Iterator[GateFinding]:
-    """That a hook makes a function of the name of one that a release calls."""
-    for name in _FUNCTION.findall(text):
-        if name.lower() in view.called:
-            said = f"{node.label} has a hook that makes a function {name}, which a release calls"
-            yield finding("G25", said, view.manifest.file_of(node))
 
 
 def replaced_functions(view: View) -> Iterator[GateFinding]:

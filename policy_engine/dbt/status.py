@@ -6,20 +6,27 @@ from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.books import has_ledger, open_ledger, trusted_keys
-from policy_engine.dbt.booking import Desk, ends_of
+from policy_engine.dbt.booking import is_outdated, last_of
+from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.shape import other_shape
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.store import Ledger
 from policy_engine.release import digest_of_lines
-from policy_engine.requests import Run, place_of
+from policy_engine.requests import Run
 from policy_engine.settlement import certifies
 
-State = Literal["not reserved", "reserved", "built", "certified", "changed", "gone", "refused"]
+State = Literal[
+    "not reserved", "reserved", "built", "certified", "changed", "outdated", "gone", "refused"
+]
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One release: how it stands, and the entry that paid for it last."""
+    """One release: how it stands, and the entry that paid for it last.
+
+    ``built``: nothing says yet that it is what was reserved. ``changed``: other rows or columns
+    stand than were released. ``outdated``: its policy was changed since.
+    """
 
     release: DbtRelease
     state: State
@@ -40,11 +47,9 @@ def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Standing, ..
     if not has_ledger(desk.project):
         return tuple(_of_entry(desk, release, None) for release in releases)
     with open_ledger(desk.project) as ledger:
-        return tuple(_of_entry(desk, each, _last(desk, ledger, each)) for each in releases)
-
-
-def _last(desk: Desk, ledger: Ledger, release: DbtRelease) -> Entry | None:
-    return ledger.last_at(place_of(release.policy, ends_of(desk.project, release)))
+        return tuple(
+            _of_entry(desk, each, last_of(desk.project, ledger, each)) for each in releases
+        )
 
 
 def _of_entry(desk: Desk, release: DbtRelease, entry: Entry | None) -> Standing:
@@ -59,8 +64,10 @@ def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> State:
     if entry is None or entry.only_digest is None:
         return "built"
     lines = desk.warehouse.release_lines(release.parts[-desk.depth :])
-    if digest_of_lines(lines)[0] != entry.only_digest:
+    if digest_of_lines(lines)[0] != entry.only_digest or other_shape(desk, release):
         return "changed"
+    if is_outdated(release, entry):
+        return "outdated"
     if entry.state != "committed":
         return "refused"
     trusted = trusted_keys(desk.project)

@@ -10,11 +10,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from policy_engine.dbt import vendored
 from policy_engine.dbt.files import ProjectFiles
 from policy_engine.dbt.manifest import Manifest, read_manifest
+from policy_engine.dbt.outdated import OUTDATED, REMEDY, outdated
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.property_files import PropertyFiles
 from policy_engine.dbt.release_model import (
@@ -196,6 +198,11 @@ def _release(room: Room, known: Known, path: Path) -> ReleaseModel:
         problems = tuple(Problem(str(path), 0, 0, *law) for law in broken)
         raise PolicyError(located(problems, path))
     check_account(policy, room.settings)
+    for file in outdated(policy):
+        version, shown = policy.release.version, room.project.shown(file)
+        law = OUTDATED.format(version=version, file=shown)
+        remedy = REMEDY.format(version=version + 1, file=shown)
+        raise _refused(policy, law, remedy, key="release")
     node = _source(room.sources, policy)
     columns = known.columns(node, needed(policy), lambda: room.sources.twin(node))
     if columns.missing:
@@ -274,7 +281,8 @@ def _untyped(policy: Policy, node: SourceNode, columns: Columns, room: Room) -> 
         " warehouse do not have them"
     ) + (f" ({failures})" if failures else "")
     entry = f"columns: [{{name: {columns.missing[0]}, data_type: …}}]"
-    remedy = (
+    near = get_close_matches(columns.missing[0], columns.types, n=1)
+    remedy = (f"did you mean {near[0]}? If not, " if near else "") + (
         f"declare them in its properties, as in {entry}, or build it and run 'dbt docs generate'"
     )
     return _refused(policy, message, remedy)

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 from jinja2 import nodes
 
 from policy_engine.dbt.manifest import Macro, Node
+from policy_engine.dbt.template_done import built, done
+from policy_engine.dbt.template_filters import filtered
+from policy_engine.dbt.template_names import BUILDS, DONE, QUERIES, RELATIONS
 from policy_engine.dbt.template_values import (
     HOLE,
-    QUERIES,
     UNKNOWN,
     Frame,
     Relation,
     Returned,
     TooMuch,
+    Unknown,
     dotted,
-    is_internal,
     parsed,
 )
 
@@ -33,7 +35,14 @@ _MEANT = frozenset(
 )  # fmt: skip
 """Names whose meaning is dbt's, unless a template takes them."""
 _SILENT = frozenset({"log", "print", "debug", "set_sql_header", "config"})
-_RELATIONS = frozenset({"get_relation", "create", "load_relation", "load_cached_relation"})
+_ANSWERS = frozenset(
+    {
+        "var", "env_var", "fromjson", "tojson", "fromyaml", "toyaml", "set", "zip", "range", "doc",
+        "local_md5", "modules", "modules.re", "modules.datetime", "modules.datetime.datetime",
+        "modules.itertools", "render", "dict", "list", "namespace", "caller", "str", "int",
+    }
+)  # fmt: skip
+"""Functions of dbt's that run nothing."""
 
 
 def call(walk: Walk, node: nodes.Call, frame: Frame) -> object:
@@ -51,13 +60,32 @@ def call(walk: Walk, node: nodes.Call, frame: Frame) -> object:
         if found is not None:
             return found
     inner = walk.of(node.node.node, frame) if isinstance(node.node, nodes.Getattr) else None
+    last = node.node.attr if isinstance(node.node, nodes.Getattr) else name
     if isinstance(inner, Relation):
-        return inner
-    last = name.rpartition(".")[2]
+        return _of_relation(inner, last, named)
     if isinstance(inner, list) and last in {"append", "extend"}:
         inner += arguments if last == "append" else _items(arguments)
         return ""
+    if isinstance(inner, str | list):
+        return filtered(last, inner, arguments)
+    if isinstance(inner, Mapping) and last == "get" and arguments:
+        return inner.get(str(arguments[0]), arguments[1] if len(arguments) > 1 else None)
+    given = walk.of(node.dyn_kwargs, frame) if node.dyn_kwargs is not None else None
+    if isinstance(given, Mapping):
+        named |= {str(key): value for key, value in given.items()}
     return _macro(walk, name, arguments, named, frame)
+
+
+def _of_relation(relation: Relation, method: str, named: Mapping[str, object]) -> object:
+    """A relation that a relation's method gives: itself, unless another path is put in it."""
+    if method in _SAME_RELATION:
+        return relation
+    if method == "incorporate":
+        return UNKNOWN if "path" in named else relation
+    return UNKNOWN
+
+
+_SAME_RELATION = frozenset({"include", "quote", "render"})
 
 
 def _of_dbt(
@@ -65,6 +93,8 @@ def _of_dbt(
 ) -> object | None:
     """What a call of dbt's own gives; None where it is none."""
     last = name.rpartition(".")[2]
+    if name in walk.world.manifest.own_refs:
+        return None
     if name in {"ref", "builtins.ref"}:
         return _ref(walk, arguments, named)
     if name in {"source", "builtins.source"}:
@@ -76,11 +106,24 @@ def _of_dbt(
     if name.startswith("policy_engine."):
         return _ours(walk, last, arguments)
     if last in QUERIES:
-        walk.queries += [str(each) for each in (*arguments, *named.values()) if " " in str(each)]
+        walk.queries.append(_query(last, arguments, named))
         return UNKNOWN
-    if last in _RELATIONS:
+    if last in DONE:
+        walk.queries.append(done(last, [*arguments, *named.values()]))
+        return ""
+    if last in BUILDS and not named:
+        return built(last, arguments)
+    if last in RELATIONS:
         return _relation(walk, arguments, named)
     return "" if last in _SILENT or name.startswith("exceptions.") else None
+
+
+def _query(name: str, arguments: list[object], named: Mapping[str, object]) -> str:
+    """The text that a call runs; a hole where the call does not say it."""
+    if name in {"statement", "run_statement", "submit_python_job", "execute_macro"}:
+        return HOLE
+    given = [named[key] for key in ("sql", "query", "statement") if key in named]
+    return str(next(iter([*given, *arguments]), HOLE))
 
 
 def is_shadowed(name: str, frame: Frame) -> bool:
@@ -117,18 +160,18 @@ def _ours(walk: Walk, name: str, arguments: list[object]) -> object:
     """The macros of the vendored package: what they mean, whatever their text."""
     if name == "salts" and arguments:
         return ".".join(f'"{part}"' for part in str(arguments[0]).split("."))
-    if name in {"reserved", "built_once"}:
+    if name in {"reserved", "taken", "built_once"}:
         return ""
     walk.called.add(f"policy_engine.{name}")
     return UNKNOWN
 
 
 def _relation(walk: Walk, arguments: list[object], named: Mapping[str, object]) -> object:
+    if arguments and isinstance(arguments[0], Relation):
+        return arguments[0]
     given = [named.get(key) for key in ("database", "schema", "identifier")]
     if not any(given):
         given = list(arguments[:3])
-    if len(given) == 1 and isinstance(given[0], Relation):
-        return given[0]
     known = [str(part) for part in given if isinstance(part, str) and HOLE not in part]
     if not known or not isinstance(given[-1], str):
         return UNKNOWN
@@ -162,13 +205,26 @@ def _macro(
         macro = walk.world.manifest.macro_named(last, frame.package)
     if macro is None:
         walk.called.add(name or "a call")
+        if _may_be_a_macro(walk, package, last, frame):
+            walk.queries.append(HOLE)
+        elif last not in _ANSWERS and package not in _ANSWERS:
+            # Nobody knows what it does with a text, such as context['run_query'] under a new name.
+            walk.queries += [str(each) for each in arguments if " " in str(each).strip()]
         return UNKNOWN
     return _run(walk, macro, arguments, named)
 
 
+def _may_be_a_macro(walk: Walk, package: str, name: str, frame: Frame) -> bool:
+    """Whether a variable is called, or what stands in one: it may be any macro of the project."""
+    if not package:
+        return not name or isinstance(frame.names.get(name), Unknown)
+    is_open = isinstance(frame.names.get(package), Unknown)
+    return is_open and walk.world.manifest.macro_named(name) is not None
+
+
 def _run(walk: Walk, macro: Macro, arguments: list[object], named: Mapping[str, object]) -> object:
     """What a macro of the project or of a package gives; dbt's own are holes."""
-    tree = None if is_internal(macro.package) else parsed(macro.sql)
+    tree = None if walk.world.manifest.is_internal(macro.package) else parsed(macro.sql)
     found = next((n for n in tree.body if isinstance(n, nodes.Macro)), None) if tree else None
     if found is None:
         walk.called.add(macro.name)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import jinja2
 from jinja2 import nodes
 
-from policy_engine.dbt.manifest import Manifest
+from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.naming import read_name
 
 HOLE = "\uf8ff"
 """Stands in a rendered text where only a run can tell what will stand there."""
+AGAIN = "\uf8fe"
+"""Stands around a text that is repeated nobody knows how often; a hole, but for a statement."""
 
 MOST_TURNS = 1_000
-QUERIES = frozenset({"run_query", "statement", "run_statement", "execute", "dbt_run_query"})
-"""Macros that run what they are given."""
-
 _ENVIRONMENT = jinja2.Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"])
 
 
@@ -30,6 +30,12 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
+
+
+def is_open(value: object) -> bool:
+    """Whether some of a value is only known in a run."""
+    said = str(value)
+    return HOLE in said or AGAIN in said
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,7 @@ class Rendered:
 
     ``refs`` are the nodes that it names, ``queries`` what it runs while it is rendered. ``asked``
     are the names on which its branches hang, and ``called`` what had to be left as a hole.
+    ``script`` is the text with no holes around what is repeated.
     """
 
     text: str
@@ -64,6 +71,7 @@ class Rendered:
     queries: tuple[str, ...] = ()
     asked: frozenset[str] = frozenset()
     called: frozenset[str] = frozenset()
+    script: str = ""
 
     @property
     def is_whole(self) -> bool:
@@ -76,21 +84,38 @@ class World:
     """What is known while a template is walked.
 
     ``incremental`` None: both ways. ``sampled``: what ``policy_engine.in_sample`` lets through.
+    ``node`` is what the template calls ``model``; ``names`` are further names that it is given.
     """
 
     manifest: Manifest
     this: Relation | None = None
     incremental: bool | None = None
     sampled: bool = True
+    node: Node | None = None
+    names: Mapping[str, object] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=4096)
 def parsed(template: str) -> nodes.Template | None:
     """A template as a tree; None where it is none, as with dbt's own block tags."""
     try:
-        return _ENVIRONMENT.parse(template)
+        return _ENVIRONMENT.parse(_as_macros(template))
     except (jinja2.TemplateError, RecursionError):
         return None
+
+
+_TEST = re.compile(r"(\{%-?\s*)(?:data_)?test\s+(?=\w+\s*\()")
+_MATERIALIZATION = re.compile(r"(\{%-?\s*)materialization\s+(\w+)[^%]*?(-?%\})")
+_END = re.compile(r"(\{%-?\s*)end(?:(?:data_)?test|materialization)(?=\s*-?%\})")
+
+
+def _as_macros(template: str) -> str:
+    """The blocks of generic tests and of materializations as what they are to Jinja: macros."""
+    if "test" not in template and "materialization" not in template:
+        return template
+    template = _TEST.sub(r"\1macro test_", template)
+    template = _MATERIALIZATION.sub(r"\1macro materialization_\2() \3", template)
+    return _END.sub(r"\1endmacro", template)
 
 
 class TooMuch(Exception):
@@ -111,20 +136,6 @@ class Frame:
 
     names: dict[str, object] = field(default_factory=dict)
     package: str = ""
-
-
-def is_internal(package: str) -> bool:
-    """Whether a package is dbt's own: dbt, or an adapter's."""
-    return package == "dbt" or package in _ADAPTERS
-
-
-_ADAPTERS = frozenset(
-    f"dbt_{name}"
-    for name in (
-        "athena", "bigquery", "clickhouse", "databricks", "duckdb", "fabric", "mysql", "mariadb",
-        "postgres", "redshift", "snowflake", "spark", "sqlite", "sqlserver", "synapse", "trino",
-    )
-)  # fmt: skip
 
 
 def dotted(node: nodes.Node) -> str:

@@ -8,10 +8,12 @@ from typing import Any
 from jinja2 import nodes
 
 from policy_engine.dbt.template_calls import call, expanded, is_shadowed
+from policy_engine.dbt.template_filters import filtered
+from policy_engine.dbt.template_names import QUERIES
 from policy_engine.dbt.template_values import (
+    AGAIN,
     HOLE,
     MOST_TURNS,
-    QUERIES,
     UNKNOWN,
     Frame,
     Relation,
@@ -22,6 +24,7 @@ from policy_engine.dbt.template_values import (
     World,
     asked,
     dotted,
+    is_open,
 )
 
 _MOST_STEPS = 100_000
@@ -45,7 +48,8 @@ class Walk:
     def over(self, tree: nodes.Template) -> Rendered:
         """The text of a whole template."""
         try:
-            text = self.body(tree.body, Frame(package=self.world.manifest.project))
+            frame = Frame(dict(self.world.names), self.world.manifest.project)
+            text = self.body(tree.body, frame)
         except Returned:
             text = HOLE
         return self._rendered(text)
@@ -56,11 +60,12 @@ class Walk:
 
     def _rendered(self, text: str) -> Rendered:
         return Rendered(
-            text,
+            text.replace(AGAIN, HOLE),
             frozenset(self.refs),
-            tuple(self.queries),
+            tuple(query.replace(AGAIN, "") for query in self.queries),
             frozenset(self.asked),
             frozenset(self.called),
+            text.replace(AGAIN, ""),
         )
 
     # Statements
@@ -120,7 +125,7 @@ class Walk:
 
     def _holds(self, test: nodes.Node, frame: Frame) -> bool:
         value = self.of(test, frame)
-        if not isinstance(value, Unknown) and HOLE not in str(value):
+        if not isinstance(value, Unknown) and not is_open(value):
             return bool(value)
         self.asked |= set(asked(test))
         self.taken.append(
@@ -134,7 +139,7 @@ class Walk:
             values = list(values)
         if not isinstance(values, list | tuple):
             self._assign(node.target, UNKNOWN, frame)
-            return HOLE + self.body(node.body, frame) + HOLE
+            return AGAIN + self.body(node.body, frame) + AGAIN
         if len(values) > MOST_TURNS:
             raise TooMuch
         parts = []
@@ -182,6 +187,8 @@ class Walk:
             return frame.names[node.name]
         if node.name == "this":
             return self.world.this or UNKNOWN
+        if node.name == "model" and self.world.node is not None:
+            return self.world.node.data
         return {"execute": True, "true": True, "none": None}.get(node.name, UNKNOWN)
 
     def _getattr(self, node: nodes.Getattr, frame: Frame) -> object:
@@ -238,28 +245,12 @@ class Walk:
 
     def _filter(self, node: nodes.Filter, frame: Frame) -> object:
         value = self.of(node.node, frame) if node.node is not None else UNKNOWN
-        for each in node.args:
-            self.of(each, frame)
-        if isinstance(value, Relation) and node.name == "string":
-            return value.text
-        return (
-            _FILTERS[node.name](value)
-            if isinstance(value, str) and node.name in _FILTERS
-            else UNKNOWN
-        )
+        return filtered(node.name, value, [self.of(each, frame) for each in node.args])
 
     def _condition(self, node: nodes.CondExpr, frame: Frame) -> object:
         if self._holds(node.test, frame):
             return self.of(node.expr1, frame)
         return None if node.expr2 is None else self.of(node.expr2, frame)
-
-
-_FILTERS: Mapping[str, Callable[[str], str]] = {
-    "lower": str.lower,
-    "upper": str.upper,
-    "trim": str.strip,
-    "string": str,
-}
 
 
 _Evaluator = Callable[[Walk, Any, Frame], object]

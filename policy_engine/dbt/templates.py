@@ -18,12 +18,11 @@ from policy_engine.dbt.template_values import (
     Rendered,
     TooMuch,
     World,
-    is_internal,
     parsed,
 )
 from policy_engine.dbt.template_walk import Walk
 
-__all__ = ["HOLE", "Relation", "Rendered", "World", "is_internal", "macro_texts", "rendered"]
+__all__ = ["HOLE", "Relation", "Rendered", "World", "macro_texts", "macro_variants", "rendered"]
 
 _MOST_VARIANTS = 64
 
@@ -41,13 +40,18 @@ def rendered(template: str, world: World) -> tuple[Rendered, ...] | None:
     return None if tree is None else _variants(lambda walk: walk.over(tree), world)
 
 
-def macro_texts(macro: Macro, world: World) -> tuple[str, ...] | None:
-    """What a macro can write if it is called with anything; None where it cannot be walked."""
+def macro_variants(macro: Macro, world: World) -> tuple[Rendered, ...] | None:
+    """What a macro can do if it is called with anything; None where it cannot be walked."""
     tree = parsed(macro.sql)
     found = next((n for n in tree.body if isinstance(n, nodes.Macro)), None) if tree else None
-    if found is None:
-        return None
-    variants = _variants(lambda walk: walk.inside(found, macro.package), world)
+    return (
+        None if found is None else _variants(lambda walk: walk.inside(found, macro.package), world)
+    )
+
+
+def macro_texts(macro: Macro, world: World) -> tuple[str, ...] | None:
+    """The texts that a macro can write or run if it is called with anything."""
+    variants = macro_variants(macro, world)
     if variants is None:
         return None
     return tuple(dict.fromkeys(text for each in variants for text in (each.text, *each.queries)))

@@ -20,6 +20,7 @@ from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 
+from policy_engine.attest.confidential import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
 from policy_engine.ledger.chain import GENESIS, Record
 from policy_engine.ledger.tables import (
@@ -244,7 +245,7 @@ def _create(path: Path) -> None:
             f"{path}: the ledger is gone but its log {log.name} is still there and may hold "
             "entries; restore the ledger, or move the log away if it is of no use"
         )
-    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     with tempfile.TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
         new = Path(folder) / "new"
         new.touch(mode=0o600)

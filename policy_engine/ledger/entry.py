@@ -86,8 +86,7 @@ class Entry:
 
     ``state`` is ``reserved`` or ``started`` while its release is running, or after it failed or
     crashed. ``hash`` and ``previous_hash`` are those of the reserving record. Times are in UTC.
-    ``drawn_digest`` is of a result that perhaps nobody has seen: it never leaves. ``source_state``
-    names what the source held when dbt's run of the release was attested; empty for other releases.
+    ``drawn_digest`` is of a result that perhaps nobody has seen: it never leaves.
     """
 
     id: int
@@ -108,7 +107,6 @@ class Entry:
     drawn_digest: str | None
     previous_hash: str
     hash: str
-    source_state: str = ""
 
     @property
     def only_digest(self) -> str | None:
@@ -260,5 +258,4 @@ def _settled(entry: Entry, kind: str, payload: Mapping[str, Any]) -> Entry:
         committed_at=at,
         release_name=payload["release_name"],
         release_digest=payload["release_digest"],
-        source_state=payload.get("source_state", ""),
     )

@@ -211,20 +211,13 @@ class Ledger:
                 self._append("draw", self._at(release_digest=release_digest), entry=entry_id)
             return entry.may_be(release_digest)
 
-    def commit(
-        self, entry_id: int, *, release_name: str, release_digest: str, source_state: str = ""
-    ) -> Entry:
+    def commit(self, entry_id: int, *, release_name: str, release_digest: str) -> Entry:
         """Record that the release an entry was reserved for has been published.
-
-        ``source_state`` is a keyed name of what the source held then, where a run cannot tell
-        before it draws.
 
         Raises LedgerError where the entry is not one that can have run, and when the ledger fails;
         the entry is then still charged.
         """
         found = {"release_name": release_name, "release_digest": release_digest}
-        if source_state:
-            found["source_state"] = source_state
         with self._writing():
             entry = self.entry(entry_id)
             if entry.state == "committed" and entry.release_digest == release_digest:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from policy_engine.attest.confidential import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head, Record, verified
 from policy_engine.ledger.records import Records
@@ -97,7 +98,7 @@ class Witness:
         aside = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
         text = json.dumps({"records": head.records, "hash": head.hash})
         with suppress(OSError, LedgerError):
-            self.path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             with _alone(self.path.parent) as folder:
                 seen = self.seen()
                 if seen is not None and seen.records >= head.records:

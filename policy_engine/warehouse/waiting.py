@@ -1,8 +1,9 @@
 """The secrets relation: where the secret of a sample waits for a run that is not ours, as dbt's.
 
-A table of one row a release: its id, the secret as 32 hexadecimal digits, and the MD5 of the one
-text that it is for. It is put there bound, never as a literal, by a connection of its own; nobody
-but the role that makes the table may read it; and it is taken away once the release is made.
+A table of one row a release: its id, the secret as 32 hexadecimal digits, the MD5 of the one text
+that it is for, and whether a sample was drawn with it: a secret serves one draw. It is never part
+of a statement; nobody but the role that makes the table may read it; and it is taken away once the
+release is made.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from policy_engine.policy.project import Warehouse as Named
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.quoting import quoted
 
-_COLUMNS = '("release_id" VARCHAR(200), "salt" VARCHAR(32), "text_md5" VARCHAR(32))'
+_COLUMNS = (
+    '("release_id" VARCHAR(200), "salt" VARCHAR(32), "text_md5" VARCHAR(32), "is_drawn" BOOLEAN)'
+)
 KNOWN = ("duckdb", "postgres")
 """The engines in which a secret can be put."""
 
 
 class _Session(Protocol):
     def execute(self, sql: str, values: tuple[str, ...] = ()) -> Any: ...
+    def cursor(self) -> Any: ...
 
 
 class WaitingSecrets:
@@ -36,15 +40,19 @@ class WaitingSecrets:
 
     def put(self, release: str, secret: bytes, text_md5: str) -> None:
         """Let the secret of a release wait, for one text; what waited for it before is gone."""
-        self._session.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-        self._session.execute(f"CREATE TABLE IF NOT EXISTS {self._table} {_COLUMNS}")
-        self._keep_to_oneself()
-        self._session.execute("BEGIN")
-        self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
-        self._session.execute(
-            f"INSERT INTO {self._table} VALUES ($1, $2, $3)", (release, secret.hex(), text_md5)
-        )
-        self._session.execute("COMMIT")
+        self._make()
+        with self._transaction("COMMIT"):
+            self._replace(release, secret, text_md5)
+
+    def number(self, sql: str, release: str, secret: bytes) -> int:
+        """The number that a query of ours gives that reads the secret of a release.
+
+        The secret is there for that query alone: nobody else ever sees it, and no crash leaves it.
+        """
+        self._make()
+        with self._transaction("ROLLBACK"):
+            self._replace(release, secret, "")
+            return int(self._session.execute(sql).fetchone()[0])
 
     def take(self, release: str) -> None:
         """Take the secret of a release away, if it waits."""
@@ -52,16 +60,34 @@ class WaitingSecrets:
             self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
             self._session.execute(self._clean())
 
-    def number(self, sql: str) -> int:
-        """The number that a query of ours gives, on the connection that sees the secret."""
-        return int(self._session.execute(sql).fetchone()[0])
-
     def waits(self, release: str) -> bool:
-        """Whether a secret waits for a release."""
+        """Whether a secret waits for a release, and no sample was drawn with it."""
         if not self._is_there():
             return False
-        text = f'SELECT count(*) FROM {self._table} WHERE "release_id" = $1'
+        text = f'SELECT count(*) FROM {self._table} WHERE "release_id" = $1 AND NOT "is_drawn"'
         return bool(self._session.execute(text, (release,)).fetchone()[0])
+
+    @contextmanager
+    def _transaction(self, end: str) -> Iterator[None]:
+        self._session.execute("BEGIN")
+        try:
+            yield
+        except BaseException:
+            self._session.execute("ROLLBACK")
+            raise
+        self._session.execute(end)
+
+    def _make(self) -> None:
+        self._session.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
+        self._session.execute(f"CREATE TABLE IF NOT EXISTS {self._table} {_COLUMNS}")
+        self._keep_to_oneself()
+
+    def _replace(self, release: str, secret: bytes, text_md5: str) -> None:
+        self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
+        self._insert((release, secret.hex(), text_md5))
+
+    def _insert(self, row: tuple[str, str, str]) -> None:
+        self._session.execute(f"INSERT INTO {self._table} VALUES ($1, $2, $3, FALSE)", row)
 
     def _clean(self) -> str:
         return f"CHECKPOINT {quoted(self._name[0])}"
@@ -86,15 +112,43 @@ class _OfPostgres(WaitingSecrets):
         found = self._session.execute("SELECT to_regclass($1)", (self._table,))
         return found.fetchone()[0] is not None
 
+    def _insert(self, row: tuple[str, str, str]) -> None:
+        # The rows of a COPY are in no log of the server; a bound value is, with log_statement.
+        with self._session.cursor().copy(f"COPY {self._table} FROM STDIN") as copy:
+            copy.write_row((*row, False))
+
     def _keep_to_oneself(self) -> None:
-        grantees = self._session.execute(
-            "SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE"
-            " quote_ident(pg_get_userbyid(grantee)) END FROM pg_class, aclexplode(relacl)"
-            " WHERE oid = to_regclass($1) AND grantee <> relowner",
+        self._check_owned()
+        for (grantee,) in self._session.execute(_GRANTEES, (self._table,)).fetchall():
+            self._session.execute(f"REVOKE ALL ON {self._table} FROM {grantee} CASCADE")
+        if self._session.execute(_GRANTEES, (self._table,)).fetchall():
+            raise WarehouseError(f"others than its owner may read {self._table}: drop it")
+
+    def _check_owned(self) -> None:
+        """That it is a table of the role's own: what another owns, another reads."""
+        owner, is_own, is_table = self._session.execute(
+            "SELECT pg_get_userbyid(relowner), pg_get_userbyid(relowner) = current_user,"
+            " relkind = 'r' AND NOT relhasrules AND NOT relhastriggers"
+            " FROM pg_class WHERE oid = to_regclass($1)",
             (self._table,),
-        ).fetchall()
-        for (grantee,) in grantees:
-            self._session.execute(f"REVOKE ALL ON {self._table} FROM {grantee}")
+        ).fetchone()
+        if not is_own or not is_table:
+            found = f"owned by {owner}" if not is_own else "no plain table"
+            raise WarehouseError(
+                f"the secrets relation {self._table} must be a table of the role that releases,"
+                f" found one {found}: drop it, or name another in dbt.secrets"
+            )
+
+
+_GRANTEES = """\
+SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END
+FROM pg_class AS c, LATERAL (
+  SELECT grantee FROM aclexplode(c.relacl)
+  UNION ALL
+  SELECT x.grantee FROM pg_attribute AS a, aclexplode(a.attacl) AS x WHERE a.attrelid = c.oid
+) AS granted
+WHERE c.oid = to_regclass($1) AND grantee <> c.relowner
+"""
 
 
 def waiting_secrets(

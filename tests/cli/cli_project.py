@@ -71,7 +71,8 @@ class Project:
         return sorted(path.name for path in self.root.glob("out/*"))
 
     def leftovers(self) -> list[str]:
-        return [str(path) for path in self.root.rglob(".*") if path.name != ".policy-engine"]
+        ours = {".policy-engine", ".gitignore"}
+        return [str(path) for path in self.root.rglob(".*") if path.name not in ours]
 
     def account(self) -> dict[str, Any]:
         shown = self.run("ledger", "show", "people", "--format", "json")

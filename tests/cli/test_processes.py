@@ -301,7 +301,8 @@ def test_ctrl_c_at_any_time(project, delay):
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=600)
-    assert process.returncode in {0, 130}
+    # On a busy machine Python itself may not listen yet, and then the signal ends it.
+    assert process.returncode in {0, 130, -signal.SIGINT}
     assert "Traceback" not in err
     assert project.leftovers() == []
     account = project.account()

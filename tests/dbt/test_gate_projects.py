@@ -230,6 +230,93 @@ def test_the_example_is_what_dbt_compiles(run, tmp_path) -> None:
     assert [proved.is_certified for proved in found.releases] == [True]
 
 
+_BYPASSES = {
+    "dbt_project.yml": """\
+name: shop
+version: "1.0"
+profile: shop
+on-run-end:
+  - "{{ redraw() }}"
+  - "create view seen as select * from {{ var('seen', 'main.stg_people') }}"
+""",
+    "profiles.yml": _PROFILES,
+    "models/schema.yml": """\
+version: 2
+sources:
+  - name: raw
+    schema: raw
+    config: {meta: {privacy: {classification: sensitive}}}
+    tables: [{name: people}]
+models:
+  - name: out
+    config: {access: public, group: privacy, meta: {privacy: {release: true}}}
+  - name: clean
+    config: {access: public, group: privacy}
+  - name: only_there
+    config: {access: public, group: privacy, enabled: "{{ target.name == 'prod' }}"}
+  - name: stg_people
+    columns: [{name: id, data_tests: [peek]}]
+groups:
+  - name: privacy
+    owner: {name: Privacy, email: privacy@example.org}
+""",
+    "macros/all.sql": """\
+{% macro redraw() %}{% do adapter.drop_relation(ref('out')) %}{% endmacro %}
+{% macro duckdb__create_view_as(relation, sql) %}create view {{ relation }} as {{ sql }}
+{% endmacro %}
+{% test peek(model, column_name) %}
+{% if execute %}{% do run_query("copy " ~ model ~ " to 'people.csv'") %}{% endif %}
+select {{ column_name }} from {{ model }} where false
+{% endtest %}
+{% macro mine() %}select 1 as one{% endmacro %}
+""",
+    "models/stg_people.sql": "select id, zip from {{ source('raw', 'people') }}\n",
+    "models/out.sql": """\
+{{ config(materialized='incremental', full_refresh=false) }}
+{% if is_incremental() %}
+select * from {{ this }} where false
+{% else %}
+select left(zip, 3) as zip, count(*) as n
+from {{ ref('stg_people') }} tablesample bernoulli (10 percent)
+group by 1
+having count(*) >= 20
+order by 1
+{% endif %}
+""",
+    "models/clean.sql": """\
+{{ config(materialized='table', pre_hook="set variable x = (select max(id) from stg_people)") }}
+{{ mine() }}
+""",
+    "models/only_there.sql": "select * from {{ ref('stg_people') }}\n",
+    "snapshots/snap.sql": "{% snapshot snap %}\n{{ config(target_schema='main', unique_key='one',"
+    " strategy='timestamp', updated_at='(select max(id) from stg_people)') }}\n"
+    "select * from {{ ref('clean') }}\n{% endsnapshot %}\n",
+}
+
+
+def test_ways_past_the_gate_are_closed(run, tmp_path) -> None:
+    folder = written(tmp_path, _BYPASSES)
+    run("parse", project=folder)
+    found = {(each.code, each.message.split(":")[0]) for each in verdict_of(folder).findings}
+    wanted = {
+        ("G05", "pre-hook of clean"),
+        ("G08", "snap reads stg_people by name, in its config, past ref() and source()"),
+        ("G11", "the macro duckdb__create_view_as of shop stands in the place of dbt's own"),
+        ("G13", "only_there is switched off in this manifest, and would show sensitive data"
+                " where it is on"),
+    }  # fmt: skip
+    assert wanted <= found
+    assert any(code == "G22" and "on-run-end" in said for code, said in found), found
+    assert any(code == "G05" and "on-run-end" in said for code, said in found), found
+    assert any(
+        code == "G05" and said.startswith("the template of test peek") for code, said in found
+    )
+    assert not any("mine" in said for _, said in found)
+    (folder / "macros/all.sql").write_text("{% macro mine() %}select 2 as one{% endmacro %}\n")
+    stale = {each.message for each in verdict_of(folder).findings if each.code == "G40"}
+    assert "the macro mine was changed after the manifest was made" in stale
+
+
 @pytest.fixture(scope="module")
 def released(run, tmp_path_factory) -> World:
     """A project with a generated release that an exposure shows."""

@@ -108,6 +108,20 @@ def test_an_export_as_rows(tmp_path, name):
         verify_release(certificate(digest, **changes), KEYS, path)
 
 
+def test_an_export_of_a_table_that_dbt_made_of_a_text_that_selects(tmp_path):
+    path, digest = exported(tmp_path, GOOD)
+    plain = {"sql": SELECT, "sql_digest": "sha256:" + hashlib.sha256(SELECT.encode()).hexdigest()}
+    found = verify_release(certificate(digest, **plain), KEYS, path)
+    assert f"tab.parquet holds the certified rows of {TABLE}, in their order" in found.checked
+    left = verify_release(certificate(digest, **plain), KEYS).unchecked
+    assert any(f"COPY (FROM {TABLE}) TO" in told for told in left)
+    other, _ = exported(tmp_path, GOOD.replace("30", "31"), "other.parquet")
+    with pytest.raises(VerificationFailed, match="does not hold the rows of"):
+        verify_release(certificate(digest, **plain), KEYS, other)
+    with pytest.raises(VerificationFailed, match=r"tab\.parquet is not the release"):
+        verify_release(certificate(digest, subject="tab.parquet", **plain), KEYS, path)
+
+
 EVERY_TYPE = """
 select * from (values
   (date '0001-01-01', timestamp '2000-01-01 10:00:00.5', time '10:00', 1.50::decimal(9,2), true,

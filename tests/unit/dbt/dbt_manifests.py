@@ -169,6 +169,11 @@ class Project:
         self.document["disabled"][id_] = [self.document["nodes"].pop(id_)]
         return self
 
+    def without_parents(self, name: str) -> Project:
+        """Forget what a model depends on, as where its refs are in a branch that was not taken."""
+        self.document["nodes"][self.find(name)]["depends_on"]["nodes"] = []
+        return self
+
     # Building
 
     def relation(self, schema: str, name: str) -> str:
@@ -275,6 +280,11 @@ class Project:
         """Write the project to a folder: its manifest and the texts of its models."""
         (folder / "target").mkdir(parents=True, exist_ok=True)
         (folder / "dbt_project.yml").write_text("name: shop\nprofile: shop\n")
+        for data in self.document["macros"].values():
+            if data["package_name"] == "shop":
+                file = folder / data["original_file_path"]
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(data["macro_sql"] + "\n")
         for section in ("nodes", "sources"):
             for data in self.document[section].values():
                 file = folder / data["original_file_path"]

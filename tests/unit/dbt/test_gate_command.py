@@ -317,3 +317,37 @@ def test_a_project_with_a_misspelt_policy(tmp_path, capsys, monkeypatch) -> None
     (tmp_path / "models/towns.privacy.yaml").write_text("version: 1\n")
     code, _, err = gate(capsys)
     assert code == 1 and "towns.privacy.yaml" in err
+
+
+def test_macros_and_hooks_that_are_younger_than_the_manifest(tmp_path, capsys, monkeypatch) -> None:
+    folder = tmp_path
+    monkeypatch.chdir(folder)
+    project = shop().macro("one", "{% macro one() %}1{% endmacro %}")
+    project.macro("two", "{% macro two() %}2{% endmacro %}", "pack")
+    project.operation("select 1").write(folder)
+    settings = "name: shop\nprofile: shop\non-run-end: select 1\n"
+    (folder / "dbt_project.yml").write_text(settings)
+    assert gate(capsys)[0] == 0
+    (folder / "macros/one.sql").write_text("{% macro one() %}\n 11{% endmacro %}\n")
+    (folder / "macros/new.sql").write_text("{# {% macro old() %} #}{% macro new() %}{% endmacro %}")
+    (folder / "dbt_packages/pack/macros").mkdir(parents=True)
+    (folder / "dbt_packages/pack/macros/two.sql").write_text("{% macro two() %}3{% endmacro %}")
+    (folder / "dbt_project.yml").write_text(settings + "on-run-start: ['{{ one() }}']\n")
+    out = gate(capsys)[1]
+    assert re.findall(r"^(\S+?)(?::\d+)?: G40 (.*)$", out, re.MULTILINE) == [
+        (
+            "dbt_packages/pack/macros/two.sql",
+            "the macro two was changed after the manifest was made",
+        ),
+        ("dbt_project.yml", "the on-run hooks were changed after the manifest was made"),
+        ("macros/new.sql", "the manifest does not know the macro new"),
+        ("macros/one.sql", "the macro one was changed after the manifest was made"),
+    ]
+    (folder / "macros/one.sql").unlink()
+    assert "the manifest has the macro one, and its file is gone" in gate(capsys)[1]
+
+
+def test_what_is_added_to_a_model_is_seen(folder, capsys) -> None:
+    with (folder / "models/people.sql").open("a") as file:
+        file.write("union all select * from raw.people\n")
+    assert "G40 people was changed after the manifest was made" in gate(capsys)[1]

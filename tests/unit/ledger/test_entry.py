@@ -164,7 +164,6 @@ def test_a_reserve_record_makes_an_entry():
         "drawn_digest": None,
         "previous_hash": record.previous_hash,
         "hash": record.hash,
-        "source_state": "",
     }
     assert str(entry.epsilon) == "0.50"
     assert '"delta":"1.0E-9"' in record.payload

@@ -32,7 +32,9 @@
 {% endmacro %}
 
 {#- The pre-hook of a release: before the first row is drawn, it is reserved, and for exactly the
-    text that is about to run. Where the release is built already, nothing is drawn or asked. -#}
+    text that is about to run. Where the release is built already, nothing is drawn or asked.
+    Its statement says that the secret was drawn with: where a failed model takes it back, nobody
+    saw a row; where it stays, as without transactions, the secret serves no second draw. -#}
 {% macro reserved(release, targets, salts) -%}
   {%- if execute and target.name in targets and not is_incremental() -%}
     {%- set where = model.original_file_path ~ ": " ~ release -%}
@@ -43,23 +45,25 @@
     {%- set found = policy_engine.reservations(release, salts) -%}
     {%- if found | length != 1 -%}
       {{ exceptions.raise_compiler_error(where ~ " is not reserved: " ~ policy_engine.salts(salts)
-          ~ " has no secret for it, so that no sample can be drawn. Run 'policy-engine dbt reserve', which charges its account and puts the secret there, or 'policy-engine dbt build', which does all.") }}
+          ~ " has no secret for it that was not drawn with, so that no sample can be drawn. Run 'policy-engine dbt reserve', which charges its account and puts the secret there, or 'policy-engine dbt build', which does all.") }}
     {%- endif -%}
     {%- set text = local_md5((model.compiled_code | default('', true) | trim).replace('\r\n', '\n')) -%}
     {%- if found[0] != text -%}
       {{ exceptions.raise_compiler_error(where ~ " was reserved for another text than the one that is about to run (md5 "
           ~ found[0] ~ ", now " ~ text ~ "): the model, a macro, a variable, --defer or --sample changed it. Run 'policy-engine dbt reserve' as you run dbt, with the same target and the same options.") }}
     {%- endif -%}
+    update {{ policy_engine.salts_relation(salts) }} set {{ adapter.quote('is_drawn') }} = true where {{ adapter.quote('release_id') }} = '{{ release | replace("'", "''") }}'
   {%- endif -%}
 {%- endmacro %}
 
-{#- The digests of the texts that a release is reserved for: one, if it is. Never the secret. -#}
+{#- The digests of the texts that a release is reserved for: one, if it is and was not drawn. Never
+    the secret. -#}
 {% macro reservations(release, salts) %}
   {%- set name = policy_engine.salts_relation(salts) -%}
   {%- set relation = adapter.get_relation(database=name.database, schema=name.schema, identifier=name.identifier) -%}
   {%- if not relation -%}{%- do return([]) -%}{%- endif -%}
   {%- set asked -%}
-    select {{ adapter.quote('text_md5') }} from {{ name }} where {{ adapter.quote('release_id') }} = '{{ release | replace("'", "''") }}'
+    select {{ adapter.quote('text_md5') }} from {{ name }} where {{ adapter.quote('release_id') }} = '{{ release | replace("'", "''") }}' and not {{ adapter.quote('is_drawn') }}
   {%- endset -%}
   {%- do return(run_query(asked).columns[0].values() | list) -%}
 {% endmacro %}

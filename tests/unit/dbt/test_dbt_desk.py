@@ -1,0 +1,307 @@
+"""Reserving and attesting, against whatever may happen between: a real DuckDB, dbt's part by hand.
+
+What dbt does to the warehouse is played here statement by statement, so that it can stop anywhere;
+tests/dbt plays the same with every dbt.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import pytest
+from dbt_sync_world import World
+
+from policy_engine.attest.keys import generate_key
+from policy_engine.books import has_ledger, open_ledger
+from policy_engine.dbt.attesting import Attested, attest
+from policy_engine.dbt.booking import Reserved, reserve
+from policy_engine.dbt.desk import Desk
+from policy_engine.dbt.manifest import Manifest, Node
+from policy_engine.dbt.outdated import outdated
+from policy_engine.dbt.project_policies import read_policies
+from policy_engine.dbt.reading import Reader
+from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.status import standing
+from policy_engine.dbt.texts import text_md5
+from policy_engine.errors import NotReleasable, PolicyError, WarehouseError
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.project import load_project
+from policy_engine.syntax.schema import Schema
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+TABLE = '"prod"."main"."towns_v1"'
+SALTS = '"prod"."main"."policy_engine_salts"'
+PEOPLE = """
+CREATE OR REPLACE TABLE stg_people AS
+SELECT i AS person_id, CAST(i * 7 % 90 AS INTEGER) AS age, chr(CAST(65 + i % 3 AS INTEGER)) AS town,
+  DATE '2024-01-01' AS visited
+FROM range({people}) AS r(i)
+"""
+
+
+@dataclass
+class Room:
+    """A synced project, its database, and what dbt knows of its one release."""
+
+    world: World
+
+    @property
+    def database(self) -> Path:
+        return self.world.folder / "prod.duckdb"
+
+    def sql(self, *statements: str) -> list[tuple[object, ...]]:
+        with duckdb.connect(str(self.database)) as connection:
+            found = [connection.execute(statement) for statement in statements]
+            return found[-1].fetchall()
+
+    @property
+    def release(self) -> DbtRelease:
+        policy = load_policy(self.world.folder / "models/towns.privacy.yml")
+        model = _node("towns", "towns_v1", "incremental", version=1)
+        return DbtRelease(policy, model, _node("stg_people", "stg_people", "table"), "prod")
+
+    @property
+    def text(self) -> str:
+        """What dbt compiles of the model; nothing where the policy may not be synced."""
+        try:
+            [release] = self.world.sync().releases
+        except PolicyError:
+            return ""
+        source = release.proved.replace('"policy_engine_source"', '"prod"."main"."stg_people"')
+        return source.replace('"policy_engine_secrets"', SALTS)
+
+    def at_desk(self, do, *arguments, release: DbtRelease | None = None, **options):
+        project = load_project(self.world.folder / "policy-engine.yaml")
+        named = Named("prod", "duckdb", database=self.database)
+        types = {"person_id": "BIGINT", "age": "INTEGER", "town": "VARCHAR", "visited": "DATE"}
+        schema = Schema({"prod.main.stg_people": types})
+        with closing(DuckDBWarehouse("prod", self.database, writable=True)) as warehouse:
+            desk = Desk(project, named, warehouse, "policy_engine_salts", lambda _: schema)
+            return do(desk, ((release or self.release, *arguments),), **options)
+
+    def reserve(self, release: DbtRelease | None = None, **options: bool) -> Reserved:
+        [found] = self.at_desk(reserve, self.text, release=release, **options)
+        return found
+
+    def attest(self) -> Attested:
+        [found] = self.at_desk(attest, self.text)
+        return found
+
+    def state(self) -> str:
+        [found] = self.at_desk(lambda desk, pairs: standing(desk, tuple(r for (r,) in pairs)))
+        return found.state
+
+    def build(self) -> None:
+        """What dbt does where there are transactions."""
+        self.sql(_DRAWS, f"CREATE TABLE {TABLE} AS {self.text}", _TAKES)
+
+    def entries(self) -> list[str]:
+        project = load_project(self.world.folder / "policy-engine.yaml")
+        if not has_ledger(project):
+            return []
+        with open_ledger(project) as ledger:
+            return [entry.state for entry in ledger.entries()]
+
+
+_DRAWS = f"UPDATE {SALTS} SET is_drawn = true WHERE release_id = 'towns_v1'"
+_TAKES = f"DELETE FROM {SALTS} WHERE release_id = 'towns_v1'"
+
+
+def _node(name: str, table: str, materialized: str, **more: object) -> Node:
+    data = {
+        "resource_type": "model",
+        "name": name,
+        "package_name": "shop",
+        "relation_name": f'"prod"."main"."{table}"',
+        "config": {"materialized": materialized},
+        "original_file_path": f"models/{table}.sql",
+        **more,
+    }
+    return Node(f"model.shop.{table}", data)
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    world = World.at(tmp_path)
+    world.policy()
+    (tmp_path / ".policy-engine").mkdir()
+    generate_key(load_project(tmp_path / "policy-engine.yaml").signing_key)
+    made = Room(world)
+    made.sql(PEOPLE.format(people=3000))
+    return made
+
+
+@pytest.fixture
+def built(room):
+    room.reserve()
+    room.build()
+    return room
+
+
+def test_what_is_drawn_once_is_signed_for(built):
+    assert built.state() == "built"
+    found = built.attest()
+    assert (found.outcome, found.rows > 2) == ("attested", True)
+    assert found.release.certificate.is_file()
+    assert built.state() == "certified"
+    assert built.reserve().outcome == built.attest().outcome == "stands"
+    assert built.entries() == ["committed"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE towns_v1 ADD COLUMN person_id BIGINT DEFAULT 7",
+        "ALTER TABLE towns_v1 RENAME COLUMN town TO age_of",
+        "CREATE TABLE t AS FROM towns_v1; DROP TABLE towns_v1; CREATE VIEW towns_v1 AS FROM t",
+    ],
+)
+@pytest.mark.parametrize("is_attested", [False, True])
+def test_what_is_no_table_of_the_released_columns_is_not_signed_for(built, change, is_attested):
+    before = built.attest().release.certificate.read_text() if is_attested else None
+    built.sql(change)
+    found = built.attest()
+    assert found.outcome == "refused"
+    assert "other rows" in found.why or "columns" in found.why or "a view stands" in found.why
+    after = found.release.certificate
+    assert (after.read_text() if after.exists() else None) == before
+    assert built.state() in {"changed", "refused"}
+
+
+def test_a_view_in_the_place_of_a_release_is_refused_before_anything_is_charged(room):
+    room.sql("CREATE VIEW towns_v1 AS SELECT 1 AS n")
+    with pytest.raises(NotReleasable, match="a view stands in its place"):
+        room.reserve()
+    assert room.entries() == []
+
+
+def test_a_second_draw_is_charged_only_where_it_was_asked_for(built):
+    built.attest()
+    built.sql("DROP TABLE towns_v1")
+    assert built.state() == "gone"
+    with pytest.raises(NotReleasable, match=r"entry 2 paid for a table that is gone\. .*--fresh"):
+        built.reserve()
+    assert built.entries() == ["committed"]
+    assert built.sql(f"SELECT * FROM {SALTS}") == []
+    assert built.reserve(fresh=True).outcome == "reserved"
+    assert built.entries() == ["committed", "started"]
+
+
+def test_no_secret_is_put_out_twice(room):
+    room.reserve()
+    [first] = room.sql(f"SELECT salt FROM {SALTS}")
+    room.build()
+    room.attest()
+    room.sql("DROP TABLE towns_v1")
+    room.reserve(fresh=True)
+    [second] = room.sql(f"SELECT salt FROM {SALTS}")
+    assert first != second
+
+
+def test_where_a_table_was_seen_and_a_hook_failed_its_secret_serves_no_second_draw(room):
+    room.reserve()
+    room.sql(_DRAWS, f"CREATE TABLE {TABLE} AS {room.text}")  # and no transaction, and no post-hook
+    room.sql("DROP TABLE towns_v1", PEOPLE.format(people=2999))
+    with pytest.raises(NotReleasable, match="may have been seen"):
+        room.reserve()
+    assert room.entries() == ["started"]
+
+
+def test_a_failed_build_that_was_rolled_back_is_run_again_for_nothing(room):
+    room.reserve()
+    room.sql("BEGIN", _DRAWS, f"CREATE TABLE {TABLE} AS {room.text}", "ROLLBACK")
+    assert room.reserve().outcome == "waits"
+    room.build()
+    assert room.attest().outcome == "attested"
+    assert room.entries() == ["committed"]
+
+
+def test_a_secret_that_attest_used_is_never_left(built, monkeypatch):
+    def killed(self):
+        raise KeyboardInterrupt
+
+    built.sql("CREATE TABLE kept AS FROM towns_v1")
+    monkeypatch.setattr("policy_engine.dbt.attesting._Attesting._write", killed)
+    with pytest.raises((KeyboardInterrupt, TypeError)):
+        built.attest()
+    assert built.sql(f"SELECT * FROM {SALTS}") == []
+    monkeypatch.undo()
+    assert built.attest().outcome == "attested"
+
+
+def test_a_policy_that_was_changed_after_its_release_is_said(built):
+    built.attest()
+    built.world.policy(k=21)
+    assert built.state() == "outdated"
+    with pytest.raises(NotReleasable, match="its policy was changed since"):
+        built.reserve()
+    found = built.attest()
+    assert (found.outcome, "its policy was changed since" in found.why) == ("refused", True)
+    assert built.entries() == ["committed"]
+
+
+def test_a_policy_that_was_changed_before_dbt_built_is_charged_only_where_asked(room):
+    room.reserve()
+    room.world.policy(k=21)
+    with pytest.raises(NotReleasable, match="another text or policy"):
+        room.reserve()
+    assert room.reserve(fresh=True).outcome == "reserved"
+    [(waiting,)] = room.sql(f"SELECT text_md5 FROM {SALTS}")
+    assert waiting == text_md5(room.text)
+    assert room.entries() == ["started", "started"]
+
+
+@pytest.mark.parametrize("which", ["source", "model"])
+def test_what_lies_in_an_attached_database_is_refused_before_anything_is_charged(room, which):
+    node = getattr(room.release, which)
+    name = {"relation_name": '"other"."main"."t"'}
+    moved = replace(room.release, **{which: Node(node.id, {**node.data, **name})})
+    with pytest.raises(WarehouseError, match=r"other\.main\.t is in a database that the profile"):
+        room.reserve(moved)
+    assert room.entries() == []
+
+
+def test_a_view_that_does_not_stand_is_refused_before_anything_is_charged(room):
+    room.sql("DROP TABLE stg_people")
+    source = _node("stg_people", "stg_people", "view")
+    with pytest.raises(PolicyError, match=r"if it is a view.*dbt run --select \+stg_people"):
+        room.reserve(replace(room.release, source=source))
+    assert room.entries() == []
+
+
+def test_a_source_that_dbt_has_not_made_yet_is_reserved_by_its_declared_types(room):
+    room.sql("DROP TABLE stg_people")
+    assert room.reserve().outcome == "reserved"
+
+
+def test_a_source_that_was_made_anew_after_the_draw_is_not_signed_for(built):
+    built.sql(PEOPLE.format(people=2000))
+    found = built.attest()
+    assert found.outcome == "refused"
+    assert "its rows are not what its certified text gives" in found.why
+    assert built.entries() == ["kept"]
+
+
+def test_a_released_policy_that_was_changed_is_not_synced(built):
+    built.attest()
+    built.world.sync()
+    built.world.policy(k=21)
+    with pytest.raises(PolicyError) as caught:
+        built.world.sync()
+    told = str(caught.value)
+    policy = built.world.folder / "models/towns.privacy.yml"
+    assert outdated(load_policy(policy)) == (built.release.certificate,)
+    nodes = {node.id: node for node in (built.release.model, built.release.source)}
+    manifest = Manifest(policy, "1.11.0", "duckdb", "shop", "", nodes)
+    found = read_policies([policy], Reader(manifest), built.world.folder).findings
+    assert [each.code for each in found] == ["G32"]
+    assert "must be as it was when version 1 was released (models/towns_v1.prod.cert" in told
+    assert "with version: 2" in told
+    built.world.policy()
+    built.world.policy("models/more", k=21, version=2)
+    assert len(built.world.sync().releases) == 2
