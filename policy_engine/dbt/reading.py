@@ -124,10 +124,18 @@ class Reader:
         for file in files:
             if file.is_file() and not self._is_older(file, node):
                 try:
-                    return file.read_text("utf-8")
+                    found = file.read_text("utf-8")
                 except (OSError, UnicodeDecodeError):
                     continue
+                if self._is_of_this_target(found, node):
+                    return found
         return None
+
+    def _is_of_this_target(self, compiled: str, node: Node) -> bool:
+        """Whether a text that dbt wrote once names anything as this manifest does."""
+        near = (self.manifest.nodes.get(id_) for id_ in self.manifest.child_of(node))
+        named = [each.relation for each in near if each is not None and each.relation]
+        return not named or any(name in compiled for name in (*named, node.relation) if name)
 
     def _is_older(self, file: Path, node: Node) -> bool:
         """Whether the file that a text was compiled from is younger than what came of it."""
