@@ -195,6 +195,11 @@ def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
+def settled(entry: Entry, record: Record) -> Entry:
+    """What an entry is after a record that this version has just written of it."""
+    return _settled(entry, record.kind, json.loads(record.payload))
+
+
 def unreadable(record: Record, where: str) -> LedgerError:
     """The error of a record that this version does not know."""
     return LedgerError(

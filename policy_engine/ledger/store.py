@@ -45,6 +45,7 @@ from policy_engine.ledger.entry import (
     entries_of,
     follows,
     reserve_payload,
+    settled,
     unreadable,
 )
 from policy_engine.ledger.records import Records, open_records
@@ -115,6 +116,7 @@ class Ledger:
         self._witness = witness
         self._head = Head(0, "")
         self._places: Mapping[str, int] = {}
+        self._checked: set[Record] = set()
 
     @classmethod
     def open(
@@ -207,7 +209,7 @@ class Ledger:
         with self._writing():
             entry = self.entry(entry_id)
             if entry.only_digest is None:
-                self._to_settle("draw", entry_id)
+                self._check_follows("draw", entry)
                 self._append("draw", self._at(release_digest=release_digest), entry=entry_id)
             return entry.may_be(release_digest)
 
@@ -222,14 +224,13 @@ class Ledger:
             entry = self.entry(entry_id)
             if entry.state == "committed" and entry.release_digest == release_digest:
                 return entry  # by a run of the same release beside this one
-            self._to_settle("commit", entry_id)
+            self._check_follows("commit", entry)
             if not entry.may_be(release_digest):
                 raise LedgerError(
                     f"{self._records.where}: entry {entry_id} was drawn with other bytes than what"
                     " stands now; it stays charged"
                 )
-            self._append("commit", self._at(**found), entry=entry_id)
-            return self.entry(entry_id)
+            return settled(entry, self._append("commit", self._at(**found), entry=entry_id))
 
     def keep(self, entry_id: int, why: str) -> Entry:
         """Settle a started entry as spent: nobody knows what was seen of it."""
@@ -241,7 +242,8 @@ class Ledger:
         Raises LedgerError where it was started.
         """
         with self._writing():
-            entry = self._to_settle("cancel", entry_id)
+            entry = self.entry(entry_id)
+            self._check_follows("cancel", entry)
             reserved = self._known(entry_id)
             account = self._account(entry.account).minus(asked_of(reserved))
             self._append("cancel", self._at(why=why), entry=entry_id, account=account)
@@ -249,18 +251,16 @@ class Ledger:
 
     def _settle(self, kind: str, entry_id: int, found: Mapping[str, str]) -> Entry:
         with self._writing():
-            self._to_settle(kind, entry_id)
-            self._append(kind, self._at(**found), entry=entry_id)
-            return self.entry(entry_id)
+            entry = self.entry(entry_id)
+            self._check_follows(kind, entry)
+            return settled(entry, self._append(kind, self._at(**found), entry=entry_id))
 
-    def _to_settle(self, kind: str, entry_id: int) -> Entry:
-        entry = self.entry(entry_id)
+    def _check_follows(self, kind: str, entry: Entry) -> None:
         if not follows(kind, entry.state):
             raise LedgerError(
-                f"{self._records.where}: entry {entry_id} is {entry.state}, so no {kind!r} can"
+                f"{self._records.where}: entry {entry.id} is {entry.state}, so no {kind!r} can"
                 " follow: another process or 'ledger reconcile' settled it; release again"
             )
-        return entry
 
     # Limits
 
@@ -448,9 +448,10 @@ class Ledger:
         return record
 
     def _trusted(self, record: Record | None) -> Record | None:
-        """The same record, once its hash and signature are checked."""
-        if record is not None:
+        """The same record, once its hash and signature are checked: of each record one time."""
+        if record is not None and record not in self._checked:
             check_signature(record, self._trust, self._records.where)
+            self._checked.add(record)
         return record
 
     def _at(self, **found: str) -> dict[str, object]:
