@@ -154,12 +154,23 @@ def open_room(
     files = ProjectFiles(project)
     sources = Sources(files, _asked(project, manifest))
     room = Room(project, settings, files, sources, targets, chosen)
+    if targets is not None and not set(settings.dbt.release_targets) & set(targets.known):
+        _note_unknown(room, targets)
     if needs_target and not settings.dbt.release_targets:
         room.notes.append(
             "no target is a release target, so that the models stay empty everywhere; name one in"
             f" policy-engine.yaml: dbt: {{release_targets: [{chosen.name if chosen else 'prod'}]}}"
         )
     return room
+
+
+def _note_unknown(room: Room, targets: Targets) -> None:
+    """Say which release targets the profile lacks: another machine has them, or it is a slip."""
+    for name in room.settings.dbt.release_targets:
+        room.notes.append(
+            f"nothing is released by the profile {targets.profile} as it is here: it has no target"
+            f" {name}, which dbt.release_targets names, and has {', '.join(targets.known)}"
+        )
 
 
 def _asked(project: DbtProject, named: Path | None) -> Callable[[], Manifest | None]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from dbt_sync_world import STAGING, World, changes
+from dbt_sync_world import ENGINE, STAGING, World, changes
 from ruamel.yaml import YAML
 
 from policy_engine.dbt import vendored, writing
@@ -744,3 +744,16 @@ def test_the_seeds_of_the_example_are_what_its_script_makes(tmp_path):
         assert (made / "seeds" / name).read_bytes() == (EXAMPLE / "seeds" / name).read_bytes()
     size = sum(path.stat().st_size for path in (EXAMPLE / "seeds").glob("*.csv"))
     assert size < 1_000_000
+
+
+def test_release_targets_that_the_profile_does_not_have_are_said(world):
+    world.policy()
+    world.write("policy-engine.yaml", ENGINE.replace("[prod]", "[produ]"))
+    [told] = [note for note in world.sync().notes if "produ" in note]
+    assert "it has no target produ, which dbt.release_targets names, and has dev, prod" in told
+
+
+def test_a_misspelt_column_is_told_with_the_one_that_was_meant(world):
+    world.policy(recode="  agee: {bins: [30, 60]}")
+    with pytest.raises(PolicyError, match=r"the types of agee .* did you mean age\?"):
+        world.sync()
