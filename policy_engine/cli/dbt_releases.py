@@ -245,7 +245,7 @@ _ATTESTED = {
 
 def _emit_attested(place: Place, found: tuple[Attested, ...], form: Format) -> None:
     document = {"target": place.target, "releases": [_attestation(each) for each in found]}
-    lines = [line for each in found for line in _attested_lines(each)]
+    lines = [line for each in found for line in _attested_lines(place, each)]
     emit(document, "\n".join(lines), form)
     for each in found:
         if each.why:
@@ -272,11 +272,11 @@ def _attestation(found: Attested) -> dict[str, Any]:
     }
 
 
-def _attested_lines(found: Attested) -> list[str]:
+def _attested_lines(place: Place, found: Attested) -> list[str]:
     lines = [_ATTESTED[found.outcome].format(found.release.id)]
     if found.outcome in {"stands", "attested", "charged"}:
         lines.append(f"  relation     {found.release.relation}")
-        lines.append(f"  certificate  {found.release.certificate}")
+        lines.append(f"  certificate  {place.files.shown(found.release.certificate)}")
     return lines + ([_paid(found.entry)] if found.entry is not None else [])
 
 
