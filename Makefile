@@ -9,7 +9,7 @@ READY := .venv/.ready
 WORKERS ?= 2
 TESTS ?= policy_engine tests
 SEED ?= 0
-PYTEST := PYTHONPATH=scripts $(BIN)/python -m pytest -p slow_last --doctest-modules -n $(WORKERS) \
+PYTEST := PYTHONPATH=scripts $(BIN)/python -m pytest -p long_first --doctest-modules -n $(WORKERS) \
   --hypothesis-seed=$(SEED)
 PYTHON_FILES := policy_engine tests benchmarks scripts policies docs
 
@@ -17,7 +17,8 @@ DEMO := policies/adult
 RELEASE := $(DEMO)/out/adult_public.parquet
 CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
 
-.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench kills mutants fuzz clean
+.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench kills mutants texts fuzz \
+  clean
 
 help: ## What each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -59,12 +60,13 @@ fast: $(READY) ## The tests that are not slow, and the doctests
 # What a certificate rests on: every branch of it is tested, by the tests of ITS_TESTS alone.
 TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/expressions/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
 ITS_TESTS := $(addprefix tests/unit/,accounting attest expressions relations syntax verify) \
-  tests/golden tests/property tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py
+  $(addprefix tests/verify/test_,corpus.py extremes.py strangers.py) \
+  tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py
 OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
 
 suite: $(READY) ## All tests and doctests; the accounting and the kernel at 100 % of branches
 	@rm -f .coverage .coverage.*
-	@failed=0; \
+	@nice $(BIN)/python tests/prepare.py & failed=0; \
 	$(PYTEST) --cov --cov-report= policy_engine $(ITS_TESTS) || failed=1; \
 	$(BIN)/coverage report --include='$(TRUSTED)' --skip-covered --fail-under=100 || failed=1; \
 	$(PYTEST) $(OTHERS) || failed=1; \
@@ -77,6 +79,9 @@ ROOM ?= accounting
 SAMPLE ?= 25
 mutants: $(READY) ## Small changes of a room's code that no test notices
 	nice $(BIN)/python scripts/mutation_test.py $(ROOM) --sample $(SAMPLE) --seed $(SEED)
+
+texts: $(READY) ## Every small change of the texts that the engine compiles: refused, or the same
+	MUTANTS_EVERY=1 nice $(PYTEST) tests/verify/test_mutants.py
 
 fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check

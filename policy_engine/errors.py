@@ -6,6 +6,7 @@
     ├── PolicyError              1   one or more problems in a policy or project file
     ├── NotCertifiable           1   SQL the kernel could not prove, with its findings
     ├── VerificationFailed       1   a certificate or release that does not hold
+    ├── NotReleasable            1   it stands otherwise, or would be drawn a second time
     ├── BudgetExceeded           1   an account cannot pay for a release
     ├── NothingChecked           4   there was nothing that a check could look at
     ├── EnvironmentFailed        3   a warehouse, a file or the ledger failed

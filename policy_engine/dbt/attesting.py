@@ -24,7 +24,7 @@ from policy_engine.dbt.booking import (
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape, released_columns
-from policy_engine.errors import NotCertifiable
+from policy_engine.errors import NotCertifiable, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.publish import other_bytes, write_certificate
@@ -123,7 +123,7 @@ class _Attesting:
     def _reserved(self, entry: Entry, digest: str) -> Attested:
         """A table whose release was reserved, and is looked at for the first time."""
         run = Run.of_entry(entry)
-        why = self._broken(run)
+        why = self._broken(run, digest)
         if why:
             self._forget_secret(run)
             self.ledger.draw(entry.id, digest)
@@ -136,7 +136,7 @@ class _Attesting:
         self._forget_secret(run)
         return Attested(self.release, "attested", done)
 
-    def _broken(self, run: Run) -> str:
+    def _broken(self, run: Run, digest: str) -> str:
         """Why what stands cannot be signed for; empty where it can."""
         try:
             certified(self.desk, self.release, run.sql)
@@ -147,22 +147,28 @@ class _Attesting:
         if not run.sealed:
             return self._misshapen()
         secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
+        warehouse = self.desk.warehouse
+        queries = (self._texts(f"(\n{run.sql}\n)"), self._texts(quoted(*self._target)))
         with secrets_of(self.desk, run.sql) as secrets:
-            # On the connection that sees the secret: another one reads an older snapshot.
-            differ = secrets.number(self._rows_that_differ(run.sql), self.release.id, secret)
-        return _OTHER_ROWS if differ else ""
+            # On the connection that sees the secret, and of one state of everything.
+            made, stands = secrets.lines(queries, self.release.id, secret)
+        if digest_of_lines(warehouse.release_lines(self._target))[0] != digest or (
+            self.desk.named.type == "postgres" and digest_of_lines(stands)[0] != digest
+        ):
+            raise WarehouseError(f"{self.release.relation} is being changed; run attest again")
+        return "" if sorted(made, key=repr) == sorted(stands, key=repr) else _OTHER_ROWS
+
+    def _texts(self, relation: str) -> str:
+        """The rows of a relation as texts, in the order in which they are digested."""
+        names = released_columns(self.release.policy)
+        kind = 'text COLLATE "C"' if self.desk.named.type == "postgres" else "varchar"
+        told = ", ".join(f"(of_it.{quoted(name)})::{kind}" for name in names)
+        order = ", ".join(str(place) for place in range(1, len(names) + 1))
+        return f"SELECT {told} FROM {relation} AS of_it ORDER BY {order}"
 
     def _otherwise(self) -> str:
         why = other_shape(self.desk, self.release)
         return why and f"{why}. No certificate speaks of it; {_DROP}"
-
-    def _rows_that_differ(self, text: str) -> str:
-        """How many rows stand that the certified text does not give, or the other way round."""
-        columns = ", ".join(quoted(name) for name in released_columns(self.release.policy))
-        made = f"SELECT {columns} FROM (\n{text}\n) AS made"
-        stands = f"SELECT {columns} FROM {quoted(*self._target)}"
-        differ = f"(({made}) EXCEPT ALL ({stands})) UNION ALL (({stands}) EXCEPT ALL ({made}))"
-        return f"SELECT count(*) AS n FROM ({differ}) AS differ"
 
     def _misshapen(self) -> str:
         """What of a table cannot be of a release, whoever drew it; empty where nothing is."""

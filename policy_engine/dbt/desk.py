@@ -147,7 +147,9 @@ class Desk:
         """Whether the database of a full name is the one that is connected to."""
         if self.named.type != "duckdb" or len(parts) < self.depth:
             return True
-        known = self.warehouse.rows("SELECT database_name FROM duckdb_databases()")
+        known = self.warehouse.rows(
+            "SELECT database_name FROM duckdb_databases() WHERE path IS NOT NULL"
+        )
         return parts[0].lower() in {str(name).lower() for name in known.column(0).to_pylist()}
 
 

@@ -170,6 +170,10 @@ def broken_settings(settings: Dbt) -> Iterator[_Law]:
     if not _PLAIN.fullmatch(settings.secrets) or len(parts) > 3 or not all(parts):
         law = "dbt.secrets must be table, schema.table or database.schema.table, found"
         yield "dbt.secrets", f"{law} {settings.secrets!r}", "as in policy_engine_salts"
+    elif len(parts) > 1 and len(settings.release_targets) > 1:
+        law = "dbt.secrets must be a plain name where several targets release, found"
+        remedy = "each has a table of its own then, in its schema: as in policy_engine_salts"
+        yield "dbt.secrets", f"{law} {settings.secrets!r}", remedy
 
 
 def release_model(

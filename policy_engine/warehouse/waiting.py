@@ -17,11 +17,15 @@ from policy_engine.policy.project import Warehouse as Named
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.quoting import quoted
 
-_COLUMNS = (
-    '("release_id" VARCHAR(200), "salt" VARCHAR(32), "text_md5" VARCHAR(32), "is_drawn" BOOLEAN)'
-)
 KNOWN = ("duckdb", "postgres")
 """The engines in which a secret can be put."""
+_NAMES = ("release_id", "salt", "text_md5", "is_drawn")
+# Texts, and no varchar: an operator that takes varchar, of whoever may make one, would be preferred
+# to the engine's own.
+_TYPES = ("TEXT", "TEXT", "TEXT", "BOOLEAN")
+_COLUMNS = ", ".join(f'"{name}" {kind}' for name, kind in zip(_NAMES, _TYPES, strict=True))
+
+Line = tuple[str | None, ...]
 
 
 class _Session(Protocol):
@@ -32,27 +36,40 @@ class _Session(Protocol):
 class WaitingSecrets:
     """The secrets relation of a warehouse, ``name`` in full."""
 
+    _begin = "BEGIN"
+    _columns = _COLUMNS
+
     def __init__(self, session: _Session, name: tuple[str, ...]) -> None:
         self._session = session
         self._name = name
-        self._schema = quoted(*name[:-1])
         self._table = quoted(*name)
+
+    def make(self) -> None:
+        """Make the relation unless it is there, and see that a secret can be put in it.
+
+        Raises:
+            WarehouseError: what stands under its name is none, or others may read it.
+        """
+        if not self._has_schema():
+            self._session.execute(f"CREATE SCHEMA {quoted(*self._name[:-1])}")
+        self._session.execute(f"CREATE TABLE IF NOT EXISTS {self._table} ({self._columns})")
+        with self._alone("ROLLBACK"):
+            pass
 
     def put(self, release: str, secret: bytes, text_md5: str) -> None:
         """Let the secret of a release wait, for one text; what waited for it before is gone."""
-        self._make()
-        with self._transaction("COMMIT"):
+        with self._alone("COMMIT"):
             self._replace(release, secret, text_md5)
 
-    def number(self, sql: str, release: str, secret: bytes) -> int:
-        """The number that a query of ours gives that reads the secret of a release.
+    def lines(self, queries: tuple[str, ...], release: str, secret: bytes) -> list[list[Line]]:
+        """What queries of ours give, which may read the secret of a release, of one state.
 
-        The secret is there for that query alone: nobody else ever sees it, and no crash leaves it.
+        The secret is there for them alone: nobody else ever sees it, and no crash leaves it.
         """
-        self._make()
-        with self._transaction("ROLLBACK"):
+        self.make()
+        with self._alone("ROLLBACK"):
             self._replace(release, secret, "")
-            return int(self._session.execute(sql).fetchone()[0])
+            return [self._session.execute(query).fetchall() for query in queries]
 
     def take(self, release: str) -> None:
         """Take the secret of a release away, if it waits."""
@@ -60,27 +77,25 @@ class WaitingSecrets:
             self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
             self._session.execute(self._clean())
 
-    def waits(self, release: str) -> bool:
-        """Whether a secret waits for a release, and no sample was drawn with it."""
-        if not self._is_there():
+    def waits(self, release: str, text_md5: str) -> bool:
+        """Whether a secret waits for a text of a release, unseen, and no sample was drawn by it."""
+        if not self._is_there() or self._seen_by():
             return False
-        text = f'SELECT count(*) FROM {self._table} WHERE "release_id" = $1 AND NOT "is_drawn"'
-        return bool(self._session.execute(text, (release,)).fetchone()[0])
+        text = f'SELECT "text_md5", "is_drawn" FROM {self._table} WHERE "release_id" = $1'
+        found: list[tuple[str, bool]] = self._session.execute(text, (release,)).fetchall()
+        return found == [(text_md5, False)]
 
     @contextmanager
-    def _transaction(self, end: str) -> Iterator[None]:
-        self._session.execute("BEGIN")
+    def _alone(self, end: str) -> Iterator[None]:
+        """A transaction in which the relation is looked at, and nobody else changes it."""
+        self._session.execute(self._begin)
         try:
+            self._check()
             yield
         except BaseException:
             self._session.execute("ROLLBACK")
             raise
         self._session.execute(end)
-
-    def _make(self) -> None:
-        self._session.execute(f"CREATE SCHEMA IF NOT EXISTS {self._schema}")
-        self._session.execute(f"CREATE TABLE IF NOT EXISTS {self._table} {_COLUMNS}")
-        self._keep_to_oneself()
 
     def _replace(self, release: str, secret: bytes, text_md5: str) -> None:
         self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
@@ -96,15 +111,46 @@ class WaitingSecrets:
         found = self._session.execute(
             "SELECT count(*) FROM duckdb_tables() WHERE (lower(database_name), lower(schema_name),"
             " lower(table_name)) = ($1, $2, $3)",
-            tuple(part.lower() for part in self._name),
+            self._folded,
         )
         return bool(found.fetchone()[0])
 
-    def _keep_to_oneself(self) -> None:
-        """Nothing to do: an embedded database has one user."""
+    def _has_schema(self) -> bool:
+        found = self._session.execute(
+            "SELECT count(*) FROM duckdb_schemas() WHERE (lower(database_name),"
+            " lower(schema_name)) = ($1, $2)",
+            self._folded[:2],
+        )
+        return bool(found.fetchone()[0])
+
+    @property
+    def _folded(self) -> tuple[str, ...]:
+        return tuple(part.lower() for part in self._name)
+
+    def _check(self) -> None:
+        found = self._session.execute(
+            "SELECT column_name FROM duckdb_columns() WHERE (lower(database_name),"
+            " lower(schema_name), lower(table_name)) = ($1, $2, $3) ORDER BY column_index",
+            self._folded,
+        ).fetchall()
+        if tuple(name for (name,) in found) != _NAMES:
+            raise self._refused("is another table")
+
+    def _seen_by(self) -> list[tuple[str]]:
+        """Who else may read it: nobody, for an embedded database has one user."""
+        return []
+
+    def _refused(self, why: str) -> WarehouseError:
+        return WarehouseError(
+            f"the secrets relation {self._table} must be a plain table that the role that releases"
+            f" has made, found one that {why}: drop it, or name another in dbt.secrets"
+        )
 
 
 class _OfPostgres(WaitingSecrets):
+    _begin = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+    _columns = f'{_COLUMNS}, PRIMARY KEY ("release_id")'
+
     def _clean(self) -> str:
         return f"VACUUM {self._table}"  # what was deleted would stay readable in the table's file
 
@@ -112,34 +158,49 @@ class _OfPostgres(WaitingSecrets):
         found = self._session.execute("SELECT to_regclass($1)", (self._table,))
         return found.fetchone()[0] is not None
 
+    def _has_schema(self) -> bool:
+        found = self._session.execute("SELECT to_regnamespace($1)", (quoted(*self._name[:-1]),))
+        return found.fetchone()[0] is not None
+
     def _insert(self, row: tuple[str, str, str]) -> None:
         # The rows of a COPY are in no log of the server; a bound value is, with log_statement.
         with self._session.cursor().copy(f"COPY {self._table} FROM STDIN") as copy:
             copy.write_row((*row, False))
 
-    def _keep_to_oneself(self) -> None:
-        self._check_owned()
-        for (grantee,) in self._session.execute(_GRANTEES, (self._table,)).fetchall():
+    def _check(self) -> None:
+        """That it is the role's own and nobody else's, and stays so until the end."""
+        self._session.execute(f"LOCK TABLE {self._table} IN ACCESS EXCLUSIVE MODE")
+        found = self._session.execute(_OWN, (self._table,)).fetchone()
+        if found is None:
+            raise self._refused("has rules, triggers, checks, children or policies, or is a view")
+        owner, is_own = found
+        if not is_own:
+            raise self._refused(f"is owned by {owner}")
+        columns = self._session.execute(_COLUMNS_OF, (self._table,)).fetchall()
+        kinds = tuple(kind.lower() for kind in _TYPES)
+        if columns != list(zip(_NAMES, kinds, strict=True)):
+            raise self._refused("has other columns")
+        for (grantee,) in self._seen_by():
             self._session.execute(f"REVOKE ALL ON {self._table} FROM {grantee} CASCADE")
-        if self._session.execute(_GRANTEES, (self._table,)).fetchall():
-            raise WarehouseError(f"others than its owner may read {self._table}: drop it")
+        if self._seen_by():
+            raise self._refused("others may read")
 
-    def _check_owned(self) -> None:
-        """That it is a table of the role's own: what another owns, another reads."""
-        owner, is_own, is_table = self._session.execute(
-            "SELECT pg_get_userbyid(relowner), pg_get_userbyid(relowner) = current_user,"
-            " relkind = 'r' AND NOT relhasrules AND NOT relhastriggers"
-            " FROM pg_class WHERE oid = to_regclass($1)",
-            (self._table,),
-        ).fetchone()
-        if not is_own or not is_table:
-            found = f"owned by {owner}" if not is_own else "no plain table"
-            raise WarehouseError(
-                f"the secrets relation {self._table} must be a table of the role that releases,"
-                f" found one {found}: drop it, or name another in dbt.secrets"
-            )
+    def _seen_by(self) -> list[tuple[str]]:
+        return self._session.execute(_GRANTEES, (self._table,)).fetchall()  # type: ignore[no-any-return]
 
 
+_OWN = """\
+SELECT pg_get_userbyid(relowner), pg_get_userbyid(relowner) = current_user
+FROM pg_class AS c
+WHERE oid = to_regclass($1) AND relkind = 'r' AND relchecks = 0 AND NOT relhasrules
+  AND NOT relhastriggers AND NOT relrowsecurity AND NOT relhassubclass
+  AND NOT EXISTS (SELECT FROM pg_inherits AS i WHERE i.inhrelid = c.oid)
+"""
+_COLUMNS_OF = """\
+SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
+WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND NOT atthasdef
+ORDER BY attnum
+"""
 _GRANTEES = """\
 SELECT DISTINCT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END
 FROM pg_class AS c, LATERAL (
@@ -176,24 +237,31 @@ def _duckdb(named: Named, session: _Session, name: tuple[str, ...]) -> Iterator[
 
     try:
         yield WaitingSecrets(session, name)
-    except duckdb.Error:
-        raise WarehouseError(
-            f"warehouse {named.name}: the secrets relation {'.'.join(name)} cannot be written:"
-            f" {named.database} is locked by another process, or read-only"
-        ) from None
+    except duckdb.Error as error:
+        raise _failed(named, name, error) from None
 
 
 @contextmanager
 def _postgres(named: Named, name: tuple[str, ...]) -> Iterator[WaitingSecrets]:
     import psycopg
 
+    from policy_engine.warehouse.postgres_session import PINNED
+
     try:
         with psycopg.connect(
             named.url, autocommit=True, connect_timeout=10, cursor_factory=psycopg.RawCursor
         ) as connection:
+            for statement in PINNED:
+                connection.execute(statement)
             yield _OfPostgres(connection, name[-2:])
-    except psycopg.Error:
-        raise WarehouseError(
-            f"warehouse {named.name}: the secrets relation {'.'.join(name)} cannot be written: the"
-            " server does not answer, or the role may not make a table in that schema"
-        ) from None
+    except psycopg.Error as error:
+        raise _failed(named, name, error) from None
+
+
+def _failed(named: Named, name: tuple[str, ...], error: Exception) -> WarehouseError:
+    """An error of the engine's, by its kind: its own text may quote rows."""
+    return WarehouseError(
+        f"warehouse {named.name}: what reads or writes the secrets relation {'.'.join(name)} failed"
+        f" ({type(error).__name__}): the warehouse does not answer, the role may not make or change"
+        " the table, or what a release reads is gone or of other types"
+    )

@@ -1,15 +1,15 @@
 """Whenever a release is killed: it is charged, it stands whole or not at all, and can be settled.
 
-Here a part of the kills; ``scripts/kill_test.py`` does them all. CRASH_KILLS and CRASH_EVERY say
-how many. What is asked after each is in ``crash_kills``, and docs/explanation/evidence-kills.md.
+Here a part of the kills; ``make kills`` does them all. CRASH_KILLS and CRASH_EVERY say how many.
+What is asked after each is in ``crash_kills``, and docs/explanation/evidence-kills.md.
 """
 
 import os
 
 import pytest
 
-KILLS = os.environ.get("CRASH_KILLS", "120")
-EVERY = os.environ.get("CRASH_EVERY", "10")
+KILLS = os.environ.get("CRASH_KILLS", "40")
+EVERY = os.environ.get("CRASH_EVERY", "20")
 SEED = os.environ.get("CRASH_SEED", "0")
 
 

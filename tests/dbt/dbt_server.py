@@ -1,12 +1,17 @@
 """Runs in the environment of dbt 1.x: many commands, and dbt is imported once.
 
-Importing it takes longer than most commands. Each line of standard input is a command as JSON, run
-in a fork, so that none sees what another left behind; its exit code is the line that answers.
+Importing it takes longer than most commands. Each connection is one command, run in a fork, so that
+none sees what another left behind: JSON and the file descriptors of its output come in, its exit
+code goes out. The server ends with its standard input, which is held by whoever started it.
 """
 
 import json
 import os
+import select
+import signal
+import socket
 import sys
+import traceback
 from contextlib import suppress
 
 
@@ -18,29 +23,56 @@ def main() -> None:
         import dbt.adapters.postgres  # noqa: F401
     from dbt.cli.main import cli
 
-    for line in sys.stdin:
-        asked = json.loads(line)
-        child = os.fork()
-        if child == 0:
-            _run(cli, asked)
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+    listening = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
+    while True:
+        ready, _, _ = select.select([sys.stdin, listening], [], [])
+        if sys.stdin in ready:
+            return
+        asking, _ = listening.accept()
+        if os.fork() == 0:
+            listening.close()
+            _answer(cli, asking)
+        asking.close()
 
 
-def _run(cli, asked) -> None:
+def _answer(cli, asking) -> None:
+    """Run what is asked in a fork of its own: its files and locks are free when it is answered."""
+    code = 70
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        text, files, _, _ = socket.recv_fds(asking, 1 << 16, 2)
+        while more := asking.recv(1 << 16):
+            text += more
+        running = os.fork()
+        if running == 0:
+            asking.close()
+            _run(cli, json.loads(text), *files)
+        for file in files:
+            os.close(file)
+        _, status = os.waitpid(running, 0)
+        code = os.waitstatus_to_exitcode(status)
+        asking.sendall(str(code if code >= 0 else 128 - code).encode())
+    finally:
+        os._exit(code)
+
+
+def _run(cli, asked, out, error) -> None:
     code = 70
     try:
         os.chdir(asked["folder"])
         os.environ.clear()
         os.environ.update(asked["environment"])
         nothing = os.open(os.devnull, os.O_RDONLY)
-        out = os.open(asked["out"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        for number, file in enumerate((nothing, out, out)):
+        for number, file in enumerate((nothing, out, error)):
             os.dup2(file, number)
+            os.close(file)
         sys.argv = ["dbt", *asked["words"]]
         cli(asked["words"])
     except SystemExit as leaving:
-        code = leaving.code if isinstance(leaving.code, int) else 1
+        code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

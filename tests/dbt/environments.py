@@ -1,4 +1,4 @@
-"""The versions of dbt that are tested: each in an environment of its own, made once and kept.
+"""Each version of dbt that is tested, in an environment of its own, made once and kept.
 
 They lie outside the checkout, in a folder that is named by what is pinned, so that a new pin is a
 new folder. Two workers may ask at once: a lock lets one make it and the other wait.
@@ -6,12 +6,15 @@ new folder. Two workers may ask at once: a lock lets one make it and the other w
 
 from __future__ import annotations
 
+import atexit
 import fcntl
+import functools
 import hashlib
 import json
 import os
 import platform
 import shutil
+import socket
 import subprocess
 import sys
 import tarfile
@@ -19,6 +22,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
@@ -63,9 +67,18 @@ ENVIRONMENTS: Mapping[str, Pins] = {
     ),
     "2": Pins(("dbt-core==2.0.0a4",), options=("--prerelease=allow",), library=_LIBRARY),
 }
+# An emulation of Snowflake, which cannot live beside our sqlglot. Later connectors have no module
+# that it reads; pyarrow is the one that our own environment has, and so is there already.
+FAKESNOW = Pins(
+    (
+        "fakesnow==0.12.1",
+        "snowflake-connector-python==4.8.1",
+        f"pyarrow=={version('pyarrow')}",
+    )
+)
 # DuckDB's library for dbt v2 is taken for Linux alone.
 _HAS_V2 = sys.platform == "linux" and platform.machine() == "x86_64"
-VERSIONS = tuple(version for version in ENVIRONMENTS if _HAS_V2 or version != "2")
+VERSIONS = tuple(name for name in ENVIRONMENTS if _HAS_V2 or name != "2")
 
 
 @dataclass(frozen=True)
@@ -84,13 +97,10 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Dbt:
-    """One version of dbt: its executable, and the environment it runs in.
-
-    ``executable`` needs no environment of its own: it may be put on PATH or named as it is.
-    """
+    """One version of dbt: its real executable, and the environment it runs in."""
 
     version: str
-    executable: Path
+    real: Path
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -98,17 +108,17 @@ class Dbt:
         """Whether it is the Rust binary."""
         return self.version.startswith("2")
 
+    @property
+    def executable(self) -> Path:
+        """What runs as ``real`` does, and does not import dbt 1.x each time.
+
+        It needs no environment of its own: it may be put on PATH or named as it is.
+        """
+        return self.real if self.is_v2 else _served(self.real).executable
+
     def environment(self) -> dict[str, str]:
         """What to run it with: quiet, no telemetry, no look for newer versions."""
-        return {
-            **{name: value for name, value in os.environ.items() if not name.startswith("DBT_")},
-            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-            "DBT_VERSION_CHECK": "false",
-            "DBT_USE_COLORS": "false",
-            "DBT_STATIC_ANALYSIS": "off",
-            "PATH": f"{self.executable.parent}{os.pathsep}{os.environ.get('PATH', '')}",
-            **self.extra,
-        }
+        return {**_quiet(), "PATH": _first_on_path(self.executable), **self.extra}
 
     def run(self, *words: str, project: Path, **extra: str) -> Done:
         """Run one command in a project whose profiles.yml lies in it; never raises."""
@@ -125,41 +135,68 @@ class Dbt:
 
     @contextmanager
     def served(self) -> Iterator[Runner]:
-        """``run``, for many commands: dbt 1.x is imported once for all of them."""
-        if self.is_v2:
-            yield self.run
-            return
-        python, script = (
-            self.executable.with_name("python"),
-            Path(__file__).with_name("dbt_server.py"),
-        )
-        with subprocess.Popen(
-            # -W: what a fork leaves to its parent is warned about.
-            [python, "-W", "ignore", script],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self.environment(),
-            text=True,
-            bufsize=1,
-        ) as server:
-            assert server.stdin is not None and server.stdout is not None
+        """``run``, for many commands."""
+        yield self.run
 
-            def run(*words: str, project: Path, **extra: str) -> Done:
-                with tempfile.NamedTemporaryFile(mode="r") as out:
-                    asked = {
-                        "words": _whole(words, project),
-                        "folder": str(project),
-                        "environment": {**self.environment(), **extra},
-                        "out": out.name,
-                    }
-                    server.stdin.write(json.dumps(asked) + "\n")
-                    answer = server.stdout.readline()
-                    if not answer:
-                        raise RuntimeError(f"dbt {self.version} ended: see what it wrote above")
-                    return Done(int(answer), out.read())
 
-            yield run
-            server.stdin.close()
+def _quiet() -> dict[str, str]:
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("DBT_")},
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "DBT_VERSION_CHECK": "false",
+        "DBT_USE_COLORS": "false",
+        "DBT_STATIC_ANALYSIS": "off",
+    }
+
+
+def _first_on_path(executable: Path) -> str:
+    return f"{executable.parent}{os.pathsep}{os.environ.get('PATH', '')}"
+
+
+# -I and -S: it starts in a few milliseconds. Its output is that of the fork that runs the command.
+_CLIENT = """\
+#!{python} -IS
+import json, os, socket, sys
+
+with socket.socket(socket.AF_UNIX) as server:
+    server.connect({address!r})
+    asked = {{"words": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}
+    socket.send_fds(server, [b" "], [1, 2])
+    server.sendall(json.dumps(asked).encode())
+    server.shutdown(socket.SHUT_WR)
+    answer = server.recv(9)
+sys.exit(int(answer) if answer else "the server of dbt ended")
+"""
+
+
+class _Server:
+    """dbt 1.x, imported once for all commands of this process; it ends with this process."""
+
+    def __init__(self, real: Path) -> None:
+        # A socket's path has at most 107 bytes, so it is not under pytest's folder.
+        folder = Path(tempfile.mkdtemp(prefix="dbt-", dir="/tmp"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        python, self.executable = real.with_name("python"), folder / "dbt"
+        address = str(folder / "socket")
+        self.executable.write_text(_CLIENT.format(python=python, address=address))
+        beside = folder / "python"
+        beside.write_text(f'#!/bin/sh\nexec "{python}" "$@"\n')
+        for script in (self.executable, beside):
+            script.chmod(0o755)
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(address)
+            listening.listen()
+            self._process = subprocess.Popen(
+                # -W: what a fork leaves to its parent is warned about.
+                [python, "-W", "ignore", Path(__file__).with_name("dbt_server.py"),
+                 str(listening.fileno())],
+                stdin=subprocess.PIPE,
+                pass_fds=[listening.fileno()],
+                env={**_quiet(), "PATH": _first_on_path(real)},
+            )  # fmt: skip
+
+
+_served = functools.cache(_Server)
 
 
 def _whole(words: tuple[str, ...], project: Path) -> list[str]:
@@ -168,14 +205,18 @@ def _whole(words: tuple[str, ...], project: Path) -> list[str]:
 
 def dbt_of(version: str) -> Dbt:
     """One version of dbt, made if it is not there."""
-    pins = ENVIRONMENTS[version]
-    folder = CACHE / f"dbt-{version}-{pins.digest()}"
+    return Dbt(version, environment(f"dbt-{version}", ENVIRONMENTS[version]) / "bin" / "dbt")
+
+
+def environment(name: str, pins: Pins) -> Path:
+    """An environment of these packages, made if it is not there."""
+    folder = CACHE / f"{name}-{pins.digest()}"
     with _alone(folder):
         if not (folder / "complete").exists():
             shutil.rmtree(folder, ignore_errors=True)
             _make(folder, pins)
             (folder / "complete").write_text(json.dumps(pins.packages) + "\n")
-    return Dbt(version, folder / "bin" / "dbt")
+    return folder
 
 
 @contextmanager

@@ -86,12 +86,12 @@ class Room:
 
     def reserve(self, digest: str) -> None:
         """Put a secret there, as 'policy-engine dbt reserve' does."""
-        columns = '"release_id" varchar(99), "salt" varchar(99), "text_md5" varchar(99)'
+        texts = '"release_id" varchar(99), "salt" varchar(99), "text_md5" varchar(99)'
         self.sql(
             "prod",
-            f"create table if not exists {SALTS} ({columns})",
+            f'create table if not exists {SALTS} ({texts}, "is_drawn" boolean)',
             f"delete from {SALTS}",
-            f"insert into {SALTS} values ('{NAME}', '{project.SECRET}', '{digest}')",
+            f"insert into {SALTS} values ('{NAME}', '{project.SECRET}', '{digest}', false)",
         )
 
 
@@ -301,7 +301,7 @@ def test_what_would_draw_at_every_read_is_refused(leaks, materialized):
 def test_the_environment_is_the_version_that_it_says(version):
     dbt = dbt_of(version)
     done = subprocess.run(
-        [dbt.executable, "--version"],
+        [dbt.real, "--version"],
         env=dbt.environment(),
         capture_output=True,
         text=True,

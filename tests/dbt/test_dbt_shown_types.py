@@ -75,6 +75,8 @@ def types_in_dbts_own_words(dbt: Dbt, dialect: str) -> dict[str, str]:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_version_tells_the_types_of_a_table(tmp_path, version, monkeypatch):
     dbt = project(tmp_path, monkeypatch, version, type="duckdb", path="shop.duckdb")
+    # dbt's own executable, as a user has it; the other tests import dbt 1.x once for all commands.
+    monkeypatch.setenv("POLICY_ENGINE_DBT", str(dbt_of(version).real))
     assert types_in_dbts_own_words(dbt, "duckdb") == KNOWN
 
 

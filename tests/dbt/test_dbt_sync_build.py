@@ -268,10 +268,11 @@ def released(runner: Runner, world: World, texts: dict[str, str]) -> list[dict[s
     database = world.folder / "prod.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute("create schema hidden")
-        connection.execute("create table hidden.salts (release_id text, salt text, text_md5 text)")
+        columns = "release_id text, salt text, text_md5 text, is_drawn boolean"
+        connection.execute(f"create table hidden.salts ({columns})")
         for name, text in texts.items():
             row = [name, _SECRET, md5_of(text)]
-            connection.execute("insert into hidden.salts values (?, ?, ?)", row)
+            connection.execute("insert into hidden.salts values (?, ?, ?, false)", row)
     words = ("build", "--target", "prod", "--exclude-resource-type", "unit_test")
     run(runner, world, *words)
     first = contents(database)

@@ -7,6 +7,7 @@ stands at a node. Two mutants with one text are one.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import sqlglot
 from sqlglot import exp
@@ -31,14 +32,11 @@ def mutants(text: str) -> Iterator[tuple[str, str]]:
     tree = sqlglot.parse_one(text, read="duckdb")
     seen = {tree.sql("duckdb", comments=False)}
     for place, node in enumerate(list(tree.walk())):
-        for number, (what, _) in enumerate(_changes(node)):
+        for what, replacement in _changes(node):
             copy = tree.copy()
-            there = list(copy.walk())[place]
-            _, replacement = list(_changes(there))[number]
-            if replacement is not there:
-                _put(there, replacement)
+            _put(next(islice(copy.walk(), place, None)), replacement)
             try:
-                mutant = copy.sql("duckdb", comments=False)
+                mutant = copy.sql("duckdb", comments=False, copy=False)
             except Exception:  # a tree that cannot be written is no text
                 continue
             if mutant not in seen:
@@ -54,7 +52,7 @@ def _put(node: exp.Expr, replacement: exp.Expr | None) -> None:
 
 
 def _changes(node: exp.Expr) -> Iterator[Change]:
-    """Lazily: a change of the node itself is made only when it is taken."""
+    """Each is of copies: the node stays as it is."""
     name = type(node).__name__
     if node.parent is not None:
         yield f"drop {name}", None

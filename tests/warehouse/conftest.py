@@ -5,17 +5,15 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "contract"))
-from debian import ensure
-from postgres import running
+sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("contract", "dbt")]
+from debian import postgresql  # noqa: E402
+from postgres import running  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def postgres_with_icu():
     """Debian's server: the wheel's is built without ICU."""
-    place = Path("/usr/lib/postgresql")
-    ensure("postgresql", lambda: any(place.glob("*/bin/initdb")))
-    with running(folder=next(place.glob("*/bin/initdb")).parent) as server:
+    with running(folder=postgresql()) as server:
         yield server
 
 

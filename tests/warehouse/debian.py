@@ -15,12 +15,13 @@ _POLICY = Path("/usr/sbin/policy-rc.d")
 
 def ensure(package: str, is_there: Callable[[], bool]) -> None:
     """Install a package unless it is there; of all workers only one at a time does."""
-    if is_there():
-        return
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        if is_there():
+            return
         raise RuntimeError(f"not here, and only root can install it: apt-get install {package}")
     with _LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        # Not before: a package that is being installed has its programs before its user.
         if is_there():
             return
         ours = not _POLICY.exists()
@@ -33,6 +34,13 @@ def ensure(package: str, is_there: Callable[[], bool]) -> None:
         finally:
             if ours:
                 _POLICY.unlink()
+
+
+def postgresql() -> Path:
+    """The programs of Debian's server, which is built with ICU."""
+    place = Path("/usr/lib/postgresql")
+    ensure("postgresql", lambda: any(place.glob("*/bin/initdb")))
+    return next(place.glob("*/bin/initdb")).parent
 
 
 def _apt(*words: str) -> None:

@@ -36,17 +36,28 @@ def z_scores(counts: list[int], units: int, rate: float) -> tuple[float, float]:
     return of_mean, of_variance
 
 
-def counts_of(warehouse, policy, draws: int = DRAWS) -> list[int]:
-    """How many units each of ``draws`` releases holds, by the certified text itself."""
+def counts_of(warehouse, policy, parts: int = 1) -> list[list[int]]:
+    """How many units of each of ``parts`` groups some releases hold, by the certified text itself.
+
+    With ``DRAWS / parts`` secrets, so that there are ``DRAWS`` counts.
+    """
     certificate, table = prepare(policy, default_project(policy.directory), warehouse)
     found = []
-    for _ in range(draws):
+    for _ in range(DRAWS // parts):
         with warehouse.sampled(policy, table, secrets.token_bytes(16)):
-            found.append(sum(warehouse.rows(certificate.sql).column("n").to_pylist()))
+            counts = warehouse.rows(certificate.sql).column("n").to_pylist()
+        found.append(counts + [0] * (parts - len(counts)))
     return found
 
 
-def check_law(warehouse, policy, units: int = 1000) -> None:
-    """200 draws of a policy that suppresses nobody, z within 4 for mean and variance."""
-    scores = z_scores(counts_of(warehouse, policy), units, float(policy.rate))
-    assert all(abs(z) < 4 for z in scores), scores
+def check_law(warehouse, policy, units: int = 1000, parts: int = 1) -> None:
+    """200 counts of a policy that suppresses nobody, z within 4 for mean and variance.
+
+    A secret draws ``units`` in each of ``parts`` groups: the groups are independent, so the mean of
+    their sums is as near, and hardly two secrets draw alike.
+    """
+    drawn, rate = counts_of(warehouse, policy, parts), float(policy.rate)
+    scores = z_scores([count for counts in drawn for count in counts], units, rate)
+    of_sums, _ = z_scores([sum(counts) for counts in drawn], units * parts, rate)
+    assert all(abs(z) < 4 for z in (*scores, of_sums)), (scores, of_sums)
+    assert len(set(map(tuple, drawn))) > len(drawn) / 20

@@ -35,6 +35,7 @@ class MariaDB:
     """One server, from ``start`` to ``close``; the user root has no password."""
 
     def __init__(self, *settings: str) -> None:
+        binary(SERVER)  # its package makes the user mysql
         # A socket's path has at most 107 bytes, so it is not under pytest's folder.
         self.folder = Path(tempfile.mkdtemp(prefix="maria-", dir="/tmp"))
         self.settings = settings

@@ -5,15 +5,19 @@ PySpark has one driver a process, so the warehouse under test joins it, in a ses
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 from policy_engine.warehouse.spark_session import quiet
 
 URL = "local[2]"
+# Thousands of small queries and short lives: the second compiler costs more than it gives.
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 class Server:
@@ -26,7 +30,9 @@ class Server:
 
         self.folder, self.url = folder, URL
         null = subprocess.DEVNULL
-        gateway = launch_gateway(popen_kwargs={"stdout": null, "stderr": null})
+        submit = {"PYSPARK_SUBMIT_ARGS": f"--driver-java-options '{JAVA}' pyspark-shell"}
+        with patch.dict(os.environ, submit):
+            gateway = launch_gateway(popen_kwargs={"stdout": null, "stderr": null})
         settings = {
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",

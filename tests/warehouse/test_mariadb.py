@@ -522,7 +522,8 @@ CHANGES = {
         "RENAME TABLE place.people TO place.other",
         "CREATE VIEW place.people AS SELECT id % 2 AS id, age FROM place.other"),
     "a column of another type": ("people", "ALTER TABLE place.people MODIFY id DOUBLE"),
-    "another engine": ("people", "ALTER TABLE place.people ENGINE = CONNECT"),
+    "another engine": ("people", "ALTER TABLE place.people MODIFY id BIGINT NOT NULL,"
+        " MODIFY age INT NOT NULL, ENGINE = CSV"),
     "another engine behind a view": ("grown", "CREATE OR REPLACE TABLE place.people"
         " (id BIGINT NOT NULL, age INT NOT NULL) ENGINE = CSV"),
 }  # fmt: skip
@@ -535,10 +536,7 @@ def test_what_is_altered_after_it_was_certified_is_not_read(place, tmp_path, cha
     asked = policy(tmp_path, "{age: keep}", relation=relation, order="age")
     with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
         _, table = prepare(asked, default_project(tmp_path), warehouse)
-        try:
-            place.sql(*statements)
-        except pymysql.Error:
-            pytest.skip("the server has no such engine")
+        place.sql(*statements)
         with pytest.raises(WarehouseError, match=r"made anew or altered|is stored by"):
             warehouse.fingerprint(asked, table, bytes(32))
 

@@ -7,14 +7,13 @@ DuckDB releases. What it cannot show: how Snowflake compares, hashes and truncat
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
 import pytest
 from alike import COLUMNS, POLICIES, ROWS, SECRET, _database, expected, policy_of
+from environments import FAKESNOW, environment
 
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.compiler import compiled_plan
@@ -24,25 +23,11 @@ from policy_engine.release import schema_of
 from policy_engine.verify.checks import compare
 from policy_engine.verify.proof import prove
 
-# Later connectors have no module that this emulation reads.
-PACKAGES = ("fakesnow==0.12.1", "snowflake-connector-python==4.8.1")
 NATIVE = {"VARCHAR": "varchar", "DOUBLE": "double", "TIMESTAMP": "timestamp_ntz"}
 
 
 @pytest.fixture(scope="session")
-def emulation(tmp_path_factory) -> Path:
-    """A Python with fakesnow, which cannot live beside our sqlglot."""
-    uv = shutil.which("uv") or str(Path(sys.executable).parent / "uv")
-    folder = tmp_path_factory.mktemp("fakesnow")
-    python = folder / "venv" / "bin" / "python"
-    subprocess.run([uv, "venv", "-q", "--python", sys.executable, folder / "venv"], check=True)
-    install = [uv, "pip", "install", "-q", "--python", python, *PACKAGES]
-    subprocess.run(install, check=True)
-    return python
-
-
-@pytest.fixture(scope="session")
-def emulated(emulation, tmp_path_factory) -> dict[str, object]:
+def emulated(tmp_path_factory) -> dict[str, object]:
     """What the emulation releases, or its error, by the policy's name."""
     file = tmp_path_factory.mktemp("people") / "people.parquet"
     with duckdb.connect(str(_database(len(ROWS))), read_only=True) as connection:
@@ -55,7 +40,7 @@ def emulated(emulation, tmp_path_factory) -> dict[str, object]:
     }
     runner = Path(__file__).parent / "fakesnow_run.py"
     done = subprocess.run(
-        [emulation, "-W", "ignore", runner],
+        [environment("fakesnow", FAKESNOW) / "bin" / "python", "-W", "ignore", runner],
         input=json.dumps(asked),
         capture_output=True,
         text=True,

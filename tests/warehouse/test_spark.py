@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from alike import COLUMNS, POLICIES, ROWS, SECRET, differences, expected, policy_of, rows_of
-from spark_server import running
+from spark_server import JAVA, running
 
 from policy_engine.compile.catalog import Kind
 from policy_engine.dialects.spark import spark_of
@@ -380,6 +380,8 @@ def test_the_command_releases_from_a_lasting_catalog_and_is_quiet(spark, tmp_pat
     conf.mkdir()
     (conf / "spark-defaults.conf").write_text(
         "spark.sql.catalogImplementation hive\n"
+        # No crash is tried here: the metastore need not be on the disk at once.
+        f"spark.driver.extraJavaOptions {JAVA} -Dderby.system.durability=test\n"
         f"spark.sql.warehouse.dir {tmp_path}/tables\n"
         "spark.driver.host 127.0.0.1\nspark.sql.shuffle.partitions 2\n"
         "spark.hadoop.javax.jdo.option.ConnectionURL"

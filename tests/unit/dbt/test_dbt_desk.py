@@ -279,6 +279,46 @@ def test_a_source_that_dbt_has_not_made_yet_is_reserved_by_its_declared_types(ro
     assert room.reserve().outcome == "reserved"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE towns_v1 ALTER n TYPE DOUBLE",
+        "CREATE TABLE t (age VARCHAR, town VARCHAR COLLATE NOACCENT, n BIGINT);"
+        " INSERT INTO t SELECT age, replace(town, 'north', 'nórth'), n FROM towns_v1;"
+        " DROP TABLE towns_v1; ALTER TABLE t RENAME TO towns_v1",
+    ],
+)
+def test_values_that_only_compare_equal_are_not_signed_for(built, change):
+    built.sql(change)
+    found = built.attest()
+    assert (found.outcome, "its rows are not what" in found.why) == ("refused", True)
+
+
+def test_a_policy_under_another_name_is_the_same_release(built):
+    built.attest()
+    policy = built.world.folder / "models/towns.privacy.yml"
+    policy.write_text(policy.read_text().replace("name: towns", "name: places", 1))
+    assert built.state() == "outdated"
+    assert built.attest().outcome == "refused"
+    assert built.entries() == ["committed"]
+
+
+def test_a_model_with_constraints_is_refused_before_anything_is_charged(room):
+    model = room.release.model
+    columns = {"n": {"name": "n", "constraints": [{"type": "check", "expression": "n < 20"}]}}
+    constrained = Node(model.id, {**model.data, "columns": columns})
+    with pytest.raises(NotReleasable, match="has constraints"):
+        room.reserve(replace(room.release, model=constrained))
+    assert room.entries() == []
+
+
+def test_a_table_that_is_no_place_for_secrets_is_said_before_anything_is_charged(room):
+    room.sql(f"CREATE TABLE {SALTS} (release_id TEXT, salt TEXT)")
+    with pytest.raises(WarehouseError, match="found one that is another table: drop it"):
+        room.reserve()
+    assert room.entries() == []
+
+
 def test_a_source_that_was_made_anew_after_the_draw_is_not_signed_for(built):
     built.sql(PEOPLE.format(people=2000))
     found = built.attest()

@@ -33,8 +33,8 @@
 
 {#- The pre-hook of a release: before the first row is drawn, it is reserved, and for exactly the
     text that is about to run. Where the release is built already, nothing is drawn or asked.
-    Its statement says that the secret was drawn with: where a failed model takes it back, nobody
-    saw a row; where it stays, as without transactions, the secret serves no second draw. -#}
+    Its statement says that the secret was drawn with: where a failed model takes that back, no row
+    stands; where it stays, as without transactions, the secret serves no second draw. -#}
 {% macro reserved(release, targets, salts) -%}
   {%- if execute and target.name in targets and not is_incremental() -%}
     {%- set where = model.original_file_path ~ ": " ~ release -%}
@@ -62,8 +62,25 @@
   {%- set name = policy_engine.salts_relation(salts) -%}
   {%- set relation = adapter.get_relation(database=name.database, schema=name.schema, identifier=name.identifier) -%}
   {%- if not relation -%}{%- do return([]) -%}{%- endif -%}
+  {%- if target.type == 'postgres' -%}{%- do policy_engine.check_own(name) -%}{%- endif -%}
   {%- set asked -%}
     select {{ adapter.quote('text_md5') }} from {{ name }} where {{ adapter.quote('release_id') }} = '{{ release | replace("'", "''") }}' and not {{ adapter.quote('is_drawn') }}
   {%- endset -%}
   {%- do return(run_query(asked).columns[0].values() | list) -%}
+{% endmacro %}
+
+{#- What another role has made, or may read, holds no secret. -#}
+{% macro check_own(name) %}
+  {%- set asked -%}
+    select count(*) from pg_catalog.pg_class as c
+    where c.oid = pg_catalog.to_regclass('{{ name | string | replace("'", "''") }}') and c.relkind = 'r'
+      and pg_catalog.pg_get_userbyid(c.relowner) = current_user
+      and c.relchecks = 0 and not (c.relhasrules or c.relhastriggers or c.relrowsecurity or c.relhassubclass)
+      and not exists (select from pg_catalog.pg_inherits as i where i.inhrelid = c.oid)
+      and not exists (select from pg_catalog.aclexplode(c.relacl) as x where x.grantee <> c.relowner)
+      and not exists (select from pg_catalog.pg_attribute as a where a.attrelid = c.oid and a.attacl is not null)
+  {%- endset -%}
+  {%- if run_query(asked).columns[0].values()[0] != 1 -%}
+    {{ exceptions.raise_compiler_error(model.original_file_path ~ ": " ~ name ~ " is not a plain table of the role that runs dbt, or others may read it, so that its secrets are none. Take the grant or the table away, and run 'policy-engine dbt reserve'.") }}
+  {%- endif -%}
 {% endmacro %}
