@@ -156,6 +156,8 @@ def _story(version: str, engine: str, folder: Path) -> dict[str, object]:
         story["dev reserve"] = room.engine_says("dbt", "reserve", "--target", "dev")
         story["unreserved"] = room.builds()
         story["unreserved rows"] = room.rows()
+        if engine == "postgres":
+            _planted(room, story)
         story["reserved"] = room.asks("reserve")
         story["reserved twice"] = room.asks("reserve")
         story["built"] = room.builds()
@@ -170,6 +172,19 @@ def _story(version: str, engine: str, folder: Path) -> dict[str, object]:
         _over_budget(room, story)
         _tampered(room, story)
         return story
+
+
+def _planted(room: Room, story: dict[str, object]) -> None:
+    """Somebody else puts a secret of theirs where dbt will look."""
+    salts = "prod.policy_engine_salts"
+    room.sql("create role ana")
+    room.sql(f"create table {salts} (release_id text, salt text, text_md5 text, is_drawn boolean)")
+    room.sql(f"insert into {salts} values ('{NAME}', '{'0' * 32}', 'any', false)")
+    room.sql(f"alter table {salts} owner to ana")
+    story["planted"] = room.builds()
+    story["planted rows"] = room.rows()
+    story["planted reserve"] = room.asks("reserve")
+    room.sql(f"drop table {salts}")
 
 
 def _again(room: Room, story: dict[str, object]) -> None:
@@ -233,6 +248,16 @@ def test_what_is_not_reserved_is_not_built(story):
     assert story["unreserved"]["code"] == 1
     assert "is not reserved" in story["unreserved"]["out"]
     assert story["unreserved rows"] == []
+
+
+def test_no_sample_is_drawn_by_somebody_elses_secret(story):
+    if "planted" not in story:
+        return  # an embedded database has one user
+    assert story["planted"]["code"] == 1
+    assert "is not a plain table of the role that runs dbt" in story["planted"]["out"]
+    assert story["planted rows"] == []
+    assert story["planted reserve"]["code"] == 3
+    assert "is owned by ana" in story["planted reserve"]["err"]
 
 
 def test_a_reservation_is_charged_once(story):
