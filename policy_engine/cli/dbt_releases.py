@@ -111,7 +111,7 @@ def status(
     Example: policy-engine dbt status --target prod
     """
     from policy_engine.dbt.desk import open_desk
-    from policy_engine.dbt.status import standing
+    from policy_engine.dbt.status import left_behind, standing
 
     place = _place(project_dir, profiles_dir, target, vars)
     if not _is_released(place, format):
@@ -119,8 +119,14 @@ def status(
     releases = place.releases(place.parsed())
     with open_desk(place) as desk:
         found = standing(desk, releases)
+        others = left_behind(desk, releases, place.target)
     document = {"target": place.target, "releases": [_standing(each) for each in found]}
     emit(document, "\n".join(_standing_line(each) for each in found), format)
+    for entry in others:
+        note(
+            f"entry {entry.id} paid for {entry.run['target']}, which is of no policy of the project"
+            " as it is now: its policy was removed or renamed, or other --vars name it otherwise"
+        )
     if not all(each.is_good for each in found):
         raise typer.Exit(1)
 

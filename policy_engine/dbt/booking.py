@@ -81,7 +81,7 @@ def reserve(
             if not fresh:
                 _refuse(_CHARGED.format(b.release.id, why) for b in bookings if (why := b.past()))
             found += [booking.run() for booking in bookings]
-    order = {release.id: place for place, (release, _) in enumerate(releases)}
+    order = {release.id: number for number, (release, _) in enumerate(releases)}
     return tuple(sorted(found, key=lambda each: order[each.release.id]))
 
 
@@ -135,10 +135,10 @@ def _refuse(reasons: Iterable[str]) -> None:
 
 def last_of(project: Project, ledger: Ledger, release: DbtRelease) -> Entry | None:
     """The entry that was charged last for a release; None where none was."""
-    return ledger.last_at(_place(project, release))
+    return ledger.last_at(place(project, release))
 
 
-def _place(project: Project, release: DbtRelease) -> str:
+def place(project: Project, release: DbtRelease) -> str:
     """What all releases of one table have in common, whatever their policy is called."""
     named = replace(release.policy, name=release.id)
     return place_of(named, ends_of(project, release))
@@ -281,7 +281,7 @@ class Booking:
 
     @property
     def _place(self) -> str:
-        return _place(self.desk.project, self.release)
+        return place(self.desk.project, self.release)
 
     @property
     def _of(self) -> str:

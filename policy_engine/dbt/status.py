@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.books import has_ledger, open_ledger, trusted_keys
-from policy_engine.dbt.booking import is_outdated, last_of
+from policy_engine.dbt.booking import is_outdated, last_of, place
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape
@@ -50,6 +50,24 @@ def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Standing, ..
         return tuple(
             _of_entry(desk, each, last_of(desk.project, ledger, each)) for each in releases
         )
+
+
+def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tuple[Entry, ...]:
+    """What was paid for in a target and is of no release of the project's as it is now.
+
+    Its policy was removed or renamed, or dbt puts it elsewhere with other variables.
+
+    Raises:
+        LedgerError: as it says.
+    """
+    if not has_ledger(desk.project):
+        return ()
+    known = {place(desk.project, release) for release in releases}
+    with open_ledger(desk.project) as ledger:
+        last = {entry.request: entry for entry in ledger.entries() if entry.state != "cancelled"}
+    end = f".{target}.certificate.json"
+    others = (entry for request, entry in last.items() if request not in known)
+    return tuple(entry for entry in others if str(entry.run.get("certificate")).endswith(end))
 
 
 def _of_entry(desk: Desk, release: DbtRelease, entry: Entry | None) -> Standing:

@@ -24,7 +24,7 @@ from policy_engine.dbt.outdated import outdated
 from policy_engine.dbt.project_policies import read_policies
 from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.releases import DbtRelease
-from policy_engine.dbt.status import standing
+from policy_engine.dbt.status import left_behind, standing
 from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import NotReleasable, PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy
@@ -301,6 +301,14 @@ def test_a_policy_under_another_name_is_the_same_release(built):
     assert built.state() == "outdated"
     assert built.attest().outcome == "refused"
     assert built.entries() == ["committed"]
+
+
+def test_what_is_of_no_policy_any_more_is_not_forgotten(built):
+    built.attest()
+    assert built.at_desk(lambda desk, pairs: left_behind(desk, (pairs[0][0],), "prod")) == ()
+    [entry] = built.at_desk(lambda desk, _: left_behind(desk, (), "prod"))
+    assert (entry.id, entry.run["target"]) == (2, "prod.main.towns_v1")
+    assert built.at_desk(lambda desk, _: left_behind(desk, (), "dev")) == ()
 
 
 def test_a_model_with_constraints_is_refused_before_anything_is_charged(room):
