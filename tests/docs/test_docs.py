@@ -254,7 +254,9 @@ def test_every_message_of_troubleshooting_is_one_of_ours() -> None:
     terms = re.findall(r"^(`.+)\n: ", page, re.MULTILINE)
     assert len(terms) > 40
     laws = "\n".join(f"{code} {law.text}\n{law.remedy}" for code, law in LAWS.items())
-    messages = f"{_messages()}\n{laws}"
+    macros = sorted((ROOT / "policy_engine/dbt/package/macros").glob("*.sql"))
+    told_by_dbt = "\n".join(path.read_text("utf-8") for path in macros)
+    messages = f"{_messages()}\n{laws}\n{told_by_dbt}"
     for shown in (s for term in terms for s in re.findall(r"`([^`]+)`", term)):
         for part in (p.strip(" :.'") for p in re.split("[…;]", shown)):
             assert part in messages, f"{shown}: {part!r}"
