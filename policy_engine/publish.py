@@ -170,6 +170,7 @@ def publish_file(
     aside, certificate_aside = _aside(release, own), _aside(certificate, own)
     with _explained(release):
         release.parent.mkdir(parents=True, exist_ok=True)
+    with _explained(release, _REASONS | _OF_A_TWIN):
         try:
             _write_parquet(rows, aside, metadata)
             digest = file_digest(aside)
@@ -391,10 +392,17 @@ _REASONS = {
 }
 
 
+# The folder was made, so what is missing is what was written there: see ``recover``.
+_OF_A_TWIN = {
+    errno.ENOENT: "what was written aside is gone, as after a run of the same release beside this"
+    " one; run the command again"
+}
+
+
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def _explained(path: Path, reasons: Mapping[int, str] = _REASONS) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
+        reason = reasons.get(error.errno or 0, error.strerror or type(error).__name__)
         raise FileError(f"{path} could not be written: {reason}; nothing was published") from None

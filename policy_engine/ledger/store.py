@@ -372,11 +372,12 @@ class Ledger:
         unbroken chain, and is found by the witness, or by comparing the head with one kept
         elsewhere.
         """
+        seen = self._witness.seen() if self._witness is not None else None
         chain = self._chain()
         for record in chain:
             check_signature(record, self._trust, self._records.where)
         if self._witness is not None:
-            self._witness.check_chain(chain, self._records.where)
+            self._witness.check_chain(seen, chain, self._records.where)
         entries_of(chain, self._records.where)
         check_states(chain, self._records.where)
         self._records.check()

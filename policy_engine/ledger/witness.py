@@ -46,9 +46,12 @@ class Witness:
             self._compare(seen, tail[0] if tail else None, ends, records.where)
             verified(tail[1:], records.where, seen)
 
-    def check_chain(self, chain: Sequence[Record], where: str) -> None:
-        """The same of a chain from its first record on that is verified already."""
-        seen = self.seen()
+    def check_chain(self, seen: Head | None, chain: Sequence[Record], where: str) -> None:
+        """The same of a chain from its first record on that is verified already.
+
+        ``seen`` is what was seen before the chain was read: what is noted later may be of a record
+        that another process has written since.
+        """
         if seen is not None and seen.records:
             found = chain[seen.records - 1] if seen.records <= len(chain) else None
             self._compare(seen, found, chain[-1] if chain else None, where)

@@ -97,6 +97,7 @@ def test_files_have_the_time_of_their_certificate(tmp_path):
         (errno.EROFS, "the file system is read-only"),
         (errno.EACCES, "permission is denied"),
         (errno.EIO, "Input/output error"),
+        (errno.ENOENT, "what was written aside is gone, .+; run the command again"),
     ],
 )
 @pytest.mark.parametrize("replace", [False, True])

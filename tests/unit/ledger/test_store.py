@@ -591,6 +591,25 @@ def test_a_record_that_is_shown_by_its_number_alone_is_not_there(path, tmp_path)
             assert "has seen record 2 of the ledger, and now it has no such record" in said
 
 
+def test_what_is_written_and_seen_while_the_chain_is_verified_is_not_missing(path, tmp_path):
+    witness = Witness(tmp_path / "head")
+    with (
+        Ledger.open(path, TRUST, witness=witness) as ledger,
+        Ledger.open(path, TRUST, witness=witness) as beside,
+    ):
+        ledger.reserve(charge())
+        read = ledger._records.read
+
+        def read_and_be_overtaken():
+            chain = read()
+            beside.reserve(charge())
+            return chain
+
+        ledger._records.read = read_and_be_overtaken
+        assert ledger.verify().records == 1
+        assert witness.seen().records == 2
+
+
 def test_what_was_given_back_is_not_released_by_an_index_that_hides_it(path):
     """The cancellation stands in the table, and the store does not find it by its entry."""
     with Ledger.open(path, TRUST) as ledger:
