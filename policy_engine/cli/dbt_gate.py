@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.dbt_releases import ProfilesOption, ProjectOption, TargetOption
+from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
 from policy_engine.cli.output import json_text, note
 from policy_engine.errors import FileError, NothingChecked
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
 from policy_engine.cli.output import Format, FormatOption, brief, emit, note, number, shown
 from policy_engine.errors import UsageError
 
@@ -18,16 +20,6 @@ if TYPE_CHECKING:
     from policy_engine.dbt.status import Standing
     from policy_engine.ledger.entry import Entry
 
-ProjectOption = Annotated[
-    Path | None,
-    typer.Option("--project-dir", help="The folder of dbt_project.yml; default: here, or above."),
-]
-ProfilesOption = Annotated[
-    Path | None, typer.Option("--profiles-dir", help="The folder of profiles.yml.")
-]
-TargetOption = Annotated[
-    str | None, typer.Option("--target", help="The target; default: the profile's.")
-]
 VarsOption = Annotated[
     str | None, typer.Option("--vars", help="Variables of the project, as dbt takes them: YAML.")
 ]
@@ -148,8 +140,7 @@ def build(
     _check_words(context.args)
     place = _place(project_dir, profiles_dir, target, vars)
     if place.is_released_in:
-        if "--empty" in context.args:
-            raise UsageError(f"a release is not built with --empty in the target {place.target}")
+        _check_whole(context.args, place.target)
         _emit_reserved(place, _reserved(place, fresh=fresh), Format.text)
     failed: BaseException | None = None
     try:
@@ -162,6 +153,8 @@ def build(
         raise failed
 
 
+_OFF = {"", "0", "false", "f", "no", "n", "off"}  # as dbt reads a variable
+_PARTS = {"--empty": "DBT_EMPTY", "--sample": "DBT_SAMPLE"}
 _OURS = {"--target", "-t", "--vars", "--project-dir", "--profiles-dir"}
 
 
@@ -173,6 +166,15 @@ def _check_words(words: list[str]) -> None:
             raise UsageError(f"{option} stands behind --, where dbt alone sees it: put it before")
         if option == "--profile":
             raise UsageError("--profile: a release is made in the project's own profile")
+
+
+def _check_whole(words: list[str], target: str) -> None:
+    """That dbt builds what is proved, and no part of it."""
+    for option, variable in _PARTS.items():
+        if any(word.partition("=")[0] == option for word in words):
+            raise UsageError(f"a release is not built with {option} in the target {target}")
+        if os.environ.get(variable, "").lower() not in _OFF:
+            raise UsageError(f"a release is not built with {variable} in the target {target}")
 
 
 def _place(

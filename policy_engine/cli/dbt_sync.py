@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption
 from policy_engine.cli.output import Format, FormatOption, emit, note
 
 if TYPE_CHECKING:
@@ -14,21 +15,11 @@ if TYPE_CHECKING:
     from policy_engine.dbt.release_model import ReleaseModel
     from policy_engine.dbt.sync import Synced
 
-ProjectOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--project-dir",
-        envvar="DBT_PROJECT_DIR",
-        help="The folder of dbt_project.yml; default: here, or above.",
-    ),
-]
-ProfilesOption = Annotated[
-    Path | None, typer.Option("--profiles-dir", help="The folder of profiles.yml.")
-]
-TargetOption = Annotated[
+# No DBT_TARGET: the model has one text, whatever target somebody's shell is set to.
+DialectTargetOption = Annotated[
     str | None,
     typer.Option(
-        "--target", help="The target whose dialect is written; default: where releases go."
+        "--target", "-t", help="The target whose dialect is written; default: where releases go."
     ),
 ]
 
@@ -75,7 +66,7 @@ def init(
 def sync(
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
-    target: TargetOption = None,
+    target: DialectTargetOption = None,
     manifest: Annotated[
         Path | None, typer.Option(help="A manifest.json in which sources are looked up as well.")
     ] = None,

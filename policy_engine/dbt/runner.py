@@ -17,6 +17,8 @@ from policy_engine.errors import FileError, WarehouseError
 VARIABLE = "POLICY_ENGINE_DBT"
 """The environment variable that names the dbt to run; the default is ``dbt`` on PATH."""
 
+# A release is made in the project's own profile, which is where the targets are read.
+_PROFILE = "DBT_PROFILE"
 _LAST_LINES = 12
 
 
@@ -46,6 +48,7 @@ class Dbt:
             done = subprocess.run(
                 command,
                 cwd=self.project,
+                env={name: value for name, value in os.environ.items() if name != _PROFILE},
                 check=False,
                 text=True,
                 encoding="utf-8",

@@ -11,10 +11,6 @@ from collections.abc import Mapping
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from policy_engine.dbt.naming import dialect_of
 from policy_engine.dbt.project import DbtProject
@@ -22,8 +18,8 @@ from policy_engine.dialects import DIALECTS, Dialect, dialect_named
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.environment import filled
 from policy_engine.policy.project import Profile, Warehouse
+from policy_engine.warehouse.profiles import FILE, profiles_in, resolved
 
-FILE = "profiles.yml"
 PRODUCTION = "prod"
 
 
@@ -97,7 +93,7 @@ def read_targets(
     """
     environ = os.environ if environ is None else environ
     file = profiles_file(project, folder, environ)
-    profiles = _profiles(file)
+    profiles = profiles_in(file)
     found = profiles.get(project.profile)
     outputs = found.get("outputs") if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(outputs, dict):
@@ -121,14 +117,6 @@ def profiles_file(project: DbtProject, folder: Path | None, environ: Mapping[str
             return each / FILE
     looked = " and ".join(dict.fromkeys(str(each) for each in folders))
     raise FileError(f"there is no {FILE} in {looked}; name its folder with --profiles-dir")
-
-
-def _profiles(file: Path) -> Mapping[str, Any]:
-    try:
-        found = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, YAMLError):
-        raise FileError(f"{file} cannot be read as YAML") from None
-    return found if isinstance(found, dict) else {}
 
 
 def _target(name: str, output: object, environ: Mapping[str, str]) -> Target:
@@ -166,8 +154,6 @@ def warehouse_of(project: DbtProject, targets: Targets, target: str) -> Warehous
     Raises:
         FileError, WarehouseError: it cannot be connected to from here.
     """
-    from policy_engine.warehouse.profiles import resolved
-
     profile = Profile(targets.profile, target, targets.file.parent, project.directory)
     # dbt runs in the project's folder, and a path in the profile starts there.
     with chdir(project.directory):

@@ -38,7 +38,7 @@ def resolved(named: Warehouse, environ: Mapping[str, str] | None = None) -> Ware
         return named
     environ = os.environ if environ is None else environ
     file = _file(profile, environ)
-    output = _output(profile, _profiles(file), file)
+    output = _output(profile, profiles_in(file), file)
     values = {key: _value(value, key, file, environ) for key, value in output.items()}
     kind = str(values.get("type"))
     if kind not in _KINDS:
@@ -63,7 +63,12 @@ def _file(profile: Profile, environ: Mapping[str, str]) -> Path:
     raise FileError(f"there is no {FILE} in {looked}; {remedy}")
 
 
-def _profiles(file: Path) -> Mapping[str, Any]:
+def profiles_in(file: Path) -> Mapping[str, Any]:
+    """The profiles of a profiles.yml by name, as they stand there.
+
+    Raises:
+        FileError: it cannot be read.
+    """
     try:
         found = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, YAMLError):

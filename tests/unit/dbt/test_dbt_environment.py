@@ -1,0 +1,78 @@
+"""The commands of ``policy-engine dbt`` under dbt's own environment variables."""
+
+import json
+import sys
+
+import pytest
+from dbt_sync_world import World
+from typer.testing import CliRunner
+
+from policy_engine.cli.main import app
+from policy_engine.dbt.runner import VARIABLE, Dbt
+from policy_engine.errors import UsageError
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch) -> World:
+    folder = tmp_path / "project"
+    monkeypatch.setenv("DBT_PROJECT_DIR", str(folder))
+    monkeypatch.delenv("DBT_PROFILES_DIR", raising=False)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    made = World.at(folder)
+    made.policy()
+    return made
+
+
+def run(*words: str):
+    return CliRunner().invoke(app, ["dbt", *words])
+
+
+@pytest.mark.parametrize("command", ["reserve", "attest", "status"])
+def test_the_project_and_the_target_are_those_of_the_environment(world, monkeypatch, command):
+    monkeypatch.setenv("DBT_TARGET", "dev")
+    done = run(command)
+    assert done.exit_code == 0, done.output
+    assert "nothing is released in the target dev" in done.output
+    monkeypatch.setenv("DBT_TARGET", "nowhere")
+    done = run(command)
+    assert isinstance(done.exception, UsageError)
+    assert "has no target nowhere; it has dev, prod" in str(done.exception)
+    assert "in the target dev" in run(command, "-t", "dev").output
+
+
+def test_sync_writes_one_text_whatever_target_a_shell_is_set_to(world, monkeypatch):
+    assert run("sync").exit_code == 0
+    monkeypatch.setenv("DBT_TARGET", "nowhere")
+    assert "nothing to change" in run("sync").output
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "told"),
+    [
+        (["--", "--empty"], {}, "--empty"),
+        (["--", "--sample=1 day"], {}, "--sample"),
+        ([], {"DBT_EMPTY": "1"}, "DBT_EMPTY"),
+        ([], {"DBT_SAMPLE": "1 day"}, "DBT_SAMPLE"),
+    ],
+)
+def test_a_release_is_built_whole(world, monkeypatch, words, variables, told):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    done = run("build", "--target", "prod", *words)
+    assert isinstance(done.exception, UsageError)
+    assert str(done.exception) == f"a release is not built with {told} in the target prod"
+
+
+def test_a_release_is_of_the_projects_own_profile(tmp_path, monkeypatch):
+    shown = tmp_path / "dbt"
+    shown.write_text(
+        f"#!{sys.executable}\nimport json, os\nprint(json.dumps([dict(os.environ)]))\n"
+    )
+    shown.chmod(0o755)
+    monkeypatch.setenv(VARIABLE, str(shown))
+    monkeypatch.setenv("DBT_PROFILE", "another")
+    monkeypatch.setenv("DBT_DEFER", "1")
+    [found] = json.loads(Dbt(tmp_path).run("parse"))
+    assert "DBT_PROFILE" not in found
+    assert found["DBT_DEFER"] == "1"
