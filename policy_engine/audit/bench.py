@@ -74,6 +74,8 @@ class Place:
     policy: Policy
     columns: tuple[Column, ...]
     warehouse: str
+    is_folder: bool = False
+    is_delta: bool = False
 
     def fits(self, people: People) -> bool:
         """Whether the key's type has a value for every person."""
@@ -122,10 +124,20 @@ class Place:
                 self._insert(connection, quoted(*self._parts(source.relation)), rows)
             elif path is not None and path.suffix.lower() not in CSV_FILES:
                 self._insert(connection, "made", rows)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                name = str(path).replace("'", "''")
-                connection.execute(f"COPY made TO '{name}' (FORMAT parquet)")
+                self._write(connection, path)
         return database
+
+    def _write(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+        """Write the table ``made`` as what the source is."""
+        if self.is_delta:
+            from deltalake import write_deltalake
+
+            write_deltalake(path, connection.sql("FROM made").to_arrow_table())
+            return
+        file = path / "made.parquet" if self.is_folder else path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        name = str(file).replace("'", "''")
+        connection.execute(f"COPY made TO '{name}' (FORMAT parquet)")
 
     def _parts(self, relation: str) -> tuple[str, str]:
         """The schema and the name of a relation of the warehouse's one database."""

@@ -143,7 +143,10 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
             " same columns: one secret releases the same rows on both"
         )
     table, text = _schema(policy, project)
-    place = Place(_relative(policy), table.columns, project.warehouse.name)
+    is_delta = table.is_folder and bool(table.parts)
+    place = Place(
+        _relative(policy), table.columns, project.warehouse.name, table.is_folder, is_delta
+    )
     plan = pairs_for(policy, table, seed)
     pairs = tuple(pair for pair in plan.pairs if place.fits(pair.one))
     small = [pair.name for pair in plan.pairs if pair not in pairs]

@@ -8,7 +8,9 @@ from pathlib import Path
 from random import Random
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
+from deltalake import write_deltalake
 
 from policy_engine.audit.people import MOST_PEOPLE, pairs_for
 from policy_engine.audit.policies import audit, prepared
@@ -164,6 +166,21 @@ def test_an_absolute_path_is_read_in_the_temporary_folder(people, tmp_path):
     made = prepared(policy, project_of(policy, tmp_path), 0)
     assert "'people.parquet'" in made.certificate.sql
     assert made.notes == ("the source was read as people.parquet, in a temporary folder",)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_delta", [False, True])
+def test_a_folder_is_made_as_what_it_is(people, tmp_path, is_delta):
+    made = tmp_path / "visits"
+    if is_delta:
+        write_deltalake(made, pq.read_table(people), partition_by=["sex"])
+    else:
+        made.mkdir()
+        people.rename(made / "people.parquet")
+    policy = policy_of(tmp_path, source="path: visits, unit: {key: id}")
+    text = prepared(policy, project_of(policy, tmp_path), 0).certificate.sql
+    assert ('"temp"."main"."visits"' if is_delta else "'visits/**/*.parquet'") in text
+    assert not audit(policy, runs=100).broken
 
 
 def test_an_earlier_sample_is_not_part_of_what_is_claimed(people, tmp_path):
