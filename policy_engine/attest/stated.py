@@ -126,7 +126,7 @@ def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> I
     yield is_a_person(shape.unit, source)
     yield source + STAYS
     yield from ALWAYS
-    yield from of_its_file(source, is_parquet=shape.is_file)
+    yield from of_its_file(source, is_parquet=shape.is_of_a_file)
 
 
 def _stays_open(text: str) -> bool:

@@ -17,6 +17,7 @@ from policy_engine.expressions.value_map import Entry, value_map
 from policy_engine.expressions.values import Value
 from policy_engine.policy.recodings import Recoding
 
+_LOADED = "temp.main."
 ROW_UNIT = "row"
 """The privacy unit where one row is one person."""
 
@@ -166,6 +167,11 @@ class ReleaseShape:
     filtered: bool
     order: tuple[Term, ...]
     replaces: bool
+
+    @property
+    def is_of_a_file(self) -> bool:
+        """Whether the rows are those of a file: read by the text, or loaded before it."""
+        return self.is_file or self.source.startswith(_LOADED)
 
     @property
     def ordered(self) -> bool:

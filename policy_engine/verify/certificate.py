@@ -162,7 +162,7 @@ def _all_assumptions(
         is_a_person(policy.source.key or ROW_UNIT, source),
         source + STAYS,
         *ALWAYS,
-        *of_its_file(source, is_parquet=shape.is_file),
+        *of_its_file(source, is_parquet=shape.is_of_a_file),
     )
     # A release runs on a connection of its own, where no macro is in reach.
     left = [text for text in proved if text not in known and text != BUILT_INS]

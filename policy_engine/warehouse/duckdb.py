@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,10 @@ from policy_engine.policy.models import CSV_FILES, SOURCE_FILES
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.arrow import portable
+from policy_engine.warehouse.delta import is_delta, make_view, snapshot_of
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
-from policy_engine.warehouse.fingerprints import (
-    FilesState,
-    digest_of,
-    digest_of_files,
-    state_of_files,
-)
+from policy_engine.warehouse.fingerprints import Files, FilesState, digest_of, files_at
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.parquet_folder import check_alike, files_in, partitions_of
 from policy_engine.warehouse.quoting import quoted
@@ -59,6 +56,7 @@ class DuckDBWarehouse:
         self._name = name if database is not None else ""
         self._written = database if writable else None
         self._before: FilesState | None = None
+        self._snapshot: Files | None = None
         try:
             self._connection = connect(self._spill.path, memory_limit, threads)
             self._sample = DrawnSample(self._connection)
@@ -106,9 +104,11 @@ class DuckDBWarehouse:
         _check_file(path, source.path)
         if path.suffix.lower() in CSV_FILES:
             return self._csv(path, source.path)
+        if path.is_dir() and is_delta(path):
+            return self._delta(path, source.path)
         self._search(directory, source.path)
         # Described now: what is fingerprinted must be what was certified.
-        self._before = state_of_files(path)
+        self._before = files_at(path).state()
         files = files_in(path, source.path) if path.is_dir() else []
         if files:
             check_alike(self._connection, path, files)
@@ -140,7 +140,7 @@ class DuckDBWarehouse:
     def _csv(self, path: Path, name: str) -> Table:
         """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
         # Loaded now, and not read again: what is fingerprinted must be what was loaded.
-        self._before = state_of_files(path)
+        self._before = files_at(path).state()
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
         header = _csv_header(path, delimiter)
         malformed = FileError(
@@ -154,6 +154,17 @@ class DuckDBWarehouse:
                 " escape = '\"', columns = ?)",
                 [str(path), delimiter, header],
             )
+        return self._loaded(name)
+
+    def _delta(self, folder: Path, name: str) -> Table:
+        """A Delta table as a temporary view of the files of its last version."""
+        found = snapshot_of(folder, name)
+        self._snapshot, self._before = found.files, found.files.state()
+        make_view(self._connection, found, name)
+        return replace(self._loaded(name), is_folder=True)
+
+    def _loaded(self, name: str) -> Table:
+        """What the connection itself holds of a file."""
         columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
         return Table(
             tuple(Column(row[0], row[1]) for row in columns),
@@ -289,7 +300,7 @@ class DuckDBWarehouse:
         if table.path is not None:
             path = policy.directory / table.path
             with withheld(FileError(f"{path} cannot be read")):
-                found = digest_of_files(path)
+                found = self._files(policy, table).digest()
             if self._state(policy, table) != before:
                 raise _changed(table.name)
             return found
@@ -336,9 +347,11 @@ class DuckDBWarehouse:
                 self._sample.drop(name)
 
     def _state(self, policy: Policy, table: Table) -> FilesState | None:
-        if table.path is None:
-            return None
-        return state_of_files(policy.directory / table.path)
+        return None if table.path is None else self._files(policy, table).state()
+
+    def _files(self, policy: Policy, table: Table) -> Files:
+        # Of a Delta table those of the version that was described; a later one is not read.
+        return self._snapshot or files_at(policy.directory / str(table.path))
 
     def _draw(self, name: str, policy: Policy, table: Table, secret: bytes) -> None:
         bound = threshold(policy.rate)

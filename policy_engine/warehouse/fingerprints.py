@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -51,33 +52,46 @@ FilesState = tuple[tuple[object, ...], ...]
 """Name, inode, size and time of each file; nothing where there is none."""
 
 
-def files_of(path: Path) -> list[Path]:
-    """A file, or the Parquet files of a folder and those below it, in the order of their names."""
-    return sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+@dataclass(frozen=True)
+class Files:
+    """The files that a source consists of, in order; ``folder`` is theirs, None for a single file.
 
-
-def state_of_files(path: Path) -> FilesState:
-    """What tells, without reading it, that a file or folder has changed."""
-    found = []
-    for file in files_of(path):
-        try:
-            status = file.stat()
-        except OSError:
-            return ()
-        found.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(found)
-
-
-def digest_of_files(path: Path) -> bytes:
-    """SHA-256 of a file's bytes; of a folder, of the names and digests of its files.
-
-    Raises OSError.
+    ``told`` is what a table's log says of them and they do not hold themselves.
     """
-    found = []
-    for file in files_of(path):
-        with file.open("rb") as opened:
-            found.append((file, hashlib.file_digest(opened, "sha256").digest()))
+
+    paths: tuple[Path, ...]
+    folder: Path | None = None
+    told: bytes = b""
+
+    def state(self) -> FilesState:
+        """What tells, without reading them, that one has changed."""
+        found = []
+        for file in self.paths:
+            try:
+                status = file.stat()
+            except OSError:
+                return ()
+            found.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
+        return tuple(found)
+
+    def digest(self) -> bytes:
+        """SHA-256 of a file's bytes; of a folder, of the names and digests of its files.
+
+        Raises OSError.
+        """
+        found = []
+        for file in self.paths:
+            with file.open("rb") as opened:
+                found.append((file, hashlib.file_digest(opened, "sha256").digest()))
+        if self.folder is None:
+            return found[0][1]
+        lines = (f"{digest.hex()} {file.relative_to(self.folder)}\n" for file, digest in found)
+        named = "".join(lines).encode(errors="surrogateescape")
+        return hashlib.sha256(named + self.told).digest()
+
+
+def files_at(path: Path) -> Files:
+    """A file, or the Parquet files of a folder and those below it, in the order of their names."""
     if not path.is_dir():
-        return found[0][1]
-    lines = (f"{digest.hex()} {file.relative_to(path)}\n" for file, digest in found)
-    return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).digest()
+        return Files((path,))
+    return Files(tuple(sorted(path.rglob("*.parquet"))), path)

@@ -7,7 +7,7 @@ person's: after the charge, and telling of that person. So every file's footer i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -19,6 +19,10 @@ Columns = Mapping[str, str]
 _READ = ".parquet"
 _LAW = "every file of a folder must have the same columns, of the same types"
 _REMEDY = "write the files anew with one schema"
+_INSTEAD = (
+    "name a Delta table by its own folder; of another, write its rows into a folder, or release"
+    " where it is a table, as on Spark"
+)
 _FOOTERS = (
     "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema(?)"
     " ORDER BY file_name, column_id"
@@ -35,6 +39,7 @@ def files_in(folder: Path, name: str) -> list[Path]:
     itself, as Spark's ``_SUCCESS``.
     """
     found = []
+    _check_not_logged(folder, name)
     for path in _inside(folder, name):
         inside = path.relative_to(folder)
         is_own = any(part.startswith(("_", ".")) for part in inside.parts)
@@ -54,6 +59,28 @@ def files_in(folder: Path, name: str) -> list[Path]:
     if not found:
         raise FileError(f"the source {name} is a folder without a {_READ} file in it")
     return sorted(found)
+
+
+def _check_not_logged(folder: Path, name: str) -> None:
+    """Refuse what a table format's log speaks of: some files are of rows that are gone."""
+    folders = {above for path in _inside(folder, name) for above in path.absolute().parents}
+    for each in sorted({*folders, *folder.absolute().parents}):
+        kind = _logged(each)
+        if kind:
+            raise FileError(
+                f"the source {name} is of {kind}, {each}, whose log alone says which of its files"
+                f" are read: {_INSTEAD}"
+            )
+
+
+def _logged(folder: Path) -> str:
+    """The table format whose log is in a folder; empty where there is none."""
+    if (folder / "_delta_log").is_dir():
+        return "the Delta table"
+    if (folder / ".hoodie").is_dir():
+        return "the Hudi table"
+    is_iceberg = any((folder / "metadata").glob("*.metadata.json"))
+    return "the Iceberg table" if is_iceberg else ""
 
 
 def _inside(folder: Path, name: str) -> Iterator[Path]:
@@ -77,8 +104,10 @@ def partitions_of(folder: Path, files: list[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.split("=")[0] for part in folders if "=" in part))
 
 
-def check_alike(connection: duckdb.DuckDBPyConnection, folder: Path, files: list[Path]) -> None:
-    """Refuse, by their footers, files of other columns than those of the first.
+def check_alike(
+    connection: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[Path]
+) -> Columns:
+    """The columns of every file, by their footers; files that differ are refused.
 
     Raises:
         FileError: a file cannot be read, or its columns or their types differ.
@@ -91,6 +120,7 @@ def check_alike(connection: duckdb.DuckDBPyConnection, folder: Path, files: list
             raise FileError(
                 f"{_LAW}; {file.relative_to(folder)} in {folder} has {wrong}; {_REMEDY}"
             )
+    return first[1]
 
 
 def _difference(columns: Columns, first: Columns, of: Path) -> str:
@@ -107,7 +137,7 @@ def _difference(columns: Columns, first: Columns, of: Path) -> str:
 
 
 def _footers(
-    connection: duckdb.DuckDBPyConnection, folder: Path, files: list[Path]
+    connection: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[Path]
 ) -> dict[str, dict[str, str]]:
     """The columns of each file and their types."""
     try:
@@ -120,7 +150,9 @@ def _footers(
         raise
 
 
-def _read(connection: duckdb.DuckDBPyConnection, files: list[Path]) -> dict[str, dict[str, str]]:
+def _read(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[Path]
+) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     skip = 0
     rows = connection.execute(_FOOTERS, [[str(file) for file in files]]).fetchall()

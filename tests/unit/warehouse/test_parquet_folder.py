@@ -119,3 +119,27 @@ def test_what_is_read_is_what_was_listed(folder):
     described(folder)
     found = duckdb.sql(f"SELECT count(*) FROM read_parquet('{folder}/**/*.parquet')").fetchall()
     assert found == [(2 * len([*folder.rglob("*.parquet")]),)] == [(10,)]
+
+
+LOGS = {
+    "Delta": "_delta_log/00000000000000000000.json",
+    "Hudi": ".hoodie/hoodie.properties",
+    "Iceberg": "metadata/v1.metadata.json",
+}
+# A folder that is a Delta table itself is read: see test_delta.
+PLACES = [(kind, at) for kind in LOGS for at in ("..", ".", "year=2020")]
+PLACES.remove(("Delta", "."))
+
+
+@pytest.mark.parametrize(("kind", "at"), PLACES)
+def test_files_of_which_a_log_says_which_are_read_are_refused(tmp_path, kind, at):
+    """Some of them have rows that were changed or deleted."""
+    made = tmp_path / "table" / "parts"
+    (made / "year=2020").mkdir(parents=True)
+    pq.write_table(pa.table(ROWS), made / "year=2020" / "b.parquet")
+    log = made / at / LOGS[kind]
+    log.parent.mkdir(parents=True)
+    log.touch()
+    table = (made / at).resolve()
+    with pytest.raises(FileError, match=f"is of the {kind} table, {table}, whose log alone says"):
+        described(made)

@@ -1,0 +1,156 @@
+"""A Delta table as a source: the files of its last version, and what its log says of them.
+
+The folder also holds files that are of no version any more, with rows that were changed or deleted,
+so only the log tells which are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import duckdb
+import pyarrow as pa
+
+from policy_engine.compile.catalog import fresh
+from policy_engine.errors import FileError
+from policy_engine.warehouse.failures import withheld
+from policy_engine.warehouse.fingerprints import Files
+from policy_engine.warehouse.parquet_folder import check_alike
+from policy_engine.warehouse.quoting import quoted
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+LOG = "_delta_log"
+_INSTALL = "pip install 'policy-engine[delta]'"
+_READER = 3
+# Features of a table that say nothing of its rows, or of which ``_wrong`` looks at what is there.
+_FEATURES = {
+    "columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck",
+}  # fmt: skip
+_MAPPING = "delta.columnMapping.mode"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The last version of the Delta table in ``folder``: its files, and its columns in order.
+
+    ``partitions`` are, for each file, the columns whose values stand in the log alone.
+    """
+
+    folder: Path
+    files: Files
+    columns: tuple[str, ...]
+    partitions: pa.StructArray | None
+
+
+def is_delta(folder: Path) -> bool:
+    """Whether a folder is a Delta table."""
+    return (folder / LOG).is_dir()
+
+
+def snapshot_of(folder: Path, name: str) -> Snapshot:
+    """What the log of the Delta table in ``folder`` says of its last version.
+
+    Raises:
+        FileError: the library is missing, or the log cannot be read, or says something that the
+            files do not show: deleted rows, other names of columns, files elsewhere.
+    """
+    folder = folder.resolve()
+    try:
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+    except ModuleNotFoundError:
+        raise FileError(f"the source {name} is a Delta table; to read one: {_INSTALL}") from None
+    cannot = f"the source {name} is a Delta table whose log cannot be read"
+    with withheld(FileError(cannot), engine=(DeltaError, OSError)):
+        table = DeltaTable(folder)
+        wrong = _wrong(table)
+        if wrong:
+            raise FileError(f"the source {name} is a Delta table {wrong}")
+        columns = tuple(field["name"] for field in json.loads(table.schema().to_json())["fields"])
+        keys = table.metadata().partition_columns
+        actions = pa.table(table.get_add_actions()).sort_by("path")
+    paths = tuple(_path(folder, path, name) for path in actions["path"].to_pylist())
+    if not paths:
+        raise FileError(f"the source {name} is a Delta table that is empty")
+    partitions = actions["partition"].combine_chunks() if keys else None
+    told = b"" if partitions is None else repr(partitions.to_pylist()).encode()
+    return Snapshot(folder, Files(paths, folder, told), columns, partitions)
+
+
+def _wrong(table: DeltaTable) -> str:
+    """Why its files alone are not its rows; empty where they are."""
+    protocol = table.protocol()
+    unknown = set(protocol.reader_features or ()) - _FEATURES
+    if protocol.min_reader_version > _READER or unknown:
+        listed = ", ".join(sorted(unknown)) or f"reader version {protocol.min_reader_version}"
+        return f"with {listed}, which is not read: write it anew without"
+    if table.metadata().configuration.get(_MAPPING, "none") != "none":
+        return f"whose files name its columns otherwise ({_MAPPING}): write it anew without"
+    if any(batch.num_rows for batch in table.deletion_vectors()):
+        return (
+            "with rows that are deleted and still in its files (deletion vectors): purge them, with"
+            " REORG TABLE … APPLY (PURGE)"
+        )
+    return ""
+
+
+def _path(folder: Path, path: str, name: str) -> Path:
+    """Where a file is that the log names, as a part of a URL."""
+    inside = PurePosixPath(unquote(path))
+    if set(str(folder / inside)) & set("*?["):
+        raise FileError(f"the source {name} has a file in whose name is *, ? or [: {inside}")
+    if "://" in path or inside.is_absolute() or ".." in inside.parts:
+        raise FileError(
+            f"the source {name} is a Delta table with files elsewhere, as a shallow clone has: make"
+            " a deep one"
+        )
+    if not (folder / inside).is_file():
+        raise FileError(f"the source {name} has lost a file that its log names: {inside}")
+    return folder / inside
+
+
+def make_view(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: str) -> None:
+    """Make the rows of a version a temporary view called ``name``.
+
+    Raises:
+        FileError: a file cannot be read, or has other columns than the log says.
+    """
+    folder, paths = snapshot.folder, snapshot.files.paths
+    stored = {column.lower() for column in check_alike(connection, folder, paths)}
+    partitions = _partitions(snapshot)
+    for column in snapshot.columns:
+        if column.lower() not in stored and column not in partitions:
+            raise FileError(f"no file of {folder} has its column {column!r} yet: write it anew")
+    file = fresh("file", [*snapshot.columns, *stored])
+    listed = ", ".join(_text(str(path)) for path in paths)
+    rows = f"read_parquet([{listed}], hive_partitioning = false, filename = {_text(file)})"
+    if partitions:
+        beside = quoted("temp", "main", fresh("partitions", [name]))
+        made = pa.table({file: [str(path) for path in paths], **partitions})
+        connection.register("made", made)
+        connection.execute(f"CREATE TEMP TABLE {beside} AS FROM made")
+        connection.unregister("made")
+        rows = f"{rows} JOIN {beside} USING ({quoted(file)})"
+    columns = ", ".join(map(quoted, snapshot.columns))
+    with withheld(FileError(f"{folder} holds a file that cannot be read")):
+        connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT {columns} FROM {rows}")
+
+
+def _partitions(snapshot: Snapshot) -> Mapping[str, pa.Array]:
+    """The columns that stand in the log alone: a value for each file, in order."""
+    found = snapshot.partitions
+    if found is None:
+        return {}
+    return {field.name: found.field(field.name) for field in found.type}
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("'", "''")
+    return f"'{escaped}'"
