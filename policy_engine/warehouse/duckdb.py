@@ -158,6 +158,8 @@ class DuckDBWarehouse:
 
     def _delta(self, folder: Path, name: str) -> Table:
         """A Delta table as a temporary view of the files of its last version."""
+        if name.lower().startswith(_OURS):
+            raise FileError(f"the source {name} is called as the sample is: rename the folder")
         found = snapshot_of(folder, name)
         self._snapshot, self._before = found.files, found.files.state()
         make_view(self._connection, found, name)
@@ -419,6 +421,7 @@ class DuckDBWarehouse:
                 yield from batch
 
 
+_OURS = "policy_engine_"  # how every temporary table of ours begins
 _NAMES = (
     "SELECT table_catalog, table_schema, table_name FROM information_schema.tables"
     " WHERE table_schema <> 'information_schema'"

@@ -251,6 +251,11 @@ def test_a_feature_that_is_not_known_is_refused(plain, monkeypatch):
     assert "is a Delta table with reader version 3, which is not read" in refused(plain)
 
 
+def test_a_table_that_is_called_as_the_sample_is_refused(plain):
+    ours = plain.rename(plain.with_name("Policy_Engine_sample_25"))
+    assert "is called as the sample is: rename the folder" in refused(ours)
+
+
 def test_a_log_that_cannot_be_read_is_told(plain):
     [log] = (plain / "_delta_log").glob("*.json")
     log.write_text("{")
