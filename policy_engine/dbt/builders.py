@@ -9,7 +9,7 @@ finding, unless it plainly writes no SQL and runs none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from policy_engine.dbt.lexing import words
@@ -37,15 +37,11 @@ _MATERIALIZATIONS = words("""
 """)
 
 
-def replaced_builders(manifest: Manifest, reviewed: Set[str]) -> Iterator[GateFinding]:
-    """The macros by which a project or a package takes the place of those that build models.
-
-    Packages that were ``reviewed`` may.
-    """
+def replaced_builders(manifest: Manifest) -> Iterator[GateFinding]:
+    """The macros by which a project or a package takes the place of those that build models."""
     builders = _Builders(manifest)
     for macro in manifest.macros.values():
-        is_judged = macro.package not in reviewed and _is_foreign(macro, manifest)
-        if is_judged and builders.shadows(macro):
+        if _is_foreign(macro, manifest) and builders.shadows(macro):
             said = f"the macro {macro.name} of {macro.package} stands in the place of dbt's own"
             yield finding("G11", said, manifest.file_of_macro(macro))
 

@@ -31,7 +31,6 @@ from policy_engine.dbt.reading import (
     edges_of_graph,
     relations_of,
 )
-from policy_engine.dbt.reviewed import reviewed_packages
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.running import moved
 from policy_engine.dbt.switched_off import switched_off
@@ -106,12 +105,9 @@ class Gate:
         certified |= self._certified_elsewhere(off, reader, marks, policies)
         certified -= set(sensitive)
         taint, reads = self._hidden(reader, graph, sorted(sensitive), certified)
-        reviewed = reviewed_packages(self.project, self.manifest)
-        self.notes += reviewed.notes
         view = sinks.View(
-            self.manifest, reader, graph, taint, certified, marks, self.project, tuple(proofs), off,
-            reviewed,
-        )  # fmt: skip
+            self.manifest, reader, graph, taint, certified, marks, self.project, tuple(proofs), off
+        )
         self.findings += sinks.shown(view)
         self.findings += sinks.odd_grants(view)
         self.findings += sinks.stored_failures(view, self._run_arguments())
@@ -121,7 +117,7 @@ class Gate:
         self.findings += moved(view)
         if taint.reached:
             told = {each.message for each in self.findings}
-            found = replaced_builders(self.manifest, reviewed.packages)
+            found = replaced_builders(self.manifest)
             self.findings += (each for each in found if each.message not in told)
         self.findings += sinks.secrets_read(view)
         self.findings += sinks.replaced_functions(view)

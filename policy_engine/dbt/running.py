@@ -77,8 +77,6 @@ class _Running:
     def _is_suspect(self, macro: Macro) -> bool:
         if self.view.manifest.is_internal(macro.package) or macro.id in self.used:
             return False
-        if macro.package in self.view.reviewed.packages:
-            return False
         may_move = _MOVES.search(macro.sql) is not None or self.runs.queries(macro.sql)
         return may_move and not is_shipped(macro)
 
@@ -97,30 +95,22 @@ class _Running:
 
     def _scripts(self) -> Iterator[tuple[Node, str, Script]]:
         """Every text that runs beside a model, with the node and the setting it stands in."""
-        reviewed = self.view.reviewed
         for node in self.view.manifest.nodes.values():
-            is_theirs = node.package in reviewed.packages
             if node.kind == "operation":
-                is_theirs = reviewed.is_of(node, node.raw)
-                if not is_theirs:
-                    yield from ((node, "", each) for each in self._of_operation(node))
+                yield from ((node, "", each) for each in self._of_operation(node))
             elif node.hooks():
-                yield from self._of_hooks(node)
+                from policy_engine.dbt.hooks import scripts
+
+                for setting, sql in node.hooks():
+                    for each in scripts(sql, self.view.reader, self.runs, node):
+                        yield node, setting, each
             if node.materialized not in BUILT_IN and self.view.taint.reaches(node.id):
                 from policy_engine.dbt.hooks import builder_scripts
 
                 for each in builder_scripts(node, self.view.reader):
                     yield node, f"the materialization {node.materialized}", each
-            if node.kind in _RENDERED and not is_theirs and self.runs.queries(node.raw):
+            if node.kind in _RENDERED and self.runs.queries(node.raw):
                 yield from ((node, "the template", each) for each in self._of_template(node))
-
-    def _of_hooks(self, node: Node) -> Iterator[tuple[Node, str, Script]]:
-        from policy_engine.dbt.hooks import scripts
-
-        for setting, sql in node.hooks():
-            if not self.view.reviewed.is_of(node, sql):
-                for each in scripts(sql, self.view.reader, self.runs, node):
-                    yield node, setting, each
 
     def _of_operation(self, node: Node) -> Iterator[Script]:
         if node.package == OURS and self._is_our_hook(node):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from policy_engine.dbt.packages import BUILT_IN
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import words_in
 from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
-from policy_engine.dbt.reviewed import Reviewed
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
 
@@ -37,7 +36,6 @@ class View:
     project: DbtProject | None = None
     releases: tuple[Proved, ...] = ()
     off: tuple[Node, ...] = ()
-    reviewed: Reviewed = field(default_factory=Reviewed)
 
     @property
     def secrets(self) -> frozenset[str]:

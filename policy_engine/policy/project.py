@@ -91,10 +91,6 @@ class DbtSpec(Document):
     """Who may refer to the models that are released."""
     secrets: fields.LineField = SECRETS
     """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
-    reviewed_packages: Annotated[
-        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("packages", "as in [elementary]"))
-    ] = ()
-    """Packages of dbt whose hooks and macros you have read: the gate does not judge them."""
 
 
 class AccountSpec(Document):
@@ -193,7 +189,6 @@ class Dbt:
     group: str | None = None
     access: str = "public"
     secrets: str = SECRETS
-    reviewed_packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -363,7 +358,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         warehouses=warehouses,
         default=document.default or next(iter(warehouses)),
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},
-        dbt=Dbt(**{name: getattr(dbt, name) for name in DbtSpec.model_fields}),
+        dbt=Dbt(dbt.release_targets, dbt.group, dbt.access, dbt.secrets),
         file=file,
     )
 

@@ -68,10 +68,9 @@ def test_what_is_no_version_is_refused(release, told):
 
 
 def test_a_project_says_where_models_are_released():
-    text = "dbt: {release_targets: [prod, eu], group: privacy, access: protected, secrets: p.salts,"
-    text += " reviewed_packages: [logs]}"
+    text = "dbt: {release_targets: [prod, eu], group: privacy, access: protected, secrets: p.salts}"
     found = load_project_text(text, "policy-engine.yaml", ".").dbt
-    assert found == Dbt(("prod", "eu"), "privacy", "protected", "p.salts", ("logs",))
+    assert found == Dbt(("prod", "eu"), "privacy", "protected", "p.salts")
     assert load_project_text("version: 1", "policy-engine.yaml", ".").dbt == Dbt()
 
 
