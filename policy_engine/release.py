@@ -268,6 +268,10 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
         key = "release.path" if same_file else "release.relation"
         message = f"{key} must not be the source itself, found {policy.release.text}"
         raise refused(policy.file, key, message, "release to a place of its own")
+    # It would be a file more of its source, or one that the source's owner cleans away.
+    if table.is_folder and source and path and path.resolve().is_relative_to(source.resolve()):
+        message = f"release.path must not lie in the source's folder, found {policy.release.text}"
+        raise refused(policy.file, "release.path", message, "release to a folder of its own")
 
 
 def _compiled(

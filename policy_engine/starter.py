@@ -52,7 +52,7 @@ name: {name}
 description: Say what is released, and for whom
 source:
   {source}
-  unit: row                # one row is one person; else  unit: {{key: person_id}}
+  {unit}
 {recode}
 sample: {{rate: 0.1}}
 k: auto                    # the least k that gives the guarantee
@@ -61,6 +61,10 @@ release:
   path: out/{name}.parquet{count}
 {budget}
 """
+_ROWS = "unit: row                # one row is one person; else  unit: {key: person_id}"
+_KEYED = (
+    "unit: {key: person_id}   # the column that says whose row it is: files have no row numbers"
+)
 _EMPTY = """\
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
@@ -114,6 +118,7 @@ def _write_new(files: dict[Path, str]) -> None:
 
 def _policy(source: str | None, folder: Path, project: Project) -> str:
     name, place, recode, count = "my_release", "path: data/people.parquet", _EXAMPLE, ""
+    unit = _ROWS
     if source is not None:
         if not source.strip():
             raise UsageError("the source has no name; name a file or a table, or leave it out")
@@ -123,11 +128,12 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         is_file = table.path is not None
         name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
         place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
+        unit = _KEYED if table.is_folder else _ROWS
         recode = _EMPTY.format(columns="\n".join(_lines(table)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
     return _POLICY.format(
-        name=name, source=place, recode=recode, count=count, budget=_budget(project)
+        name=name, source=place, unit=unit, recode=recode, count=count, budget=_budget(project)
     )
 
 

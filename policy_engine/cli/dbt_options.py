@@ -11,7 +11,7 @@ ProjectOption = Annotated[
     Path | None,
     typer.Option(
         "--project-dir",
-        envvar="DBT_PROJECT_DIR",
+        envvar=["DBT_PROJECT_DIR", "DBT_ENGINE_PROJECT_DIR"],
         help="The folder of dbt_project.yml; default: here, or above.",
     ),
 ]
@@ -21,5 +21,10 @@ ProfilesOption = Annotated[
 ]
 TargetOption = Annotated[
     str | None,
-    typer.Option("--target", "-t", envvar="DBT_TARGET", help="The target; default: the profile's."),
+    typer.Option(
+        "--target",
+        "-t",
+        envvar=["DBT_TARGET", "DBT_ENGINE_TARGET"],
+        help="The target; default: the profile's.",
+    ),
 ]

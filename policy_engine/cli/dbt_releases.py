@@ -154,7 +154,10 @@ def build(
 
 
 _OFF = {"", "0", "false", "f", "no", "n", "off"}  # as dbt reads a variable
-_PARTS = {"--empty": "DBT_EMPTY", "--sample": "DBT_SAMPLE"}
+_PARTS = {
+    "--empty": ("DBT_EMPTY", "DBT_ENGINE_EMPTY"),
+    "--sample": ("DBT_SAMPLE", "DBT_ENGINE_SAMPLE"),
+}
 _OURS = {"--target", "-t", "--vars", "--project-dir", "--profiles-dir"}
 
 
@@ -170,11 +173,12 @@ def _check_words(words: list[str]) -> None:
 
 def _check_whole(words: list[str], target: str) -> None:
     """That dbt builds what is proved, and no part of it."""
-    for option, variable in _PARTS.items():
-        if any(word.partition("=")[0] == option for word in words):
-            raise UsageError(f"a release is not built with {option} in the target {target}")
-        if os.environ.get(variable, "").lower() not in _OFF:
-            raise UsageError(f"a release is not built with {variable} in the target {target}")
+    for option, variables in _PARTS.items():
+        given = [word for word in words if word.partition("=")[0] == option][:1]
+        given += [name for name in variables if os.environ.get(name, "").lower() not in _OFF]
+        if given:
+            told = given[0].partition("=")[0]
+            raise UsageError(f"a release is not built with {told} in the target {target}")
 
 
 def _place(

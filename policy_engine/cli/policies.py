@@ -25,7 +25,7 @@ class Report(StrEnum):
 
 def init(
     source: Annotated[
-        str | None, typer.Argument(help="A Parquet or CSV file, or a table of the warehouse.")
+        str | None, typer.Argument(help="A Parquet or CSV file, a folder of files, or a table.")
     ] = None,
     output: Annotated[Path, typer.Option(help="The policy file to write.")] = Path("policy.yaml"),
     format: FormatOption = Format.text,  # noqa: A002 - the option's name

@@ -18,7 +18,7 @@ VARIABLE = "POLICY_ENGINE_DBT"
 """The environment variable that names the dbt to run; the default is ``dbt`` on PATH."""
 
 # A release is made in the project's own profile, which is where the targets are read.
-_PROFILE = "DBT_PROFILE"
+_PROFILE = ("DBT_PROFILE", "DBT_ENGINE_PROFILE")
 _LAST_LINES = 12
 
 
@@ -48,7 +48,7 @@ class Dbt:
             done = subprocess.run(
                 command,
                 cwd=self.project,
-                env={name: value for name, value in os.environ.items() if name != _PROFILE},
+                env={name: value for name, value in os.environ.items() if name not in _PROFILE},
                 check=False,
                 text=True,
                 encoding="utf-8",
@@ -116,7 +116,7 @@ def executable() -> str:
     named = os.environ.get(VARIABLE, "").strip()
     found = shutil.which(named or "dbt")
     if found is None:
-        wanted = f"{VARIABLE} names {named}, which" if named else "dbt, which is not on PATH and"
+        wanted = f"{VARIABLE} names {named}, which" if named else "dbt is not on PATH, so it"
         raise FileError(
             f"{wanted} cannot be run: activate the environment that has dbt, or set {VARIABLE} to"
             " its path"

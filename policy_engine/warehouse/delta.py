@@ -7,6 +7,7 @@ so only the log tells which are read.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -62,12 +63,20 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
             files do not show: deleted rows, other names of columns, files elsewhere.
     """
     folder = folder.resolve()
+    if set(str(folder)) & set("%\\"):
+        raise FileError(
+            f"the source {name} is a Delta table in a folder with % or \\ in its name, under which"
+            " another may be read: rename it"
+        )
     try:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
     except ModuleNotFoundError:
         raise FileError(f"the source {name} is a Delta table; to read one: {_INSTALL}") from None
-    cannot = f"the source {name} is a Delta table whose log cannot be read"
+    cannot = (
+        f"the source {name} is a Delta table whose log cannot be read; deltalake.DeltaTable(…) says"
+        " why"
+    )
     with withheld(FileError(cannot), engine=(DeltaError, OSError)):
         table = DeltaTable(folder)
         wrong = _wrong(table)
@@ -80,8 +89,23 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
     if not paths:
         raise FileError(f"the source {name} is a Delta table that is empty")
     partitions = actions["partition"].combine_chunks() if keys else None
-    told = b"" if partitions is None else repr(partitions.to_pylist()).encode()
+    if partitions is not None and any(map(_is_binary, partitions.type)):
+        raise FileError(f"the source {name} is a Delta table that is partitioned by bytes")
+    told = b"" if partitions is None else _told(partitions)
     return Snapshot(folder, Files(paths, folder, told), columns, partitions)
+
+
+def _is_binary(field: pa.Field) -> bool:
+    return bool(pa.types.is_binary(field.type) or pa.types.is_binary_view(field.type))
+
+
+def _told(partitions: pa.StructArray) -> bytes:
+    """The values as bytes: Python has not all of the days that a table may have."""
+    batch = pa.RecordBatch.from_struct_array(partitions)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
 
 
 def _wrong(table: DeltaTable) -> str:
@@ -105,14 +129,14 @@ def _path(folder: Path, path: str, name: str) -> Path:
     """Where a file is that the log names, as a part of a URL."""
     inside = PurePosixPath(unquote(path))
     if set(str(folder / inside)) & set("*?["):
-        raise FileError(f"the source {name} has a file in whose name is *, ? or [: {inside}")
+        raise FileError(f"the source {name} has a file in whose path is *, ? or [: {inside.name}")
     if "://" in path or inside.is_absolute() or ".." in inside.parts:
         raise FileError(
             f"the source {name} is a Delta table with files elsewhere, as a shallow clone has: make"
             " a deep one"
         )
-    if not (folder / inside).is_file():
-        raise FileError(f"the source {name} has lost a file that its log names: {inside}")
+    if not os.path.isfile(folder / inside):  # noqa: PTH113 - False for a name that is too long
+        raise FileError(f"the source {name} has lost a file that its log names: {inside.name}")
     return folder / inside
 
 
@@ -130,17 +154,20 @@ def make_view(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: s
             raise FileError(f"no file of {folder} has its column {column!r} yet: write it anew")
     file = fresh("file", [*snapshot.columns, *stored])
     listed = ", ".join(_text(str(path)) for path in paths)
-    rows = f"read_parquet([{listed}], hive_partitioning = false, filename = {_text(file)})"
+    rows = f"read_parquet([{listed}], hive_partitioning = false, filename = {_text(file)}) AS rows"
     if partitions:
         beside = quoted("temp", "main", fresh("partitions", [name]))
         made = pa.table({file: [str(path) for path in paths], **partitions})
         connection.register("made", made)
-        connection.execute(f"CREATE TEMP TABLE {beside} AS FROM made")
+        connection.execute(f"CREATE OR REPLACE TEMP TABLE {beside} AS FROM made")
         connection.unregister("made")
-        rows = f"{rows} JOIN {beside} USING ({quoted(file)})"
-    columns = ", ".join(map(quoted, snapshot.columns))
+        rows = f"{rows} JOIN {beside} AS log ON rows.{quoted(file)} = log.{quoted(file)}"
+    places = {column: "log." if column in partitions else "rows." for column in snapshot.columns}
+    columns = ", ".join(f"{place}{quoted(column)}" for column, place in places.items())
     with withheld(FileError(f"{folder} holds a file that cannot be read")):
-        connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS SELECT {columns} FROM {rows}")
+        connection.execute(
+            f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS SELECT {columns} FROM {rows}"
+        )
 
 
 def _partitions(snapshot: Snapshot) -> Mapping[str, pa.Array]:

@@ -30,7 +30,12 @@ from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.fingerprints import Files, FilesState, digest_of, files_at
 from policy_engine.warehouse.nearby import missing
-from policy_engine.warehouse.parquet_folder import check_alike, files_in, partitions_of
+from policy_engine.warehouse.parquet_folder import (
+    check_alike,
+    check_not_logged,
+    files_in,
+    partitions_of,
+)
 from policy_engine.warehouse.quoting import quoted
 from policy_engine.warehouse.settings import connect
 from policy_engine.warehouse.settling import settle
@@ -102,10 +107,12 @@ class DuckDBWarehouse:
             return self._relation(self._qualified(source.relation or ""))
         path = directory / source.path
         _check_file(path, source.path)
-        if path.suffix.lower() in CSV_FILES:
-            return self._csv(path, source.path)
         if path.is_dir() and is_delta(path):
             return self._delta(path, source.path)
+        if path.suffix.lower() in CSV_FILES:
+            return self._csv(path, source.path)
+        if not path.is_dir():
+            check_not_logged([path], source.path)
         self._search(directory, source.path)
         # Described now: what is fingerprinted must be what was certified.
         self._before = files_at(path).state()
@@ -144,8 +151,9 @@ class DuckDBWarehouse:
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
         header = _csv_header(path, delimiter)
         malformed = FileError(
-            f"{path} is not a CSV file that can be read: it is not CSV in UTF-8, or a quote is"
-            " left open; and every row must have as many fields as the first line"
+            f"{path} is not a CSV file that can be read: it is not CSV in UTF-8, a quote is left"
+            " open, or its lines end in different ways; and every row must have as many fields as"
+            " the first line"
         )
         with withheld(malformed):
             self._connection.execute(
@@ -508,7 +516,8 @@ def _check_file(path: Path, name: str) -> None:
     except FileNotFoundError:
         hint = meant(path)
         raise FileError(
-            f"the source {name} is not there; looked for {path}" + (f"; {hint}" if hint else "")
+            f"the source {name} is not there; looked for {path.absolute()}"
+            + (f"; {hint}" if hint else "")
         ) from None
     except OSError as error:
         raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None

@@ -8,6 +8,7 @@ and must not leave without a key (theory.md).
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +50,7 @@ def _parts(column: pa.Array) -> Iterable[bytes | memoryview]:
 
 
 FilesState = tuple[tuple[object, ...], ...]
-"""Name, inode, size and time of each file; nothing where there is none."""
+"""Name, inode, size and times of each file; nothing where there is none."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class Files:
                 status = file.stat()
             except OSError:
                 return ()
-            found.append((str(file), status.st_ino, status.st_size, status.st_mtime_ns))
+            times = (status.st_mtime_ns, status.st_ctime_ns)  # who can set one cannot set the other
+            found.append((str(file), status.st_ino, status.st_size, *times))
         return tuple(found)
 
     def digest(self) -> bytes:
@@ -85,9 +87,13 @@ class Files:
                 found.append((file, hashlib.file_digest(opened, "sha256").digest()))
         if self.folder is None:
             return found[0][1]
-        lines = (f"{digest.hex()} {file.relative_to(self.folder)}\n" for file, digest in found)
-        named = "".join(lines).encode(errors="surrogateescape")
-        return hashlib.sha256(named + self.told).digest()
+        # Each part is as long as any other, so that no name can be read as two.
+        parts = [_digest(os.fsencode(file.relative_to(self.folder))) + d for file, d in found]
+        return _digest(b"".join([*parts, _digest(self.told)]))
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
 
 
 def files_at(path: Path) -> Files:

@@ -7,7 +7,8 @@ person's: after the charge, and telling of that person. So every file's footer i
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -20,9 +21,11 @@ _READ = ".parquet"
 _LAW = "every file of a folder must have the same columns, of the same types"
 _REMEDY = "write the files anew with one schema"
 _INSTEAD = (
-    "name a Delta table by its own folder; of another, write its rows into a folder, or release"
-    " where it is a table, as on Spark"
+    "name a Delta table by its own folder; for an Iceberg or Hudi table write its rows into a"
+    " folder, or release where it is a table, as on Spark"
 )
+_LOGS = {"_delta_log": "the Delta table", ".hoodie": "the Hudi table"}
+_ICEBERG = re.compile(r"version-hint\.text|(v\d+|\d+-[0-9a-f-]{36})\.metadata\.json(\.gz)?")
 _FOOTERS = (
     "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema(?)"
     " ORDER BY file_name, column_id"
@@ -39,7 +42,7 @@ def files_in(folder: Path, name: str) -> list[Path]:
     itself, as Spark's ``_SUCCESS``.
     """
     found = []
-    _check_not_logged(folder, name)
+    check_not_logged((folder, *_inside(folder, name)), name)
     for path in _inside(folder, name):
         inside = path.relative_to(folder)
         is_own = any(part.startswith(("_", ".")) for part in inside.parts)
@@ -61,26 +64,32 @@ def files_in(folder: Path, name: str) -> list[Path]:
     return sorted(found)
 
 
-def _check_not_logged(folder: Path, name: str) -> None:
-    """Refuse what a table format's log speaks of: some files are of rows that are gone."""
-    folders = {above for path in _inside(folder, name) for above in path.absolute().parents}
-    for each in sorted({*folders, *folder.absolute().parents}):
+def check_not_logged(paths: Iterable[Path], name: str) -> None:
+    """Refuse what a table format's log speaks of: some files are of rows that are gone.
+
+    Raises:
+        FileError: a file or folder, or one that a link leads to, stands in the folder of a table.
+    """
+    real = {resolved for path in paths for resolved in (path.absolute(), path.resolve())}
+    for each in sorted({above for path in real for above in (path, *path.parents)}):
         kind = _logged(each)
         if kind:
             raise FileError(
-                f"the source {name} is of {kind}, {each}, whose log alone says which of its files"
+                f"the source {name} has files of {kind} {each}, whose log alone says which of them"
                 f" are read: {_INSTEAD}"
             )
 
 
 def _logged(folder: Path) -> str:
     """The table format whose log is in a folder; empty where there is none."""
-    if (folder / "_delta_log").is_dir():
-        return "the Delta table"
-    if (folder / ".hoodie").is_dir():
-        return "the Hudi table"
-    is_iceberg = any((folder / "metadata").glob("*.metadata.json"))
-    return "the Iceberg table" if is_iceberg else ""
+    for log, kind in _LOGS.items():
+        # What is no folder, as a link to nowhere, was one; an empty one was never written to.
+        if (folder / log).is_dir() and any((folder / log).iterdir()):
+            return kind
+        if os.path.lexists(folder / log) and not (folder / log).is_dir():
+            return kind
+    found = (folder / "metadata").glob("*")
+    return "the Iceberg table" if any(_ICEBERG.fullmatch(each.name) for each in found) else ""
 
 
 def _inside(folder: Path, name: str) -> Iterator[Path]:

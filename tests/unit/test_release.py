@@ -6,6 +6,7 @@ import errno
 import json
 import logging
 import os
+import shutil
 import threading
 from collections import Counter
 from contextlib import closing
@@ -644,6 +645,18 @@ def test_a_release_never_replaces_its_own_source(lab, target):
     (lab.folder / "link.parquet").symlink_to(lab.folder / "source.parquet")
     with pytest.raises(PolicyError, match=r"release\.path must not be the source itself"):
         lab.release(release="{path: link.parquet}", replace=True)
+    assert lab.entries == []
+
+
+def test_a_release_is_no_file_of_its_sources_folder(lab):
+    (lab.folder / "parts" / "in").mkdir(parents=True)
+    shutil.copy(lab.folder / "source.parquet", lab.folder / "parts" / "a.parquet")
+    with pytest.raises(
+        PolicyError, match=r":\d+: release\.path must not lie in the source's folder"
+    ):
+        lab.release(
+            source="{path: parts, unit: {key: person}}", release="{path: ./parts/in/r.parquet}"
+        )
     assert lab.entries == []
 
 

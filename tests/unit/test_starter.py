@@ -106,6 +106,14 @@ def test_values_are_never_written(folder):
     assert "4711" not in text
 
 
+def test_a_folder_of_files_has_a_key(folder):
+    (folder / "parts").mkdir()
+    pq.write_table(pa.table({"person_id": [1], "age": [2]}), folder / "parts" / "a.parquet")
+    write_starter("parts", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text()
+    assert "unit: {key: person_id}" in text and "unit: row" not in text
+
+
 def test_csv_is_text(folder):
     (folder / "people.csv").write_text("age,full name\n4711,Miriam\n")
     write_starter("people.csv", Path("policy.yaml"))

@@ -54,6 +54,7 @@ def test_sync_writes_one_text_whatever_target_a_shell_is_set_to(world, monkeypat
         (["--", "--sample=1 day"], {}, "--sample"),
         ([], {"DBT_EMPTY": "1"}, "DBT_EMPTY"),
         ([], {"DBT_SAMPLE": "1 day"}, "DBT_SAMPLE"),
+        ([], {"DBT_ENGINE_EMPTY": "true", "DBT_EMPTY": "no"}, "DBT_ENGINE_EMPTY"),
     ],
 )
 def test_a_release_is_built_whole(world, monkeypatch, words, variables, told):
@@ -72,7 +73,8 @@ def test_a_release_is_of_the_projects_own_profile(tmp_path, monkeypatch):
     shown.chmod(0o755)
     monkeypatch.setenv(VARIABLE, str(shown))
     monkeypatch.setenv("DBT_PROFILE", "another")
+    monkeypatch.setenv("DBT_ENGINE_PROFILE", "another")
     monkeypatch.setenv("DBT_DEFER", "1")
     [found] = json.loads(Dbt(tmp_path).run("parse"))
-    assert "DBT_PROFILE" not in found
+    assert not {"DBT_PROFILE", "DBT_ENGINE_PROFILE"} & found.keys()
     assert found["DBT_DEFER"] == "1"

@@ -218,6 +218,11 @@ def _above(action) -> None:
         action["add"]["path"] = "../" + action["add"]["path"]
 
 
+def _long(action) -> None:
+    if "add" in action:
+        action["add"]["path"] = "Alice/" + "a" * 5000
+
+
 def _many(action) -> None:
     if "add" in action:
         action["add"]["path"] = "part-*.parquet"
@@ -229,7 +234,8 @@ def _many(action) -> None:
         (_configured, "whose files name its columns otherwise (delta.columnMapping.mode)"),
         (_elsewhere, "with files elsewhere, as a shallow clone has: make a deep one"),
         (_above, "with files elsewhere"),
-        (_many, "has a file in whose name is *, ? or [: part-*.parquet"),
+        (_long, "has lost a file that its log names: aaa"),
+        (_many, "has a file in whose path is *, ? or [: part-*.parquet"),
         (_protocol(minReaderVersion=9), "whose log cannot be read"),
     ],
 )
@@ -251,6 +257,46 @@ def test_a_feature_that_is_not_known_is_refused(plain, monkeypatch):
     assert "is a Delta table with reader version 3, which is not read" in refused(plain)
 
 
+@pytest.mark.parametrize("name", ["a%20b", "a\\b"])
+def test_a_folder_whose_name_is_read_as_another_is_refused(tmp_path, name):
+    """Of the table a%20b the library lists the log, and reads that of the table beside it."""
+    write_deltalake(tmp_path / "a b", rows(4))
+    (tmp_path / "a b").rename(tmp_path / name)
+    assert "with % or \\ in its name, under which another may be read" in refused(tmp_path / name)
+
+
+def test_a_folder_may_end_as_a_file_does(plain):
+    assert len(seen(plain.rename(plain.with_name("people.csv")))) == 100
+
+
+def test_days_that_python_does_not_have_are_values(tmp_path):
+    numbers = pa.array([-800_000, 4_000_000, None, 0], pa.int32())
+    made = pa.table({"person_id": [1, 2, 3, 4], "day": numbers.cast(pa.date32())})
+    write_deltalake(tmp_path / "visits", made, partition_by=["day"])
+    with closing(DuckDBWarehouse()) as warehouse:
+        warehouse.table(Source("visits", None), tmp_path)
+        query = "SELECT day - DATE '1970-01-01' FROM temp.main.visits ORDER BY person_id"
+        found = [day for (day,) in warehouse.session.execute(query).fetchall()]
+    assert found == numbers.to_pylist()
+
+
+def test_a_partition_of_bytes_is_refused(tmp_path):
+    made = pa.table({"person_id": [1], "b": [b"ab"]})
+    write_deltalake(tmp_path / "visits", made, partition_by=["b"])
+    assert refused(tmp_path / "visits").endswith("is a Delta table that is partitioned by bytes")
+
+
+@pytest.mark.parametrize("name", ["file_index", "file_row_number", "file", "filename", "log"])
+def test_a_partition_may_be_called_as_it_likes(tmp_path, name):
+    made = pa.table({"person_id": [1, 2], name: [7, 8]})
+    write_deltalake(tmp_path / "visits", made, partition_by=[name])
+    with closing(DuckDBWarehouse()) as warehouse:
+        for _ in range(2):
+            warehouse.table(Source("visits", None), tmp_path)
+        found = warehouse.session.execute("FROM temp.main.visits ORDER BY ALL").fetchall()
+    assert found == [(1, 7), (2, 8)]
+
+
 def test_a_table_that_is_called_as_the_sample_is_refused(plain):
     ours = plain.rename(plain.with_name("Policy_Engine_sample_25"))
     assert "is called as the sample is: rename the folder" in refused(ours)
@@ -259,7 +305,8 @@ def test_a_table_that_is_called_as_the_sample_is_refused(plain):
 def test_a_log_that_cannot_be_read_is_told(plain):
     [log] = (plain / "_delta_log").glob("*.json")
     log.write_text("{")
-    assert refused(plain) == "the source visits is a Delta table whose log cannot be read"
+    told = "the source visits is a Delta table whose log cannot be read; deltalake.DeltaTable(…)"
+    assert refused(plain) == f"{told} says why"
 
 
 def test_a_table_that_is_empty_is_told(plain):

@@ -141,5 +141,25 @@ def test_files_of_which_a_log_says_which_are_read_are_refused(tmp_path, kind, at
     log.parent.mkdir(parents=True)
     log.touch()
     table = (made / at).resolve()
-    with pytest.raises(FileError, match=f"is of the {kind} table, {table}, whose log alone says"):
+    told = f"has files of the {kind} table {table}, whose log alone says"
+    with pytest.raises(FileError, match=told):
         described(made)
+    (tmp_path / "link").symlink_to(made)
+    with pytest.raises(FileError, match=told if at == ".." else "whose log alone says"):
+        described(tmp_path / "link")
+    with pytest.raises(FileError, match=told):
+        described(made / "year=2020" / "b.parquet")
+
+
+@pytest.mark.parametrize("log", ["_delta_log", ".hoodie"])
+def test_a_log_that_is_no_folder_is_one_that_was(folder, log):
+    (folder / log).symlink_to(folder / "nowhere")
+    with pytest.raises(FileError, match="whose log alone says"):
+        described(folder)
+
+
+def test_what_only_looks_like_a_log_is_none(folder):
+    (folder.parent / "metadata").mkdir()
+    (folder.parent / "metadata" / "people.metadata.json").touch()
+    (folder.parent / "_delta_log").mkdir()
+    assert described(folder).is_folder
