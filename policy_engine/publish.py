@@ -164,24 +164,44 @@ def publish_file(
         FileError: the disk is full, the target read-only or, meanwhile, taken.
     """
     mark = mark or secrets.token_hex(8)
+
+    def put() -> str:
+        return _publish_pair(rows, release, metadata, attest, replace=replace, mark=mark)
+
+    with _explained(release):
+        release.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return put()
+        except FileNotFoundError:
+            # A run of the same release that began beside this one has taken away what was written
+            # aside, as if its writer were dead: see ``recover``. It does so once.
+            return put()
+
+
+def _publish_pair(
+    rows: pa.Table,
+    release: Path,
+    metadata: Mapping[str, str],
+    attest: Callable[[str], str],
+    *,
+    replace: bool,
+    mark: str,
+) -> str:
     certificate = certificate_path(release)
     # The same release may be run twice at once: neither writes to a file of the other's.
     own = f"{mark}.{secrets.token_hex(4)}"
     aside, certificate_aside = _aside(release, own), _aside(certificate, own)
-    with _explained(release):
-        release.parent.mkdir(parents=True, exist_ok=True)
-    with _explained(release, _REASONS | _OF_A_TWIN):
-        try:
-            _write_parquet(rows, aside, metadata)
-            digest = file_digest(aside)
-            certificate_aside.write_text(attest(digest), encoding="utf-8")
-            _sync(aside, certificate_aside)
-            _date(metadata, aside, certificate_aside)
-            moves = ((certificate_aside, certificate), (aside, release))
-            _put_in_place(moves, replace=replace, mark=mark)
-        finally:
-            aside.unlink(missing_ok=True)
-            certificate_aside.unlink(missing_ok=True)
+    try:
+        _write_parquet(rows, aside, metadata)
+        digest = file_digest(aside)
+        certificate_aside.write_text(attest(digest), encoding="utf-8")
+        _sync(aside, certificate_aside)
+        _date(metadata, aside, certificate_aside)
+        moves = ((certificate_aside, certificate), (aside, release))
+        _put_in_place(moves, replace=replace, mark=mark)
+    finally:
+        aside.unlink(missing_ok=True)
+        certificate_aside.unlink(missing_ok=True)
     return digest
 
 
@@ -392,17 +412,10 @@ _REASONS = {
 }
 
 
-# The folder was made, so what is missing is what was written there: see ``recover``.
-_OF_A_TWIN = {
-    errno.ENOENT: "what was written aside is gone, as after a run of the same release beside this"
-    " one; run the command again"
-}
-
-
 @contextmanager
-def _explained(path: Path, reasons: Mapping[int, str] = _REASONS) -> Iterator[None]:
+def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = reasons.get(error.errno or 0, error.strerror or type(error).__name__)
+        reason = _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
         raise FileError(f"{path} could not be written: {reason}; nothing was published") from None
