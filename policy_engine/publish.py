@@ -164,9 +164,24 @@ def publish_file(
         FileError: the disk is full, the target read-only or, meanwhile, taken.
     """
     mark = mark or secrets.token_hex(8)
+    certificate = certificate_path(release)
 
     def put() -> str:
-        return _publish_pair(rows, release, metadata, attest, replace=replace, mark=mark)
+        # The same release may be run twice at once: neither writes to a file of the other's.
+        own = f"{mark}.{secrets.token_hex(4)}"
+        aside, certificate_aside = _aside(release, own), _aside(certificate, own)
+        try:
+            _write_parquet(rows, aside, metadata)
+            digest = file_digest(aside)
+            certificate_aside.write_text(attest(digest), encoding="utf-8")
+            _sync(aside, certificate_aside)
+            _date(metadata, aside, certificate_aside)
+            moves = ((certificate_aside, certificate), (aside, release))
+            _put_in_place(moves, replace=replace, mark=mark)
+        finally:
+            aside.unlink(missing_ok=True)
+            certificate_aside.unlink(missing_ok=True)
+        return digest
 
     with _explained(release):
         release.parent.mkdir(parents=True, exist_ok=True)
@@ -176,33 +191,6 @@ def publish_file(
             # A run of the same release that began beside this one has taken away what was written
             # aside, as if its writer were dead: see ``recover``. It does so once.
             return put()
-
-
-def _publish_pair(
-    rows: pa.Table,
-    release: Path,
-    metadata: Mapping[str, str],
-    attest: Callable[[str], str],
-    *,
-    replace: bool,
-    mark: str,
-) -> str:
-    certificate = certificate_path(release)
-    # The same release may be run twice at once: neither writes to a file of the other's.
-    own = f"{mark}.{secrets.token_hex(4)}"
-    aside, certificate_aside = _aside(release, own), _aside(certificate, own)
-    try:
-        _write_parquet(rows, aside, metadata)
-        digest = file_digest(aside)
-        certificate_aside.write_text(attest(digest), encoding="utf-8")
-        _sync(aside, certificate_aside)
-        _date(metadata, aside, certificate_aside)
-        moves = ((certificate_aside, certificate), (aside, release))
-        _put_in_place(moves, replace=replace, mark=mark)
-    finally:
-        aside.unlink(missing_ok=True)
-        certificate_aside.unlink(missing_ok=True)
-    return digest
 
 
 def write_certificate(text: str, path: Path, *, replace: bool) -> None:

@@ -128,7 +128,8 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         is_file = table.path is not None
         name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
         place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
-        unit = _KEYED if table.is_folder else _ROWS
+        if table.is_folder:
+            unit = _KEYED
         recode = _EMPTY.format(columns="\n".join(_lines(table)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"

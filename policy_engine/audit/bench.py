@@ -29,7 +29,7 @@ from policy_engine.verify.certificate import Certificate
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 from policy_engine.warehouse.duckdb_sample import DrawnSample
-from policy_engine.warehouse.quoting import quoted
+from policy_engine.warehouse.quoting import literal, quoted
 
 _DATABASE = "source.duckdb"
 
@@ -136,8 +136,7 @@ class Place:
             return
         file = path / "made.parquet" if self.is_folder else path
         file.parent.mkdir(parents=True, exist_ok=True)
-        name = str(file).replace("'", "''")
-        connection.execute(f"COPY made TO '{name}' (FORMAT parquet)")
+        connection.execute(f"COPY made TO {literal(str(file))} (FORMAT parquet)")
 
     def _parts(self, relation: str) -> tuple[str, str]:
         """The schema and the name of a relation of the warehouse's one database."""

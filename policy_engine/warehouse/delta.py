@@ -21,13 +21,12 @@ from policy_engine.compile.catalog import fresh
 from policy_engine.errors import FileError
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.fingerprints import Files
-from policy_engine.warehouse.parquet_folder import check_alike
-from policy_engine.warehouse.quoting import quoted
+from policy_engine.warehouse.parquet_folder import DELTA_LOG, check_alike
+from policy_engine.warehouse.quoting import literal, quoted
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-LOG = "_delta_log"
 _INSTALL = "pip install 'policy-engine[delta]'"
 _READER = 3
 # Features of a table that say nothing of its rows, or of which ``_wrong`` looks at what is there.
@@ -41,18 +40,18 @@ _MAPPING = "delta.columnMapping.mode"
 class Snapshot:
     """The last version of the Delta table in ``folder``: its files, and its columns in order.
 
-    ``partitions`` are, for each file, the columns whose values stand in the log alone.
+    ``partitions`` are the columns that stand in the log alone, with a value for each file.
     """
 
     folder: Path
     files: Files
     columns: tuple[str, ...]
-    partitions: pa.StructArray | None
+    partitions: Mapping[str, pa.Array]
 
 
 def is_delta(folder: Path) -> bool:
     """Whether a folder is a Delta table."""
-    return (folder / LOG).is_dir()
+    return (folder / DELTA_LOG).is_dir()
 
 
 def snapshot_of(folder: Path, name: str) -> Snapshot:
@@ -88,20 +87,21 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
     paths = tuple(_path(folder, path, name) for path in actions["path"].to_pylist())
     if not paths:
         raise FileError(f"the source {name} is a Delta table that is empty")
-    partitions = actions["partition"].combine_chunks() if keys else None
-    if partitions is not None and any(map(_is_binary, partitions.type)):
+    if not keys:
+        return Snapshot(folder, Files(paths, folder), columns, {})
+    values = pa.RecordBatch.from_struct_array(actions["partition"].combine_chunks())
+    partitions = dict(zip(values.schema.names, values.columns, strict=True))
+    if any(map(_is_binary, partitions.values())):
         raise FileError(f"the source {name} is a Delta table that is partitioned by bytes")
-    told = b"" if partitions is None else _told(partitions)
-    return Snapshot(folder, Files(paths, folder, told), columns, partitions)
+    return Snapshot(folder, Files(paths, folder, _told(values)), columns, partitions)
 
 
-def _is_binary(field: pa.Field) -> bool:
-    return bool(pa.types.is_binary(field.type) or pa.types.is_binary_view(field.type))
+def _is_binary(values: pa.Array) -> bool:
+    return bool(pa.types.is_binary(values.type) or pa.types.is_binary_view(values.type))
 
 
-def _told(partitions: pa.StructArray) -> bytes:
+def _told(batch: pa.RecordBatch) -> bytes:
     """The values as bytes: Python has not all of the days that a table may have."""
-    batch = pa.RecordBatch.from_struct_array(partitions)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
@@ -146,15 +146,16 @@ def make_view(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: s
     Raises:
         FileError: a file cannot be read, or has other columns than the log says.
     """
-    folder, paths = snapshot.folder, snapshot.files.paths
+    folder, paths, partitions = snapshot.folder, snapshot.files.paths, snapshot.partitions
     stored = {column.lower() for column in check_alike(connection, folder, paths)}
-    partitions = _partitions(snapshot)
     for column in snapshot.columns:
         if column.lower() not in stored and column not in partitions:
             raise FileError(f"no file of {folder} has its column {column!r} yet: write it anew")
     file = fresh("file", [*snapshot.columns, *stored])
-    listed = ", ".join(_text(str(path)) for path in paths)
-    rows = f"read_parquet([{listed}], hive_partitioning = false, filename = {_text(file)}) AS rows"
+    listed = ", ".join(literal(str(path)) for path in paths)
+    rows = (
+        f"read_parquet([{listed}], hive_partitioning = false, filename = {literal(file)}) AS rows"
+    )
     if partitions:
         beside = quoted("temp", "main", fresh("partitions", [name]))
         made = pa.table({file: [str(path) for path in paths], **partitions})
@@ -168,16 +169,3 @@ def make_view(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: s
         connection.execute(
             f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS SELECT {columns} FROM {rows}"
         )
-
-
-def _partitions(snapshot: Snapshot) -> Mapping[str, pa.Array]:
-    """The columns that stand in the log alone: a value for each file, in order."""
-    found = snapshot.partitions
-    if found is None:
-        return {}
-    return {field.name: found.field(field.name) for field in found.type}
-
-
-def _text(value: str) -> str:
-    escaped = value.replace("'", "''")
-    return f"'{escaped}'"

@@ -36,7 +36,7 @@ from policy_engine.warehouse.parquet_folder import (
     files_in,
     partitions_of,
 )
-from policy_engine.warehouse.quoting import quoted
+from policy_engine.warehouse.quoting import literal, quoted
 from policy_engine.warehouse.settings import connect
 from policy_engine.warehouse.settling import settle
 from policy_engine.warehouse.spill import Spill
@@ -75,10 +75,9 @@ class DuckDBWarehouse:
         if not database.is_file():
             raise WarehouseError(f"warehouse {name}: there is no database file {database}")
         mode = "" if writable else " (READ_ONLY)"
-        path = str(database).replace("'", "''")
         reason = "it is locked by another process, read-only, or no DuckDB database"
         try:
-            self._connection.execute(f"ATTACH '{path}' AS {quoted(name)}{mode}")
+            self._connection.execute(f"ATTACH {literal(str(database))} AS {quoted(name)}{mode}")
         except duckdb.Error:
             raise WarehouseError(
                 f"warehouse {name}: {database} cannot be opened; {reason}"
@@ -406,12 +405,13 @@ class DuckDBWarehouse:
 
         The text says itself whether it replaces.
         """
-        text = comment.replace("'", "''")
         with withheld():
             self._connection.execute("BEGIN")
             try:
                 self._connection.execute(sql)
-                self._connection.execute(f"COMMENT ON TABLE {quoted(*target)} IS '{text}'")
+                self._connection.execute(
+                    f"COMMENT ON TABLE {quoted(*target)} IS {literal(comment)}"
+                )
                 attest()
                 self._connection.execute("COMMIT")
             except BaseException:

@@ -24,7 +24,8 @@ _INSTEAD = (
     "name a Delta table by its own folder; for an Iceberg or Hudi table write its rows into a"
     " folder, or release where it is a table, as on Spark"
 )
-_LOGS = {"_delta_log": "the Delta table", ".hoodie": "the Hudi table"}
+DELTA_LOG = "_delta_log"
+_LOGS = {DELTA_LOG: "the Delta table", ".hoodie": "the Hudi table"}
 _ICEBERG = re.compile(r"version-hint\.text|(v\d+|\d+-[0-9a-f-]{36})\.metadata\.json(\.gz)?")
 _FOOTERS = (
     "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema(?)"
@@ -41,9 +42,9 @@ def files_in(folder: Path, name: str) -> list[Path]:
     What begins with ``_`` or ``.`` and is no Parquet file is what its writer left there for
     itself, as Spark's ``_SUCCESS``.
     """
-    found = []
-    check_not_logged((folder, *_inside(folder, name)), name)
-    for path in _inside(folder, name):
+    found, paths = [], list(_inside(folder, name))
+    check_not_logged((folder, *paths), name)
+    for path in paths:
         inside = path.relative_to(folder)
         is_own = any(part.startswith(("_", ".")) for part in inside.parts)
         if path.suffix == _READ and not is_own:
@@ -83,10 +84,9 @@ def check_not_logged(paths: Iterable[Path], name: str) -> None:
 def _logged(folder: Path) -> str:
     """The table format whose log is in a folder; empty where there is none."""
     for log, kind in _LOGS.items():
-        # What is no folder, as a link to nowhere, was one; an empty one was never written to.
-        if (folder / log).is_dir() and any((folder / log).iterdir()):
-            return kind
-        if os.path.lexists(folder / log) and not (folder / log).is_dir():
+        place = folder / log
+        # An empty folder was never written to; what is none, as a link to nowhere, was one.
+        if any(place.iterdir()) if place.is_dir() else os.path.lexists(place):
             return kind
     found = (folder / "metadata").glob("*")
     return "the Iceberg table" if any(_ICEBERG.fullmatch(each.name) for each in found) else ""

@@ -29,7 +29,7 @@ from policy_engine.warehouse import postgres_replacing
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.postgres_session import Session, withheld
 from policy_engine.warehouse.postgres_values import rows_of
-from policy_engine.warehouse.quoting import quoted
+from policy_engine.warehouse.quoting import literal, quoted
 from policy_engine.warehouse.server import Row, ServerWarehouse
 from policy_engine.warehouse.views import behind
 
@@ -251,13 +251,12 @@ class PostgresWarehouse(ServerWarehouse):
         replace: bool,
     ) -> None:
         """Create ``target``, comment it and call ``attest``, in the one transaction."""
-        text = comment.replace("'", "''")
         with withheld():
             try:
                 granted = self._dropped(target) if replace else []
                 self._do(sql)
                 self._keep_to_oneself(target, granted)
-                self._do(f"COMMENT ON TABLE {quoted(*target)} IS '{text}'")
+                self._do(f"COMMENT ON TABLE {quoted(*target)} IS {literal(comment)}")
                 attest()
                 self._connection.commit()
             except BaseException:

@@ -1,4 +1,4 @@
-"""Identifiers in the few statements that the warehouse writes itself."""
+"""Identifiers and texts in the few statements that the warehouse writes itself."""
 
 
 def quoted(*parts: str) -> str:
@@ -8,3 +8,13 @@ def quoted(*parts: str) -> str:
     "main"."my ""odd"" table"
     """
     return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+
+
+def literal(text: str) -> str:
+    """A text in standard SQL, for where no parameter may stand.
+
+    >>> print(literal("people's"))
+    'people''s'
+    """
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"
