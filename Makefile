@@ -17,7 +17,7 @@ DEMO := policies/adult
 RELEASE := $(DEMO)/out/adult_public.parquet
 CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
 
-.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench kills mutants texts fuzz \
+.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench kills mutants texts meanings fuzz \
   clean
 
 help: ## What each target does
@@ -36,8 +36,8 @@ demo: $(READY) ## Release policies/adult on DuckDB and show what it did
 	@$(BIN)/policy-engine verify $(CERTIFICATE) --release $(RELEASE)
 	@echo; echo "$$ policy-engine ledger show"
 	@$(BIN)/policy-engine ledger show
-	@echo; echo "The first rows of $(RELEASE):"
-	@$(BIN)/python scripts/first_rows.py $(RELEASE)
+	@echo; echo "$$ policy-engine show $(RELEASE) --rows 8"
+	@$(BIN)/policy-engine show $(RELEASE) --rows 8
 
 clean-demo: ## Remove the demo's release; 'make demo' makes the same again for nothing
 	rm -rf $(DEMO)/out
@@ -58,8 +58,8 @@ fast: $(READY) ## The tests that are not slow, and the doctests
 	$(PYTEST) -m "not slow" $(TESTS)
 
 # What a certificate rests on: every branch of it is tested, by the tests of ITS_TESTS alone.
-TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/expressions/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
-ITS_TESTS := $(addprefix tests/unit/,accounting attest expressions relations syntax verify) \
+TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/engines/*,policy_engine/expressions/*,policy_engine/kernel/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
+ITS_TESTS := $(addprefix tests/unit/,accounting attest engines expressions kernel relations syntax verify) \
   $(addprefix tests/verify/test_,corpus.py extremes.py strangers.py) \
   tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py
 OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
@@ -82,6 +82,9 @@ mutants: $(READY) ## Small changes of a room's code that no test notices
 
 texts: $(READY) ## Every small change of the texts that the engine compiles: refused, or the same
 	MUTANTS_EVERY=1 nice $(PYTEST) tests/verify/test_mutants.py
+
+meanings: $(READY) ## Random claims, printed and run on every engine, against their reference
+	KERNEL_SEEDS=40 nice $(PYTEST) tests/kernel
 
 fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check

@@ -75,7 +75,7 @@ def main() -> None:
                 certificate, found = prepare(policy, default_project(folder), warehouse)
 
                 def run(
-                    warehouse=warehouse, policy=policy, found=found, sql=certificate.sql
+                    warehouse=warehouse, policy=policy, found=found, sql=certificate.query
                 ) -> int:
                     with warehouse.sampled(policy, found, new_secret()):
                         return int(warehouse.rows(sql).num_rows)

@@ -78,7 +78,7 @@ def drawn(policy: Policy, project: Project) -> float:
         certificate, table = prepare(policy, project, warehouse)
         start = time.perf_counter()
         with warehouse.sampled(policy, table, new_secret()):
-            warehouse.rows(certificate.sql)
+            warehouse.rows(certificate.query)
         return (time.perf_counter() - start) * 1000
 
 

@@ -84,7 +84,7 @@ def released(folder: Path, method: str) -> tuple[Run, Callable[[], None]]:
 
     def run() -> int:
         with warehouse.sampled(policy, table, new_secret()) as unchanged:
-            rows = warehouse.rows(certificate.sql).num_rows
+            rows = warehouse.rows(certificate.query).num_rows
             unchanged()
             return int(rows)
 

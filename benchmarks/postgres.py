@@ -81,7 +81,7 @@ def main() -> None:
             times: dict[str, list[float]] = {"by hand": [], "release": []}
             for _ in range(given.turns):
                 times["by hand"].append(timed(warehouse, BY_HAND))
-                times["release"].append(timed(warehouse, certificate.sql))
+                times["release"].append(timed(warehouse, certificate.query))
             version = warehouse.engine_version
     base = statistics.median(times["by hand"])
     print(f"PostgreSQL {version}, {given.rows:,} rows, medians of {given.turns} turns\n")

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine.accounting.domain import in_text
 from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
 from policy_engine.attest.signers import Signer, public_key_of
-from policy_engine.errors import FileError, LedgerError, NoLedger, Problem
-from policy_engine.ledger.account import Account, Limit, effective, plain
+from policy_engine.attest.validity import LedgerEnd
+from policy_engine.errors import FileError, LedgerBroken, LedgerError, NoLedger, Problem
+from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.trust import Trust
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import check_account, listed_as, twin_of
+from policy_engine.policy.pins import BEGINS, write_pin
 from policy_engine.policy.places import located
-from policy_engine.policy.project import Project
+from policy_engine.policy.project import PROJECT_FILE, Project
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import counted
 from policy_engine.policy.tree import path_text
 
 
@@ -29,9 +35,9 @@ def limit_of(policy: Policy, project: Project, account: str) -> Limit | None:
     """The limit of the account that pays, None where it only adds up.
 
     Raises:
-        PolicyError: the account's name is a mistyped one.
+        PolicyError: the account is none of the project's.
     """
-    check_account(policy, project)
+    check_account(policy, project, account)
     relation = None if policy.declared_budget else policy.source.relation
     return stated_limit(project, account, relation)
 
@@ -61,7 +67,7 @@ def named_otherwise(ledger: Ledger, project: Project, account: str) -> str:
         return ""
     balance, most = ledger.balance(twin), "--epsilon NUMBER --delta NUMBER"
     if balance.left_epsilon is not None and balance.left_delta is not None:
-        most = f"--epsilon {plain(balance.left_epsilon)} --delta {plain(balance.left_delta)}"
+        most = f"--epsilon {in_text(balance.left_epsilon)} --delta {in_text(balance.left_delta)}"
     return (
         f"account {account!r} is new, and the ledger has {twin!r}, which seems to be the same under"
         " another name: their charges would not add up. To go on with that one, write"
@@ -84,45 +90,121 @@ def trust_of(project: Project, signer: Signer | None = None) -> Trust:
     What a key signed before it was revoked stays: later records, by other keys, are chained to it.
     """
     keys = trusted_keys(project, signer)
-    revoked = {name: dates.revoked.at for name, dates in keys.dates.items() if dates.revoked}
-    return Trust(keys.by_id, signer, revoked)
+    told = {name: dates.revoked for name, dates in keys.dates.items() if dates.revoked}
+    revoked = {name: each.at for name, each in told.items()}
+    ends = {name: each.ledgers for name, each in told.items() if each.ledgers}
+    return Trust(keys.by_id, signer, revoked, ends, lambda: trust_of(project, signer))
 
 
-def open_ledger(project: Project, signer: Signer | None = None, *, compared: bool = True) -> Ledger:
-    """The project's ledger: to write with a signer, which makes it where there is none, or to read.
+def open_ledger(
+    project: Project,
+    signer: Signer | None = None,
+    *,
+    compared: bool = True,
+    say: Callable[[str], None] = lambda text: None,
+) -> Ledger:
+    """The project's ledger: to read, or to write with a signer. It is never made here.
 
-    It is not ``compared`` with what this machine has seen of it where that cannot be read.
+    It is not ``compared`` with what this machine has seen of it where that cannot be read. Whoever
+    writes pins it, unless the project file has a pin: ``say`` is told.
 
-    Raises LedgerError where it cannot be opened, is lost, or has forgotten records.
+    Raises LedgerError where it cannot be opened, is lost, has forgotten records, or is another one
+    than the project's.
     """
     _check_named(project)
     trust, witness = trust_of(project, signer), Witness(project.witness)
     trusted = witness if compared else None
+    writes = signer is not None and not project.begins
+
+    def begun(begins: str) -> None:
+        if writes:
+            _pin(project, begins, say)
+
     try:
-        return Ledger.open(project.ledger, trust, create=signer is not None, witness=trusted)
+        ledger = Ledger.open(project.ledger, trust, create=False, witness=trusted, begun=begun)
     except NoLedger as error:
-        seen = witness.seen()
-        if seen is None:
+        if (trace := _trace_of(project, witness)) is None:
             raise
-        trace = f"this machine has seen {seen.records} records of it ({project.witness})"
-        raise lost_ledger(project, trace, f"remove {project.witness}") from error
+        raise lost_ledger(project, trace) from error
+    try:
+        begins = ledger.begins()
+        if project.pin:
+            _check_pinned(project, begins)
+        elif begins is not None:
+            begun(begins)
+    except BaseException:
+        ledger.close()
+        raise
+    return ledger
+
+
+def pin_of(begins: str) -> str:
+    """How the project file names the ledger whose first record has this hash."""
+    return f"sha256:{begins}"
+
+
+def _pin(project: Project, begins: str, say: Callable[[str], None]) -> None:
+    file = project.file or project.directory / PROJECT_FILE
+    if write_pin(file, pin_of(begins)):
+        say(
+            f"{file} now names the ledger that keeps this project's charges"
+            f" ({project.ledger_name}): commit it, so that no checkout begins another one"
+        )
+
+
+def _trace_of(project: Project, witness: Witness) -> str | None:
+    """What tells of a ledger that is not there: what this machine saw of it, or the pin."""
+    seen = witness.seen()
+    if seen is not None:
+        return f"this machine has seen {counted(seen.records, 'record')} of it ({project.witness})"
+    if project.pin:
+        return f"{project.file} names the one that keeps this project's charges"
+    return None
+
+
+def _check_pinned(project: Project, begins: str | None) -> None:
+    if begins is None or pin_of(begins) != project.pin:
+        found = "is empty" if begins is None else f"begins with {pin_of(begins)}"
+        raise LedgerBroken(
+            f"{project.ledger_name}: this ledger {found}, and {project.file} names the one that"
+            f" begins with {project.pin} ({BEGINS}): it knows nothing of what was charged there, so"
+            f" nothing is charged on it. {_JOIN}; {_ANEW}"
+        )
+
+
+@contextmanager
+def ledger_at_rest(project: Project) -> Iterator[tuple[LedgerEnd | None, str]]:
+    """Where the project's ledger ends, while the body runs and nobody can write to it.
+
+    None where there is no ledger, and where it cannot be read; the text says why then.
+    """
+    with ExitStack() as stack:
+        end, fault = None, ""
+        try:
+            if has_ledger(project):
+                opened = stack.enter_context(open_ledger(project))
+                end = stack.enter_context(opened.at_rest())
+        except LedgerError as error:
+            fault = str(error)
+        yield end, fault
 
 
 def has_ledger(project: Project) -> bool:
-    """Whether the project's ledger was made already.
+    """Whether the project's ledger has begun already.
 
     One that is gone is no absent one: to open it says what is missing.
     """
     _check_named(project)
-    if project.witness.exists():
+    if project.pin or project.witness.exists():
         return True
-    if isinstance(project.ledger, Path):
-        return project.ledger.exists()
+    if isinstance(project.ledger, Path) and not project.ledger.exists():
+        return False
     try:
-        open_records(project.ledger, create=False).close()
+        records = open_records(project.ledger, create=False)
     except NoLedger:
         return False
-    return True
+    with closing(records):
+        return records.last() is not None
 
 
 def _check_named(project: Project) -> None:
@@ -131,24 +213,20 @@ def _check_named(project: Project) -> None:
         raise LedgerError(project.missing)
 
 
-def lost_ledger(project: Project, trace: str, remedy: str) -> NoLedger:
+_JOIN = (
+    "Where it is kept elsewhere, name that place in 'ledger' of the project file, a postgresql://"
+    " URL for several machines; a file is moved here, for two copies would forget each other's"
+    " charges; else restore it from a backup"
+)
+_ANEW = (
+    "if it is lost for good, 'policy-engine ledger begin --anew' begins another one, which knows"
+    " nothing of what was spent: lower the accounts' limits by that first"
+)
+
+
+def lost_ledger(project: Project, trace: str) -> NoLedger:
     """The error of a ledger that was there, as ``trace`` shows, and is not there any more."""
-    return NoLedger(
-        f"{project.ledger_name}: the ledger is gone: {trace}. Restore it from a backup, or correct"
-        f" 'ledger' in the project file; if it is lost for good, {remedy}, and lower the accounts'"
-        " limits by what was spent: a new ledger knows nothing of it"
-    )
-
-
-def perhaps_lost(project: Project) -> str:
-    """What to say where there is no ledger, but a key that may have signed one; else empty."""
-    if has_ledger(project) or not (project.keyring.exists() or project.sealing_key.exists()):
-        return ""
-    found = project.keyring if project.keyring.exists() else project.sealing_key
-    return (
-        f"there is no ledger at {project.ledger_name}, and {found} is older: if there was one, it"
-        " is lost, and what it charged with it: restore it first. A new one has spent nothing"
-    )
+    return NoLedger(f"{project.ledger_name}: the ledger is not here: {trace}. {_JOIN}; {_ANEW}")
 
 
 def account_now(project: Project, name: str, limit: Limit | None) -> Account:

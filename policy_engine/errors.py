@@ -27,10 +27,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def to_install(extra: str) -> str:
+    """How to get an extra of this package, whose name is on no index yet.
+
+    >>> to_install("plot")
+    "pip install '.[plot]' in a clone of policy-engine"
+    """
+    return f"pip install '.[{extra}]' in a clone of policy-engine"
+
+
 class PolicyEngineError(Exception):
-    """The root: catching it catches everything the engine raises on purpose."""
+    """The root: catching it catches everything the engine raises on purpose.
+
+    ``lines`` are its message. What separates them is never a line end within a text, which may be
+    another's.
+    """
 
     exit_code = 1
+
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = lines
 
 
 class UsageError(PolicyEngineError):
@@ -75,7 +92,7 @@ class PolicyError(PolicyEngineError):
     """A policy or project file has problems; all of them are in ``problems``."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
+        super().__init__(*map(str, problems))
         self.problems = problems
 
 
@@ -109,7 +126,7 @@ class NotCertifiable(PolicyEngineError):
     def __init__(self, findings: tuple[Finding, ...], file: str = "") -> None:
         where = f"{file}: " if file else ""
         sql = "its SQL, " if file else ""
-        super().__init__("\n".join(f"{where}{sql if f.line else ''}{f}" for f in findings))
+        super().__init__(*(f"{where}{sql if f.line else ''}{f}" for f in findings))
         self.findings = findings
         self.file = file
 
@@ -118,7 +135,7 @@ class VerificationFailed(PolicyEngineError):
     """A release or its certificate does not hold; the reasons are in ``reasons``."""
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
-        super().__init__("\n".join(reasons))
+        super().__init__(*reasons)
         self.reasons = reasons
 
 

@@ -24,16 +24,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from policy_engine.attest.attestation import stated_subject
+from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
 from policy_engine.errors import FileError
-from policy_engine.verify.certificate import MECHANISM
+from policy_engine.kernel.certificate import MECHANISM
 
-METADATA_KEY = "policy_engine.certificate"
-"""Under which a Parquet file carries the facts of its certificate."""
-# Row groups of a fixed size: the file's layout and statistics tell only what its rows tell.
-_ROW_GROUP = 1 << 20
-# A column of one piece never needs 64-bit offsets: 2¹⁶ texts of 32 KB are its 2 GB.
-_PIECE = 1 << 16
 _PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
+
+
+CERTIFICATE_SUFFIX = ".certificate.json"
 
 
 def certificate_path(release: Path) -> Path:
@@ -42,7 +40,7 @@ def certificate_path(release: Path) -> Path:
     >>> certificate_path(Path("out/adult.parquet")).as_posix()
     'out/adult.certificate.json'
     """
-    return release.with_name(f"{release.stem}.certificate.json")
+    return release.with_name(f"{release.stem}{CERTIFICATE_SUFFIX}")
 
 
 def exists(name: Path | str, paid: int | None) -> FileError:
@@ -93,7 +91,7 @@ def check_target(release: Path, *, replace: bool, paid: int | None = None) -> No
         if os.path.lexists(path) and not replace:
             raise exists(path, paid)
     if os.path.lexists(release):
-        if not _is_release(release):
+        if not is_release(release):
             raise not_a_release(str(release))
     else:
         check_certificate(certificate_path(release), release.name, replace=replace, paid=paid)
@@ -112,7 +110,8 @@ def not_a_release(name: str) -> FileError:
     return FileError(f"{name} is no release, and only a release is replaced; name another place")
 
 
-def _is_release(path: Path) -> bool:
+def is_release(path: Path) -> bool:
+    """Whether a file says that it is a release: by what it carries, or else what stands beside."""
     if not path.is_file():  # a pipe would never end
         return False
     try:
@@ -171,7 +170,7 @@ def publish_file(
         own = f"{mark}.{secrets.token_hex(4)}"
         aside, certificate_aside = _aside(release, own), _aside(certificate, own)
         try:
-            _write_parquet(rows, aside, metadata)
+            write_parquet(rows, aside, metadata)
             digest = file_digest(aside)
             certificate_aside.write_text(attest(digest), encoding="utf-8")
             _sync(aside, certificate_aside)
@@ -305,22 +304,6 @@ def _aside(path: Path, mark: str) -> Path:
 def _asides(path: Path, mark: str) -> list[Path]:
     """What runs of one mark have written aside for a file."""
     return list(path.parent.glob(glob.escape(f".{path.name}.{mark}") + "*"))
-
-
-def _write_parquet(rows: pa.Table, path: Path, metadata: Mapping[str, str]) -> None:
-    facts = {key.encode(): value.encode() for key, value in metadata.items()}
-    table = _in_pieces(rows).replace_schema_metadata(facts)
-    pq.write_table(table, path, row_group_size=_ROW_GROUP)
-
-
-def _in_pieces(rows: pa.Table) -> pa.Table:
-    """The same rows, cut by their number alone.
-
-    An engine hands rows over in batches whose sizes depend on its threads and on what it
-    read, and the writer ends a page only where a batch ends.
-    """
-    starts = range(0, max(rows.num_rows, 1), _PIECE)
-    return pa.concat_tables(rows.slice(start, _PIECE).combine_chunks() for start in starts)
 
 
 def _date(metadata: Mapping[str, str], *paths: Path) -> None:

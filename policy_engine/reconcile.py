@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 from policy_engine.attest.signers import writer_of
-from policy_engine.books import open_ledger, trusted_keys
+from policy_engine.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.project import Project
 from policy_engine.release import digest_of_table
@@ -24,6 +24,9 @@ def reconcile(project: Project) -> tuple[Settled, ...]:
         LedgerError: the ledger fails or does not hold.
         WarehouseError: a release is a table, and the warehouse that would have it cannot be asked.
     """
+    if not has_ledger(project):
+        return ()
+    open_ledger(project).close()  # one that is not here is told before a key is made
     signer = writer_of(project)
     with open_ledger(project, signer) as ledger:
         ledger.verify()

@@ -11,15 +11,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.attest.sealing import load_sealing_key, unseal
 from policy_engine.books import open_ledger
 from policy_engine.errors import UsageError
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.publish import METADATA_KEY, publish_file
+from policy_engine.publish import publish_file
 from policy_engine.release import open_warehouse, prepare
-from policy_engine.requests import Run, text_of
+from policy_engine.requests import Run, is_of
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,13 @@ def rederive(policy: Policy, project: Project, entry_id: int, key: Path | None =
     secret = unseal(run.sealed, run.of, sealing)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
-        if text_of(certificate.sql) != text_of(run.sql):
+        if not is_of(run, certificate):
             raise UsageError(
                 f"entry {entry_id} ran another text than the policy has now; take the policy and"
                 " the source as they were"
             )
         with warehouse.sampled(policy, table, secret):
-            rows = warehouse.rows(run.sql)
+            rows = warehouse.rows(run.query)
         with tempfile.TemporaryDirectory() as folder:
             metadata = {METADATA_KEY: run.facts}
             place = Path(folder) / Path(run.target).name

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -21,11 +20,12 @@ from typing import Any, cast
 import pyarrow as pa
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.accounting.domain import claimed, decimal
+from policy_engine.accounting.domain import claimed, in_text
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.attest.attestation import open_envelope, sign, statement
+from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import key_id
+from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.attest.sealing import (
     load_reviewer_key,
     load_sealing_key,
@@ -34,23 +34,23 @@ from policy_engine.attest.sealing import (
     state_salt,
     unseal,
 )
-from policy_engine.attest.signers import Signer, writer_of
+from policy_engine.attest.signers import Signer
 from policy_engine.attest.tables import read_parquet
 from policy_engine.attest.validity import moment
+from policy_engine.beginning import check_clean, ledger_writer
 from policy_engine.books import (
     account_now,
     has_ledger,
     limit_of,
-    lost_ledger,
     named_otherwise,
     open_ledger,
     sealing_key,
     trusted_keys,
 )
+from policy_engine.certificates import certificates_in, forgotten, forgotten_text
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Table
-from policy_engine.compile.compiler import compiled_plan
-from policy_engine.compile.plan import Plan
-from policy_engine.compile.rendering import render
+from policy_engine.compile.compiler import compiled, compiled_plan
+from policy_engine.compile.rendering import created, name_of, render
 from policy_engine.dialects import Dialect, dialect_named
 from policy_engine.errors import (
     BudgetExceeded,
@@ -60,20 +60,21 @@ from policy_engine.errors import (
     NotCertifiable,
     PolicyError,
     UsageError,
-    VerificationFailed,
 )
+from policy_engine.kernel.certificate import ROWS, Certificate, Unmet, certified_rate, certify
+from policy_engine.kernel.claim import Claim
 from policy_engine.ledger.account import (
     Account,
     Balance,
     admit,
+    affords,
     balance_of,
     check_not_raised,
-    plain,
 )
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.accounts import account_of
-from policy_engine.policy.fields import Method
+from policy_engine.policy.accounts import account_of, check_own_project
+from policy_engine.policy.fields import Form, Method
 from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import (
     Project,
@@ -82,9 +83,10 @@ from policy_engine.policy.project import (
     load_project,
 )
 from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.publish import (
-    METADATA_KEY,
+    CERTIFICATE_SUFFIX,
     certificate_of_table,
     check_certificate,
     check_target,
@@ -96,20 +98,25 @@ from policy_engine.publish import (
     publish_file,
     write_certificate,
 )
-from policy_engine.relations.rates import population_rate
+from policy_engine.remarks import numbered, remarks
 from policy_engine.requests import (
     Ends,
     Request,
     Run,
+    as_charged,
     change_since,
+    name_of_place,
     place_of,
     predicate_digest,
     request_of,
 )
 from policy_engine.settlement import certifies, is_anothers, stands
+from policy_engine.syntax.findings import findings_of
 from policy_engine.syntax.names import dotted
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.certificate import Certificate, certify
+from policy_engine.verify.certificate import terms_of
+from policy_engine.verify.checks import guarantee_is_met
+from policy_engine.verify.views import table_below
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected
 from policy_engine.warehouse.drawing import new_secret
@@ -143,12 +150,35 @@ class Preview:
         """Whether the account can pay, or need not."""
         return not self.refusal or self.repeats is not None
 
+    @cached_property
+    def after(self) -> Balance:
+        """Where the account stands after the release, if it can pay."""
+        return balance_of(self._paid)
+
+    def more(self, most: int) -> int | None:
+        """How many releases like it the account can pay for after it: ``most`` is the most tried.
+
+        None without a limit.
+        """
+        if self.account.limit is None:
+            return None
+        account, found = self._paid, 0
+        while found < most and affords(account, self.charge):
+            account, found = account.plus(self.charge), found + 1
+        return found
+
+    @property
+    def _paid(self) -> Account:
+        """The account once it has paid, if it must."""
+        return self.account if self.repeats is not None else self.account.plus(self.charge)
+
 
 @dataclass(frozen=True)
 class Released:
     """What a release was. ``release`` and ``certificate`` say where the two are.
 
-    ``repeated``: it was paid for before, and cost nothing now.
+    ``people`` are those of the sample who are in a group that is shown. ``repeated``: it was paid
+    for before, and cost nothing now. ``remarks`` say what its author may not have meant.
     """
 
     release: str
@@ -159,10 +189,12 @@ class Released:
     rate: Decimal
     groups: int
     rows: int
+    people: int
     account: str
     entry: int
     state: Account
     repeated: bool = False
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def balance(self) -> Balance:
@@ -181,8 +213,13 @@ class Released:
 
 
 def project_of(policy: Policy, start: Path | None = None) -> Project:
-    """The project of a policy: found upwards from ``start``, then from the policy's folder."""
+    """The project of a policy: found upwards from ``start``, then from the policy's folder.
+
+    Raises:
+        PolicyError: the two find different ones; or the project file has problems.
+    """
     found = find_project(start or Path.cwd()) or find_project(policy.directory)
+    check_own_project(policy, found)
     return load_project(found) if found is not None else default_project(policy.directory)
 
 
@@ -220,9 +257,7 @@ def schema_of(table: Table) -> Schema:
     return Schema(tables, views, known=True)
 
 
-def prepare(
-    policy: Policy, project: Project, warehouse: Warehouse, *, replace: bool = False
-) -> tuple[Certificate, Table]:
+def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Certificate, Table]:
     """Compile, render and certify; nothing runs and nothing is charged.
 
     Raises:
@@ -231,18 +266,22 @@ def prepare(
     """
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
-    plan = _compiled(policy, table, warehouse.dialect, target, replaces=replace)
+    dialect = warehouse.dialect
+    table_read(policy, table, dialect.name)
+    claim, query = _compiled(policy, table, dialect)
+    terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
     try:
-        certificate = certify(
-            policy,
-            render(plan),
-            warehouse.dialect.name,
-            schema=schema_of(table),
-            engine_version=warehouse.engine_version,
-        )
-    except NotCertifiable as error:
-        raise NotCertifiable(_of_views(error.findings), error.file) from None
-    return certificate, table
+        return certify(query, claim, dialect.name, terms), table
+    except Unmet as error:
+        unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
+        raise NotCertifiable(findings_of(unmet)) from None
+
+
+def _compiled(policy: Policy, table: Table, dialect: Dialect) -> tuple[Claim, str]:
+    try:
+        return compiled(policy, table, dialect)
+    except PolicyError as error:
+        raise PolicyError(located(error.problems, policy.file)) from None
 
 
 def _of_views(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -274,24 +313,33 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
         raise refused(policy.file, "release.path", message, "release to a folder of its own")
 
 
-def _compiled(
-    policy: Policy, table: Table, dialect: Dialect, target: tuple[str, ...], *, replaces: bool
-) -> Plan:
-    try:
-        return compiled_plan(policy, table, dialect, target=target, replaces=replaces)
-    except PolicyError as error:
-        raise PolicyError(located(error.problems, policy.file)) from None
+def _envelope_of(target: tuple[str, ...], dialect: Dialect) -> str:
+    """How the envelope of a release into ``target`` begins; of a file it is none."""
+    return created("", name_of(target, dialect)).strip() if target else ROWS
 
 
-def paying_account(policy: Policy, project: Project, certificate: Certificate, table: Table) -> str:
+def paying_account(policy: Policy, project: Project, table: Table, dialect: str) -> str:
     """The account that pays: a view's release pays from the account of the table it reads."""
-    shape, parts = certificate.shape, table.parts
-    if shape.views:
-        read = shape.table.lower().split(".")
-        tables = [each.parts for each in table.related if each.view is None]
-        found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
-        parts = found[0] if len(found) == 1 else tuple(read)
-    return account_of(policy, project, parts)
+    return account_of(policy, project, table_read(policy, table, dialect))
+
+
+def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
+    """The name of the table that is read, below every view; empty for a file.
+
+    Raises:
+        NotCertifiable: a view shows other rows than those of one table, each by itself.
+    """
+    if table.view is None:
+        return table.parts
+    columns = tuple(column.name for column in table.columns)
+    try:
+        below = table_below(table.parts, columns, schema_of(table), dialect, policy.source.key)
+    except NotCertifiable as error:
+        raise NotCertifiable(_of_views(error.findings), error.file) from None
+    read = below.lower().split(".")
+    tables = [each.parts for each in table.related if each.view is None]
+    found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
+    return found[0] if len(found) == 1 else tuple(read)
 
 
 def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
@@ -300,9 +348,7 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
     Releases of one source share the sample that it is of its population, if it is one. They compose
     without it only, so event and δ are those of the release's own sample.
     """
-    rate = decimal(
-        "rate", "a number", population_rate(Fraction(policy.rate), policy.method, Decimal(1))
-    )
+    rate = certified_rate(policy.rate, policy.method)
     delta = certificate.delta
     if certificate.sampled_at != 1:
         epsilon, notion = certificate.epsilon, certificate.neighbours
@@ -325,25 +371,34 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
-        repeats = _paid(policy, project, warehouse, certificate, table)
+        request = _asked(policy, project, warehouse, certificate, table)
+        repeats = None if request is None else _paid(policy, project, warehouse, request)
         place = place_of(policy, ends_of(policy, project, warehouse))
-    name = paying_account(policy, project, certificate, table)
+        check_clean(project, (ends_of(policy, project, warehouse).certificate_path,))
+    name = paying_account(policy, project, table, certificate.dialect)
     limit = limit_of(policy, project, name)
     account = account_now(project, name, limit)
-    news, twin = "", ""
-    if repeats is None and has_ledger(project):
-        with open_ledger(project) as ledger:
-            news = _another_account(policy, ledger.last_at(place), account)
-            twin = named_otherwise(ledger, project, name)
-    found = Preview(certificate, account, charge_of(name, certificate, policy), "", repeats, news)
+    charge = charge_of(name, certificate, policy)
+    found = Preview(certificate, account, charge, "", repeats)
     try:
-        if twin:
-            raise BudgetExceeded(twin)
+        if repeats is None and has_ledger(project):
+            with open_ledger(project) as ledger:
+                news = _another_account(policy, ledger.last_at(place), account)
+                found = replace_field(found, news=news)
+                source = {} if request is None else request.source
+                _check_account(ledger, project, replace_field(charge, source=source))
         check_not_raised(account, limit)
-        admit(account, found.charge)
+        admit(account, charge)
     except BudgetExceeded as error:
         return replace_field(found, refusal=str(error))
     return found
+
+
+def _check_account(ledger: Ledger, project: Project, charge: Charge) -> None:
+    """BudgetExceeded where the people of a charge pay from another account."""
+    if twin := named_otherwise(ledger, project, charge.account):
+        raise BudgetExceeded(twin)
+    ledger.check_source(charge)
 
 
 def _another_account(policy: Policy, last: Entry | None, account: Account) -> str:
@@ -357,15 +412,20 @@ def _another_account(policy: Policy, last: Entry | None, account: Account) -> st
     )
 
 
-def _paid(
+def _asked(
     policy: Policy, project: Project, warehouse: Warehouse, certificate: Certificate, table: Table
-) -> int | None:
-    """The entry that has paid for just this release; nothing is made to find out."""
+) -> Request | None:
+    """What a ledger would be asked for; None where there is none, for none is made to find out."""
     if not has_ledger(project) or not project.sealing_key.exists():
         return None
     sealing = load_sealing_key(project.sealing_key)
-    request = _request(policy, project, warehouse, sealing, certificate=certificate, table=table)
+    return _request(policy, project, warehouse, sealing, certificate=certificate, table=table)
+
+
+def _paid(policy: Policy, project: Project, warehouse: Warehouse, request: Request) -> int | None:
+    """The entry that has paid for just this release."""
     with open_ledger(project) as ledger:
+        request = as_charged(request, policy, ledger.last_at(request.place))
         found = ledger.paid(request.place, request.of)
     if found is None or not _is_free(found, request.ends, warehouse):
         return None
@@ -394,8 +454,13 @@ def _request(
     table: Table,
 ) -> Request:
     """What is asked for: of the source as it is now."""
-    state = state_mac(warehouse.fingerprint(policy, table, state_salt(sealing)), sealing)
-    return request_of(policy, certificate, ends_of(policy, project, warehouse), state)
+    named = resolved(_warehouse_of(policy, project))
+    read = table_read(policy, table, certificate.dialect)
+    source = {
+        "place": name_of_place(policy, project, named, read, sealing),
+        "content": state_mac(warehouse.fingerprint(policy, table, state_salt(sealing)), sealing),
+    }
+    return request_of(policy, certificate, ends_of(policy, project, warehouse), source)
 
 
 def _described(policy: Policy, schema: Schema) -> Table:
@@ -433,10 +498,31 @@ def compile_policy(
     if schema is not None:
         table, relation = _described(policy, schema), policy.release.relation
         target = tuple(relation.split(".")) if relation else ()
-        return render(_compiled(policy, table, wanted, target, replaces=False))
+        return _enveloped(_to_be_read(policy, table, wanted), target, wanted)
     with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
         table, target = _ends(policy, warehouse)
-        return render(_compiled(policy, table, wanted, target, replaces=False))
+        is_own = wanted.name == warehouse.dialect.name
+        text = _compiled(policy, table, wanted)[1] if is_own else _to_be_read(policy, table, wanted)
+        return _enveloped(text, target, wanted)
+
+
+def _enveloped(query: str, target: tuple[str, ...], dialect: Dialect) -> str:
+    """The query in its envelope, as somebody would run it by hand."""
+    return created(query, name_of(target, dialect)) if target else query
+
+
+def _to_be_read(policy: Policy, table: Table, dialect: Dialect) -> str:
+    """A text for an engine that is not at hand, in the forms that ``check`` reads there."""
+    if policy.filter:
+        return _compiled(policy, table, dialect)[1]  # the kernel alone prints a filter
+    try:
+        return render(compiled_plan(policy, table, dialect))
+    except PolicyError as error:
+        raise PolicyError(located(error.problems, policy.file)) from None
+
+
+def _unwatched(ask: Callable[[], float | None]) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def release(
@@ -446,7 +532,7 @@ def release(
     replace: bool = False,
     fresh: bool = False,
     say: Callable[[str], None] = lambda text: None,
-    watch: Callable[[Callable[[], float | None]], None] = lambda ask: None,
+    watch: Callable[[Callable[[], float | None]], AbstractContextManager[None]] = _unwatched,
 ) -> Released:
     """Publish what ``policy`` says, with its certificate, and charge its account.
 
@@ -456,7 +542,8 @@ def release(
 
     ``fresh`` draws a new sample at a new price all the same. ``say`` is told, before anything is
     charged, that a release is a new one though one was made in its place before. ``watch`` is
-    given a function that says how many per cent of the running query are done, if the engine does.
+    given a function that says how many per cent of the running query are done, if the engine does;
+    it may ask until its body ends, and not later: the connection is closed then.
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
@@ -467,43 +554,44 @@ def release(
     """
     policy = loaded(policy)
     project = project or project_of(policy)
-    with closing(open_warehouse(policy, project, writes=True)) as warehouse:
-        watch(warehouse.progress)
-        certificate, table = prepare(policy, project, warehouse, replace=replace)
-        signer = writer_of(project, moment(certificate.time))
+    with (
+        closing(open_warehouse(policy, project, writes=True)) as warehouse,
+        watch(warehouse.progress),
+    ):
+        certificate, table = prepare(policy, project, warehouse)
         if not has_ledger(project):
-            _check_first(policy, project, warehouse, signer)
-            _check_free(policy, project, warehouse, replace=replace)
-        with open_ledger(project, signer) as ledger:
+            _check_first(policy, project, warehouse, certificate, table, replace=replace)
+        places = (ends_of(policy, project, warehouse).certificate_path,)
+        signer = ledger_writer(project, moment(certificate.time), places)
+        with open_ledger(project, signer, say=say) as ledger:
             sealing = sealing_key(project, ledger)
             request = _request(
                 policy, project, warehouse, sealing, certificate=certificate, table=table
             )
+            request = as_charged(request, policy, ledger.last_at(request.place))
             job = _Job(
                 policy, project, certificate, table, warehouse, request, signer, sealing, replace
             )
             return job.run(ledger, fresh=fresh, say=say)
 
 
-def _check_first(policy: Policy, project: Project, warehouse: Warehouse, signer: Signer) -> None:
-    """Refuse a first release where one stands that was charged to a ledger that is no more.
-
-    Raises NoLedger.
-    """
-    path = ends_of(policy, project, warehouse).certificate_path
+def _check_first(
+    policy: Policy,
+    project: Project,
+    warehouse: Warehouse,
+    certificate: Certificate,
+    table: Table,
+    *,
+    replace: bool,
+) -> None:
+    """Refuse a first release before a ledger or a key is made for it."""
+    check_clean(project, (ends_of(policy, project, warehouse).certificate_path,))
+    name = paying_account(policy, project, table, certificate.dialect)
+    account = Account(name, limit=limit_of(policy, project, name))
     try:
-        open_envelope(path.read_bytes(), trusted_keys(project, signer))
-    except (OSError, VerificationFailed):
-        return
-    trace = f"{path} is the certificate of a release, signed by a key of this project"
-    raise lost_ledger(project, trace, "move that release away")
-
-
-def _check_free(policy: Policy, project: Project, warehouse: Warehouse, *, replace: bool) -> None:
-    """Refuse what stands in the way before a ledger is made in vain."""
-    try:
+        admit(account, charge_of(name, certificate, policy))
         check_place(policy, warehouse, replace=replace)
-    except FileError:
+    except (BudgetExceeded, FileError):
         if not has_ledger(project):  # else a run of the same beside this one was faster
             raise
 
@@ -517,13 +605,25 @@ def ends_of(policy: Policy, project: Project, warehouse: Warehouse) -> Ends:
 
 
 @dataclass(frozen=True)
+class _Size:
+    """How large a release is: groups, rows, and the people of the sample that they count.
+
+    ``remarks`` say what else its rows show.
+    """
+
+    groups: int
+    rows: int
+    people: int
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class _Done:
-    """What was published: its name, SHA-256, groups and rows."""
+    """What was published: its name, SHA-256 and size."""
 
     name: str
     digest: str
-    groups: int
-    rows: int
+    size: _Size
 
 
 @dataclass(frozen=True)
@@ -547,6 +647,7 @@ class _Job:
             return found
         if entry is not None and Run.of_entry(entry).sealed:
             return self._again(ledger, entry)
+        self._tell_forgotten(ledger, say)
         last = ledger.last_at(self.request.place)
         if last is not None:
             say(self._news(last, entry, fresh=fresh))
@@ -562,6 +663,15 @@ class _Job:
             return found
         entry = self._reserved(ledger, anew=fresh or entry is not None)
         return self._published(ledger, entry, repeated=False, fresh=fresh)
+
+    def _tell_forgotten(self, ledger: Ledger, say: Callable[[str], None]) -> None:
+        """Say which releases that stand were charged, and the ledger does not know them."""
+        places = {self.request.ends.certificate_path.resolve()}
+        if self.project.file is not None:
+            places |= {path.resolve() for path in certificates_in(self.project.directory)}
+        trusted = trusted_keys(self.project, self.signer)
+        if missing := forgotten(sorted(places), ledger.entries(), trusted):
+            say(forgotten_text(missing))
 
     def _reserved(self, ledger: Ledger, *, anew: bool) -> Entry:
         limit = limit_of(self.policy, self.project, self._account)
@@ -586,23 +696,12 @@ class _Job:
             if found is None:
                 raise
             return found
-        job._check_text(entry)
         return job._published(ledger, entry, repeated=True)
 
     def _of_a_twin(self, ledger: Ledger) -> Released | None:
         """What a run of the same beside this one has published meanwhile."""
         entry = ledger.paid(self.request.place, self.request.of)
         return None if entry is None else self._stands(ledger, entry)
-
-    def _check_text(self, entry: Entry) -> None:
-        """Refuse to replace a table by a text that was certified to make a new one."""
-        is_other = entry.run["predicate"]["sql"] != self.certificate.sql
-        if is_other and self.request.ends.path is None and self._is_there():
-            raise FileError(
-                f"{self._name} exists, and the text that entry {entry.id} has paid for makes a"
-                " table where there is none: drop the table, and the same command makes it again at"
-                " no cost"
-            )
 
     def _published(
         self, ledger: Ledger, entry: Entry, *, repeated: bool, fresh: bool = False
@@ -669,8 +768,8 @@ class _Job:
         state = "" if last.state == "committed" else f", {last.state}"
         return (
             f"{self.policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
-            f" is a new release, at the price of ε {plain(self.certificate.epsilon)},"
-            f" δ {plain(self.certificate.delta)}"
+            f" is a new release, at the price of ε {in_text(self.certificate.epsilon)},"
+            f" δ {in_text(self.certificate.delta)}"
         )
 
     def _stands(self, ledger: Ledger, entry: Entry) -> Released | None:
@@ -686,8 +785,7 @@ class _Job:
             ledger.start(entry.id)
         if entry.state != "committed":
             ledger.commit(entry.id, release_name=self._name, release_digest=digest)
-        groups, rows = self._size()
-        done = _Done(self._name, digest, groups, rows)
+        done = _Done(self._name, digest, self._size())
         return self._released(ledger, entry, done, repeated=True)
 
     def _charge(self, secret: bytes) -> Charge:
@@ -695,11 +793,13 @@ class _Job:
         sealed = seal(secret, self.request.of, keys) if self.policy.method == "keyed" else {}
         run = Run.new(self.request, self.certificate, sealed)
         charge = charge_of(self._account, self.certificate, self.policy)
-        return replace_field(charge, request=self.request.place, run=run.to_json())
+        return replace_field(
+            charge, request=self.request.place, run=run.to_json(), source=self.request.source
+        )
 
     @property
     def _account(self) -> str:
-        return paying_account(self.policy, self.project, self.certificate, self.table)
+        return paying_account(self.policy, self.project, self.table, self.certificate.dialect)
 
     @property
     def _name(self) -> str:
@@ -727,7 +827,7 @@ class _Job:
 
     def _to_file(self, run: Run, secret: bytes, path: Path, draw: Callable[[str], str]) -> _Done:
         with self.warehouse.sampled(self.policy, self.table, secret) as unchanged:
-            rows = self.warehouse.rows(run.sql)
+            rows = self.warehouse.rows(run.query)
             unchanged()
         digest = publish_file(
             rows,
@@ -737,7 +837,7 @@ class _Job:
             replace=self.replace,
             mark=run.mark,
         )
-        return _Done(self._name, digest, _groups(rows, self.policy.release.form), rows.num_rows)
+        return _Done(self._name, digest, self._size_of(rows))
 
     def _to_table(self, run: Run, secret: bytes, draw: Callable[[str], str]) -> _Done:
         target, name = self.warehouse.target(self._name), self._name
@@ -749,24 +849,42 @@ class _Job:
 
             def attest() -> None:
                 unchanged()
-                digest, groups, rows = digest_of_lines(self.warehouse.release_lines(target))
+                digest, size = self._read(target)
                 put(draw(digest))
-                done.append(_Done(name, digest, groups, rows))
+                done.append(_Done(name, digest, size))
 
-            self.warehouse.publish(run.sql, target, run.facts, attest, replace=self.replace)
+            self.warehouse.publish(run.query, target, run.facts, attest, replace=self.replace)
         return done[0]
 
     def _digest_of_table(self, name: str, facts: str) -> str | None:
         return digest_of_table(self.warehouse, name, facts)
 
-    def _size(self) -> tuple[int, int]:
-        """Groups and rows of the release that stands."""
+    def _read(self, target: tuple[str, ...]) -> tuple[str, _Size]:
+        """The digest and size of a table."""
+        lines = self.warehouse.release_lines
+        digest, size = digest_of_lines(lines(target), self.policy.release.form)
+        return digest, replace_field(size, remarks=self._remarks(lines(target)))
+
+    def _remarks(self, lines: Iterable[tuple[Any, ...]]) -> tuple[str, ...]:
+        recodings = self.policy.recodings
+        columns = [None if isinstance(how, Constant) else name for name, how in recodings]
+        return remarks(columns, lines, counted=self.policy.release.form == "counts")
+
+    def _size(self) -> _Size:
+        """The size of the release that stands."""
         path = self.request.ends.path
         if path is None:
-            lines = self.warehouse.release_lines(self.warehouse.target(self._name))
-            return digest_of_lines(lines)[1:]
-        rows = read_parquet(path)
-        return _groups(rows, self.policy.release.form), rows.num_rows
+            return self._read(self.warehouse.target(self._name))[1]
+        return self._size_of(read_parquet(path))
+
+    def _size_of(self, rows: pa.Table) -> _Size:
+        counted = self.policy.release.form == "counts"
+        told = self._remarks(numbered(rows, self.policy.release.count_as if counted else None))
+        if counted:
+            people = sum(rows.column(self.policy.release.count_as).to_pylist())
+            return _Size(rows.num_rows, rows.num_rows, people, told)
+        groups = rows.group_by(list(rows.column_names), use_threads=False).aggregate([])
+        return _Size(groups.num_rows, rows.num_rows, rows.num_rows, told)
 
     def _envelope(self, run: Run, name: str, digest: str) -> str:
         return sign(statement(name, digest, run.predicate), self.signer).to_json()
@@ -780,8 +898,10 @@ class _Job:
             delta=self.certificate.delta,
             k=self.certificate.k,
             rate=self.certificate.rate,
-            groups=done.groups,
-            rows=done.rows,
+            groups=done.size.groups,
+            rows=done.size.rows,
+            people=done.size.people,
+            remarks=done.size.remarks,
             account=state.name,
             entry=entry.id,
             state=state,
@@ -795,13 +915,6 @@ def _how_to_go_on(entry: Entry, *, fresh: bool) -> str:
         return f"entry {entry.id} stays charged: the engine cannot draw the same sample again"
     same = "the same command without --fresh" if fresh else "the same command again"
     return f"entry {entry.id} is paid: {same} finishes it at no cost, while the source is as it was"
-
-
-def _groups(rows: pa.Table, form: str) -> int:
-    """How many groups a release has: its rows, or those that differ."""
-    if form == "counts":
-        return int(rows.num_rows)
-    return int(rows.group_by(list(rows.column_names), use_threads=False).aggregate([]).num_rows)
 
 
 def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
@@ -830,20 +943,21 @@ def _commit(ledger: Ledger, entry: Entry, done: _Done) -> None:
 
 def table_certificate_path(policy: Policy) -> Path:
     """Where the certificate of a release into a table stands: beside the policy."""
-    return policy.directory / f"{policy.name}.certificate.json"
+    return policy.directory / f"{policy.name}{CERTIFICATE_SUFFIX}"
 
 
-def digest_of_lines(lines: Iterable[tuple[Any, ...]]) -> tuple[str, int, int]:
-    """SHA-256 of the rows as JSON lines, how many differ, how many there are.
+def digest_of_lines(lines: Iterable[tuple[Any, ...]], form: Form = "rows") -> tuple[str, _Size]:
+    """SHA-256 of the rows as JSON lines, and their size; of counts the last column is the count.
 
     The rows are sorted, so equal ones stand together.
     """
-    digest, groups, rows, last = hashlib.sha256(), 0, 0, None
+    digest, groups, rows, people, last = hashlib.sha256(), 0, 0, 0, None
     for line in lines:
         text = json.dumps([None if v is None else str(v) for v in line], ensure_ascii=False)
         digest.update(text.encode() + b"\n")
         groups, rows, last = groups + (text != last), rows + 1, text
-    return digest.hexdigest(), groups, rows
+        people += int(line[-1]) if form == "counts" else 1
+    return digest.hexdigest(), _Size(groups, rows, people)
 
 
 def check_place(

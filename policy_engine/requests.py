@@ -10,18 +10,31 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from policy_engine.attest.parquet_file import facts_text, plain
+from policy_engine.attest.sealing import state_mac
+from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.entry import Entry
+from policy_engine.policy.accounts import path_from
+from policy_engine.policy.project import Project, Warehouse
 from policy_engine.policy.resolve import Policy
 from policy_engine.publish import certificate_path
-from policy_engine.verify.certificate import Certificate
 
 _MARK_BYTES = 8
+_IN_A_FILE = 2
+"""Schema and table; what a database is called before them is the project file's to say."""
+_PORTS = {"postgresql": 5432, "mariadb": 3306}
+_ENVELOPE = re.compile(r"\A((?:-- [^\n]*\n)*)CREATE (?:OR REPLACE )?TABLE [^\n]* AS\n")
 
 
 @dataclass(frozen=True)
@@ -55,11 +68,12 @@ def _from(folder: Path, path: Path) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for. ``place`` and ``of`` are SHA-256 in hex."""
+    """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are the source's names."""
 
     place: str
     of: str
     ends: Ends
+    source: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -106,14 +120,25 @@ class Run:
         return Ends.of_table(self.target, project / self.certificate, project)
 
     @property
-    def sql(self) -> str:
-        """The certified text."""
-        return str(self.predicate["sql"])
+    def query(self) -> str:
+        """The certified query; a certificate of version 1 has it in its envelope."""
+        if "query" in self.predicate:
+            return str(self.predicate["query"])
+        return _ENVELOPE.sub(r"\1", str(self.predicate["sql"]))
+
+    @property
+    def text(self) -> str:
+        """What a request is of: its claim, else its query, and where it goes."""
+        if "query" not in self.predicate:
+            return _text_of(str(self.predicate["sql"]))
+        claim = self.predicate.get("claim")
+        identity = self.query if claim is None else digest_of(plain(claim))
+        return text_of(identity, str(self.predicate["published_as"]))
 
     @property
     def facts(self) -> str:
         """The certificate's facts, as they stand with the release."""
-        return json.dumps(_plain(self.predicate), sort_keys=True, ensure_ascii=False)
+        return facts_text(self.predicate)
 
     @property
     def digest(self) -> str:
@@ -125,13 +150,65 @@ class Run:
         return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
 
 
-def request_of(policy: Policy, certificate: Certificate, ends: Ends, state: str) -> Request:
-    """What a policy asks of a source in a state, which is a keyed name of its content."""
+def request_of(
+    policy: Policy, certificate: Certificate, ends: Ends, source: Mapping[str, str]
+) -> Request:
+    """What a policy asks of a source of these names, of which one is of its content."""
     return Request(
         place=place_of(policy, ends),
-        of=_digest([policy.digest, text_of(certificate.sql), state]),
+        of=_digest(
+            [
+                policy.digest,
+                text_of(certificate.identity, certificate.published_as),
+                source["content"],
+            ]
+        ),
         ends=ends,
+        source=source,
     )
+
+
+def as_charged(request: Request, policy: Policy, last: Entry | None) -> Request:
+    """``request`` under the name that the ``last`` entry of its place has for it.
+
+    Before claims had digests a request was of its text, which a better template changes: the same
+    policy over the same state of the source is what was paid for.
+    """
+    run = None if last is None else Run.of_entry(last)
+    if run is None or run.predicate.get("claim") is not None:
+        return request
+    same = _digest([policy.digest, run.text, request.source["content"]])
+    return replace(request, of=run.of) if same == run.of else request
+
+
+def name_of_place(
+    policy: Policy,
+    project: Project,
+    named: Warehouse,
+    parts: tuple[str, ...],
+    key: X25519PrivateKey,
+) -> str:
+    """A name for where a source lies, however it is written: SHA-256 in hex.
+
+    ``parts`` is the name of the table that is read, in the warehouse ``named``. A file is told
+    from others of its project only, for its path starts there: its name is keyed. A server's table
+    is one for all who share a ledger.
+    """
+    file = policy.source_path or named.database
+    if file is None:
+        return _digest(["table", named.type, *_server(named.url), *map(str.lower, parts)])
+    inside = parts[-_IN_A_FILE:] if policy.source_path is None else ()
+    place = ["file", path_from(project, file), *map(str.lower, inside)]
+    return state_mac(json.dumps(place).encode(), key)
+
+
+def _server(url: str) -> list[str]:
+    """Host, port and database of a URL; not the user, nor what is set for the session."""
+    found = urlsplit(url)
+    options = dict(parse_qsl(found.query))
+    host = found.hostname or options.get("host") or options.get("socket") or ""
+    port = found.port or options.get("port") or _PORTS.get(found.scheme, "")
+    return [host, str(port), found.path]
 
 
 def place_of(policy: Policy, ends: Ends) -> str:
@@ -139,9 +216,35 @@ def place_of(policy: Policy, ends: Ends) -> str:
     return _digest([policy.name, ends.name])
 
 
-def text_of(sql: str) -> str:
-    """A text whether or not it replaces what stands in its place."""
+def text_of(query: str, published_as: str) -> str:
+    """A query and where it goes as one text: its comments, its envelope, its words.
+
+    Entries of version 1 were made of such texts, so that what they paid for is found again.
+
+    >>> text_of("-- policy: a\\nSELECT 1", 'CREATE TABLE "b" AS')
+    '-- policy: a\\nCREATE TABLE "b" AS\\nSELECT 1'
+    """
+    if published_as == ROWS:
+        return query
+    words = query.lstrip("\n")
+    while words.startswith("--"):
+        words = words.partition("\n")[2]
+    return f"{query.removesuffix(words)}{published_as}\n{words}"
+
+
+def _text_of(sql: str) -> str:
+    """A text of version 1, whether or not it replaces what stands in its place."""
     return sql.replace("CREATE OR REPLACE TABLE", "CREATE TABLE", 1)
+
+
+def is_of(run: Run, certificate: Certificate) -> bool:
+    """Whether a run was of what ``certificate`` is of, as far as the run says.
+
+    Of one from before claims had digests the text is known alone, which a template may change.
+    """
+    if run.predicate.get("claim") is None and certificate.claim is not None:
+        return bool(run.predicate["policy"]["digest"] == certificate.policy_digest)
+    return run.text == text_of(certificate.identity, certificate.published_as)
 
 
 def change_since(run: Run, certificate: Certificate, sealing_key_id: str) -> str:
@@ -155,7 +258,7 @@ def change_since(run: Run, certificate: Certificate, sealing_key_id: str) -> str
     before = run.predicate
     if before["policy"]["digest"] != certificate.policy_digest:
         return "the policy has changed"
-    if text_of(run.sql) != text_of(certificate.sql):
+    if not is_of(run, certificate):
         return "the source's columns have changed"
     return "the source has changed"
 
@@ -166,15 +269,7 @@ def predicate_digest(predicate: Mapping[str, Any]) -> str:
     >>> predicate_digest({})[:14]
     'sha256:44136fa'
     """
-    text = json.dumps(_plain(predicate), sort_keys=True)
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """Dicts and lists of what a signed statement holds as read-only mappings and tuples."""
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+    return digest_of(plain(predicate))
 
 
 def _digest(parts: list[str]) -> str:

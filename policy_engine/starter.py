@@ -6,21 +6,16 @@ import json
 import os
 import re
 from contextlib import closing
+from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policy_engine.compile.catalog import (
-    INSTEAD_OF_A_VIEW,
-    NO_VIEW,
-    NUMBERS,
-    TIMES,
-    Column,
-    Kind,
-    Table,
-    fresh,
-)
+from policy_engine.accounting.domain import in_text
+from policy_engine.attest.confidential import KEPT, make_folder
+from policy_engine.compile.catalog import TIMES, Column, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
-from policy_engine.policy.models import CSV_FILES, SOURCE_FILES
+from policy_engine.policy.csv_models import is_csv
+from policy_engine.policy.models import SOURCE_FILES
 from policy_engine.policy.project import (
     PROJECT_FILE,
     Project,
@@ -30,12 +25,15 @@ from policy_engine.policy.project import (
 )
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
+from policy_engine.policy.schema import json_schema, project_schema, text_of
+from policy_engine.suggestions import by_name, person_key, suggestion
 from policy_engine.warehouse.connecting import connected
 from policy_engine.warehouse.profiles import resolved
 
 if TYPE_CHECKING:
     from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
+_SCHEMA = "# yaml-language-server: $schema={}\n"
 _PROJECT = """\
 # Found upwards from the working directory. Paths are relative to this file.
 # An account is what one group of people can lose in total; a release about them pays into it.
@@ -54,48 +52,74 @@ source:
   {source}
   {unit}
 {recode}
-sample: {{rate: 0.1}}
+sample: {{rate: {rate}}}
 k: auto                    # the least k that gives the guarantee
-guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
+guarantee: {{epsilon: {epsilon}, delta: {delta}}}
 release:
   path: out/{name}.parquet{count}
 {budget}
 """
-_ROWS = "unit: row                # one row is one person; else  unit: {key: person_id}"
-_KEYED = (
-    "unit: {key: person_id}   # the column that says whose row it is: files have no row numbers"
-)
+_ROWS = "unit: row                # one row is one person"
+_EPSILON, _DELTA, _RATE = Decimal("0.5"), Decimal("1e-9"), Decimal("0.1")
 _EMPTY = """\
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
 {columns}"""
 _EXAMPLE = """\
 recode:                    # a column that is not named here is not released
-  age: {bins: [18, 30, 45, 60, 75]}
+  age: {bins: [18, 30, 45, 65]}
   sex: keep"""
+_MORE = (
+    '# csv may say more: {decimal: ",", thousands: ".", dates: "%d.%m.%Y", true: [ja],'
+    " false: [nein], nulls: [NA]}"
+)
+_TYPES = "# columns: {age: integer, born: date}   # what is no text: integer, double, date, boolean"
+_UNNAMED = (
+    "# the first line looks like a row, or names two columns alike: name the columns here, and in",
+    "# recode; and if it is a header, it is no person: write header: true",
+)
+_CHOICES = (
+    "  # keep, {prefix: 2} or {map: {a: b}, other: other}; with a type in source.columns also"
+    "\n  # {bins: [18, 65]}, {round: 10} of numbers, {truncate: year} of dates"
+)
+_LEAVE_OUT = "seems to name one person or row, leave it out"
 _DATABASES = (".duckdb", ".ddb", ".db")
+_POLICY_SCHEMA = f"{KEPT}/policy.schema.json"
+_PROJECT_SCHEMA = f"{KEPT}/project.schema.json"
 _NAME_IT = "name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
 _LONGEST_NAME = 100
 
 
 def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
-    """Write the policy, and a project file where there is none; never over a file.
+    """Write the policy, a project file where there is none, and their schemas for editors.
+
+    Never over a file, but of the schemas, which are the engine's own.
 
     Raises:
         FileError: the policy is there already, or the source cannot be read.
         WarehouseError: the source is a table that the warehouse does not have.
         PolicyError: there is a project file and it has problems.
-        UsageError: the source's name is blank, or it is a database or a view.
+        UsageError: the source's name is blank, or it is a database.
     """
     if os.path.lexists(output):
         raise FileError(f"{output} exists; name another file with --output")
     folder = Path(os.path.abspath(output)).parent  # noqa: PTH100 - it may not exist yet
     found = find_project(folder)
     project = load_project(found) if found is not None else default_project(folder)
-    text = _policy(source, folder, project)
-    files = {output: text} if found else {output: text, output.parent / PROJECT_FILE: _PROJECT}
-    _write_new(files)
+    start = found.parent if found is not None else output.parent
+    own = Path(os.path.relpath(project.directory.resolve() / _POLICY_SCHEMA, folder.resolve()))
+    files = {output: _SCHEMA.format(own.as_posix()) + _policy(source, folder, project)}
+    if found is None:
+        files[start / PROJECT_FILE] = _SCHEMA.format(_PROJECT_SCHEMA) + _PROJECT
+    schemas = {
+        start / _POLICY_SCHEMA: text_of(json_schema()),
+        start / _PROJECT_SCHEMA: text_of(project_schema()),
+    }
+    _write_new(files | {path: text for path, text in schemas.items() if not path.exists()})
+    for path, text in schemas.items():
+        if path.read_text("utf-8") != text:  # of another version of the engine
+            path.write_text(text, "utf-8")
     return tuple(files)
 
 
@@ -104,6 +128,8 @@ def _write_new(files: dict[Path, str]) -> None:
     written: list[Path] = []
     for path, text in files.items():
         try:
+            if path.parent.name == KEPT:
+                make_folder(path.parent)
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as file:
                 written.append(path)
@@ -118,24 +144,70 @@ def _write_new(files: dict[Path, str]) -> None:
 
 def _policy(source: str | None, folder: Path, project: Project) -> str:
     name, place, recode, count = "my_release", "path: data/people.parquet", _EXAMPLE, ""
-    unit = _ROWS
+    unit = f"{_ROWS}; else  unit: {{key: person_id, keep: any}}"
     if source is not None:
         if not source.strip():
             raise UsageError("the source has no name; name a file or a table, or leave it out")
         table = _table(source, project)
-        if table.view is not None:
-            raise UsageError(f"{table.name} {NO_VIEW}; {INSTEAD_OF_A_VIEW}")
         is_file = table.path is not None
         name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
         place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
-        if table.is_folder:
-            unit = _KEYED
+        if is_file and is_csv(source):
+            place += _csv_lines(Path(source))
+        unit = _unit(table)
         recode = _EMPTY.format(columns="\n".join(_lines(table)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
+    epsilon, delta, rate = _numbers(project)
     return _POLICY.format(
-        name=name, source=place, unit=unit, recode=recode, count=count, budget=_budget(project)
+        name=name,
+        source=place,
+        unit=unit,
+        recode=recode,
+        rate=in_text(rate),
+        epsilon=in_text(epsilon),
+        delta=f"{delta:.1e}",
+        count=count,
+        budget=_budget(project),
     )
+
+
+def _numbers(project: Project) -> tuple[Decimal, Decimal, Decimal]:
+    """ε, δ and a rate that leave room: the least account pays for two by the plain sum alone.
+
+    The rate is far enough below ε that a small k gives it.
+    """
+    limits = [limit for limit in project.accounts.values() if limit is not None]
+    epsilon = min([_EPSILON, *(_digit(limit.epsilon / 2) for limit in limits)])
+    delta = min([_DELTA, *(_digit(limit.delta / 1000) for limit in limits)])
+    return epsilon, delta, min(_RATE, _digit(epsilon / 5))
+
+
+def _digit(value: Decimal) -> Decimal:
+    """A number's first digit, rounded down.
+
+    >>> _digit(Decimal("0.25")), _digit(Decimal("0.1"))
+    (Decimal('0.2'), Decimal('0.1'))
+    """
+    return Context(prec=1, rounding=ROUND_FLOOR).plus(value)
+
+
+def _unit(table: Table) -> str:
+    """Whose row it is: a row is a person, unless it has no place of its own to be drawn by.
+
+    Files of a folder have no row numbers, and rows of a view have no place.
+    """
+    columns = [column for column in table.columns if column.name.isprintable()]
+    key = person_key(columns)
+    when = next((each for each in columns if each.kind in {*TIMES, Kind.DATE}), None)
+    last = f"{when.name} desc" if when else ""
+    term = last if when and _scalar(when.name) == when.name else json.dumps(last)
+    keep = f", keep: {{order_by: [{term}]}}" if when else ", keep: any"
+    unit = f"unit: {{key: {_scalar(key.name) if key else 'person_id'}{keep}}}"
+    if table.is_folder or table.view is not None:
+        return f"{unit}   # the column that says whose row it is"
+    which = f", of which {'the last' if when else 'any one'} is kept"
+    return f"{_ROWS}\n  # {unit}   # if a person has many rows{which}"
 
 
 def _budget(project: Project) -> str:
@@ -143,7 +215,8 @@ def _budget(project: Project) -> str:
         account = next(iter(project.accounts), "people")
         return f"budget: {_scalar(account):<18} # an account of policy-engine.yaml"
     named = ", ".join(project.accounts) or "none yet"
-    return f"# budget: the account that pays, of policy-engine.yaml ({named}); default: the source"
+    default = "; default: the source" if project.accounts_open else ""
+    return f"# budget: the account that pays, of policy-engine.yaml ({named}){default}"
 
 
 def _table(source: str, project: Project) -> Table:
@@ -152,10 +225,10 @@ def _table(source: str, project: Project) -> Table:
 
     path, named = Path(source), project.warehouse
     is_server = named.type != "duckdb" and not path.exists()
-    if is_server and path.suffix.lower() not in SOURCE_FILES:
+    if is_server and not source.lower().endswith(SOURCE_FILES):
         with closing(connected(named)) as server:
             return server.table(Source(None, source), project.directory)
-    is_file = path.exists() or path.suffix.lower() in SOURCE_FILES or named.database is None
+    is_file = path.exists() or source.lower().endswith(SOURCE_FILES) or named.database is None
     if is_file and path.suffix.lower() in _DATABASES:
         raise UsageError(f"{source} is a database: {_NAME_IT}")
     if not is_file:
@@ -170,10 +243,17 @@ def _table(source: str, project: Project) -> Table:
 
 
 def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
+    from policy_engine.warehouse.csv_files import options_in
+    from policy_engine.warehouse.duckdb import check_file
+
     try:
+        if is_csv(path.name):
+            check_file(path, path.name)
+            _, names = options_in(path, path.name)
+            return Table(tuple(Column(n, "VARCHAR") for n in names if n), path=path.name)
         return warehouse.table(Source(path.name, None), path.absolute().parent)
     except FileError as error:
-        if path.exists() or path.suffix.lower() in SOURCE_FILES:
+        if path.exists() or path.name.lower().endswith(SOURCE_FILES):
             raise
         remedy = f"if it is a table, find its database and {_NAME_IT}"
         raise FileError(f"{error}; {remedy}") from None
@@ -203,30 +283,37 @@ def _scalar(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
+def _csv_lines(path: Path) -> str:
+    """How a CSV file is read, by its first line alone, and where types are named."""
+    from policy_engine.warehouse.csv_files import options_in, shown
+
+    options, _ = options_in(path, path.name)
+    lines = [f"csv: {shown(options)}"] if options else []
+    if "columns" in options:
+        lines[:0] = _UNNAMED
+    return "".join(f"\n  {line}" for line in (*lines, _MORE, _TYPES))
+
+
 def _lines(table: Table) -> list[str]:
     """A commented suggestion a column: whoever writes the policy must choose each."""
-    lines = [_line(column) for column in table.columns]
-    if table.path is not None and table.path.lower().endswith(CSV_FILES):
-        typed = "# CSV is read as text; for bins of numbers or dates name the types, in source:"
-        lines += [f"  {typed}", "  #   columns: {age: integer, born: date}"]
-    return lines
+    if table.path is not None and is_csv(table.path):
+        return [_CHOICES, *(_line(column, _if_typed(column)) for column in table.columns)]
+    return [_line(column, _type(column)) for column in table.columns]
 
 
-def _line(column: Column) -> str:
+def _type(column: Column) -> str:
+    return " ".join(column.type.split("(")[0].split())[:40]
+
+
+def _if_typed(column: Column) -> str:
+    """What a column of texts may be cut to once its type is named; empty where nobody knows."""
+    cuts = by_name(column.name)
+    return f"or as integer {cuts}" if cuts and suggestion(column) == "keep" else ""
+
+
+def _line(column: Column, remark: str) -> str:
     if not column.name.isprintable() or not column.name.strip():
         return f"  # {json.dumps(column.name)} cannot be released under this name: rename it"
-    kind = " ".join(column.type.split("(")[0].split())[:40]
-    return f"  # {_scalar(column.name)}: {_suggestion(column.kind)}    # {kind}"
-
-
-def _suggestion(kind: Kind) -> str:
-    """A recoding that takes the kind; its cuts and labels are placeholders, never values."""
-    if kind in NUMBERS:
-        return "{bins: [10, 20, 30]}"
-    if kind in TIMES or kind is Kind.DATE:
-        return "{truncate: year}"
-    if kind in {Kind.BOOLEAN, Kind.TIME}:
-        return "keep"
-    if kind in {Kind.TEXT, Kind.LABEL}:
-        return "{map: {some value: some label}, other: other}"
-    return '{constant: "*"}'
+    recoding, name = suggestion(column), _scalar(column.name)
+    told = f"{name}: {recoding}" if recoding else f"{name} {_LEAVE_OUT}"
+    return f"  # {told}    # {remark}" if remark else f"  # {told}"

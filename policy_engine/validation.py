@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
@@ -10,7 +10,9 @@ from itertools import islice
 from pathlib import Path
 
 from policy_engine.accounting.calibration import least_k
+from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.compile.compiler import find_unknown
 from policy_engine.errors import (
     BudgetExceeded,
     DomainError,
@@ -23,23 +25,27 @@ from policy_engine.errors import (
     WarehouseError,
     WarehouseFailed,
 )
+from policy_engine.kernel.certificate import certified_rate
 from policy_engine.ledger.account import Account, admit
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.places import located
 from policy_engine.policy.project import Project
+from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.salvage import salvage
+from policy_engine.policy.tree import path_text
 from policy_engine.publish import certificate_path
 from policy_engine.release import (
     Preview,
     check_place,
     open_warehouse,
+    paying_account,
     prepare,
     preview,
     project_of,
     table_certificate_path,
 )
-from policy_engine.verify.certificate import certified_rate
 from policy_engine.warehouse.base import Warehouse
 
 #: The key of a policy that a law of the kernel speaks of.
@@ -53,6 +59,7 @@ class Checked:
 
     ``policy`` is None where the file cannot be loaded. ``unchecked`` says why the source could
     not be looked at; it is empty where it was. ``unread``: a file itself could not be read.
+    ``warnings`` are of what is allowed and seldom meant.
     """
 
     file: Path
@@ -60,6 +67,7 @@ class Checked:
     problems: tuple[Problem, ...] = ()
     unchecked: str = ""
     unread: bool = False
+    warnings: tuple[Problem, ...] = ()
 
 
 def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
@@ -100,19 +108,53 @@ def check_policy(path: Path) -> Checked:
         problems += [*_guarantee(policy), *_target(policy)]
         project = project_of(policy)
     except PolicyError as error:
+        if policy is None:
+            return _salvaged(path, error.problems)
         return Checked(path, policy, (*_placed(problems, path), *error.problems))
     except FileError as error:
         unread = Problem(str(path), 0, 0, "", str(error).removeprefix(f"{path}: "))
         return Checked(path, policy, (*_placed(problems, path), unread), unread=True)
-    return _against_source(policy, project, [*problems, *_account(policy, project)])
+    problems += _account(policy, project)
+    checked = _against_source(policy, project, problems, _certify)
+    return replace_field(checked, warnings=warnings_of(policy))
 
 
-def _against_source(policy: Policy, project: Project, problems: list[Problem]) -> Checked:
+def _salvaged(path: Path, problems: tuple[Problem, ...]) -> Checked:
+    """The problems of a file that cannot be loaded, and the columns that its source has not."""
+    policy = salvage(path)
+    if policy is not None:
+        with suppress(PolicyError, FileError):  # told of a project once the policy can be loaded
+            found = _against_source(policy, project_of(policy), [*problems], _find_columns)
+            return replace_field(found, policy=None)
+    return Checked(path, None, problems)
+
+
+_Look = Callable[[Policy, Project, Warehouse], None]
+"""Looks at a policy's source. Raises PolicyError and NotCertifiable."""
+
+
+def _certify(policy: Policy, project: Project, warehouse: Warehouse) -> None:
+    certificate, table = prepare(policy, project, warehouse)
+    if not policy.declared_budget and policy.source_path is None:
+        # Its account is the warehouse's to name.
+        check_account(policy, project, paying_account(policy, project, table, certificate.dialect))
+
+
+def _find_columns(policy: Policy, project: Project, warehouse: Warehouse) -> None:
+    del project
+    problems = find_unknown(policy, warehouse.table(policy.source, policy.directory))
+    if problems:
+        raise PolicyError(problems)
+
+
+def _against_source(
+    policy: Policy, project: Project, problems: list[Problem], look: _Look
+) -> Checked:
     """These problems, and those that show when the source's schema is looked at."""
     unchecked = ""
     try:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-            problems += _of_source(policy, project, warehouse)
+            problems += _of_source(policy, project, warehouse, look)
     except PolicyError as error:
         problems += error.problems
     except EnvironmentFailed as error:
@@ -120,14 +162,16 @@ def _against_source(policy: Policy, project: Project, problems: list[Problem]) -
     return Checked(policy.file, policy, _placed(problems, policy.file), unchecked)
 
 
-def _of_source(policy: Policy, project: Project, warehouse: Warehouse) -> list[Problem]:
+def _of_source(
+    policy: Policy, project: Project, warehouse: Warehouse, look: _Look
+) -> list[Problem]:
     """The problems that show in a warehouse that answers.
 
     Raises EnvironmentFailed where it fails, or the source is a file that is not there.
     """
     path, source = policy.file, policy.source_path
     try:
-        prepare(policy, project, warehouse)
+        look(policy, project, warehouse)
     except NotCertifiable as error:
         return [_problem(path, one) for one in error.findings if one.code != "V29"]
     except WarehouseFailed:
@@ -180,6 +224,45 @@ def _broken_laws(release: Path) -> Iterator[str]:
             yield f"lie in a folder, found on its way the file {path}"
 
 
+def warnings_of(policy: Policy) -> tuple[Problem, ...]:
+    """What is allowed and seldom meant, by the policy alone.
+
+    A column that is made of the key of the unit, and numbers that are read as no program writes
+    them beside such a delimiter.
+    """
+    key = (policy.source.key or "").casefold()
+    made = [each for each in policy.recodings if each[0].casefold() == key]
+    found = (_of_the_key(policy, *each) for each in made if not isinstance(each[1], Constant))
+    return _placed((*found, *_of_numbers(policy)), policy.file)
+
+
+def _of_numbers(policy: Policy) -> Iterator[Problem]:
+    """Numbers beside semicolons, which programs write where the comma is the decimal mark."""
+    spec = policy.source.csv
+    if spec is None or spec.delimiter != ";" or {"decimal", "thousands"} & spec.model_fields_set:
+        return
+    for column, kind in policy.source.columns:
+        if kind in ("integer", "double"):
+            path = path_text(("source", "columns", column))
+            message = (
+                f"{path} is read with a decimal point, for source.csv says no other mark; files"
+                " with ';' mostly have a decimal comma, of which 1.250 would be read as 1.25, and"
+                " 1.250,50 as no value"
+            )
+            remedy = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
+            yield Problem(str(policy.file), 0, 0, path, message, remedy)
+
+
+def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> Problem:
+    path = path_text(("recode", column))
+    message = f"{path} is made of the key of source.unit, and where it tells every person apart"
+    # A key that is a number is a whole one.
+    if isinstance(recoding, Round) and recoding.step <= 1:
+        message = f"{path} is made of the key of source.unit and tells every person apart, so that"
+    remedy = f"leave it out, unless {policy.k} people and more have the same value"
+    return Problem(str(policy.file), 0, 0, path, f"{message} no group is released", remedy)
+
+
 def check_guarantee(policy: Policy) -> None:
     """Refuse a policy whose k and rate do not give the guarantee that it asks for.
 
@@ -193,7 +276,8 @@ def check_guarantee(policy: Policy) -> None:
 
 def _guarantee(policy: Policy) -> Iterator[Problem]:
     """The law that the kernel calls V29, which needs no source ([EXACT])."""
-    rate, wanted = certified_rate(policy), policy.guarantee
+    rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
+    wanted = policy.guarantee
     bound = delta_exact(policy.k, rate, wanted.epsilon, wanted.neighbours)
     if bound.delta <= wanted.delta:
         return
@@ -202,8 +286,10 @@ def _guarantee(policy: Policy) -> Iterator[Problem]:
         remedy = f"k: {k} gives it at this rate"
     except DomainError:
         remedy = "no k gives it at this rate; take a smaller one"
-    law = f"guarantee.delta must be at least {bound.delta}, which k = {policy.k} and rate ="
-    message = f"{law} {policy.rate} reach at ε = {wanted.epsilon}, found {wanted.delta}"
+    law = (
+        f"guarantee.delta must be at least {in_text(bound.delta)}, which k = {policy.k} and rate ="
+    )
+    message = f"{law} {policy.rate} reach at ε = {wanted.epsilon}, found {in_text(wanted.delta)}"
     yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
 
 

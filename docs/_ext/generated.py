@@ -95,7 +95,7 @@ def schema_text() -> str:
     """The keys of a policy file, a table a mapping, from its JSON Schema."""
     schema = json_schema()
     definitions = schema["$defs"]
-    order = ["SourceSpec", "UnitSpec", "OrderSpec", *_recodings(definitions)]
+    order = ["SourceSpec", "CsvSpec", "UnitSpec", "OrderSpec", *_recodings(definitions)]
     order += [name for name in definitions if name not in order]
     parts = ["## The file\n\n" + _mapping(schema)]
     for name in order:
@@ -108,6 +108,7 @@ def schema_text() -> str:
 
 _TITLES = {
     "SourceSpec": "`source`",
+    "CsvSpec": "`source.csv`, for a CSV file",
     "UnitSpec": "`source.unit`, where a person has many rows",
     "OrderSpec": "`source.unit.keep`",
     "SampleSpec": "`sample`",
@@ -122,6 +123,7 @@ _TITLES = {
     "TruncateSpec": "Recoding `truncate`",
     "RoundSpec": "Recoding `round`",
     "ConstantSpec": "Recoding `constant`",
+    "FilterSpec": "`filter`, for a column",
 }
 
 
@@ -131,9 +133,10 @@ def _recodings(definitions: dict[str, Any]) -> list[str]:
 
 def _mapping(model: dict[str, Any]) -> str:
     required = set(model.get("required", ()))
-    for choice in model.get("oneOf", ()):
-        required -= set(choice["required"])
-    one_of = [f"`{choice['required'][0]}`" for choice in model.get("oneOf", ())]
+    choices = [choice["required"] for choice in model.get("oneOf", ()) if "required" in choice]
+    for choice in choices:
+        required -= set(choice)
+    one_of = [f"`{choice[0]}`" for choice in choices]
     lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
     for key, field in model["properties"].items():
         default = "required" if key in required else _default(field)
@@ -206,9 +209,14 @@ PREDICATE = {
     "columns": "the released columns, without the count",
     "count": "the count's column; null in the form `rows`",
     "form": "`counts` or `rows`",
-    "sql": "the text that was proved and then run",
-    "sql_digest": "SHA-256 of that text",
-    "dialect": "the dialect of the text",
+    "claim": "what the query was printed for: source, unit, law of the sample, columns and their "
+    "recodes; each value with the name of its type. null where a text was read, and not printed",
+    "templates": "SHA-256 of the templates that printed it; null without a claim",
+    "query": "the query that was certified and then run, unedited",
+    "query_digest": "SHA-256 of that query",
+    "published_as": "the envelope in which it ran, `CREATE TABLE … AS`, or `rows` where they went "
+    "into a file, or dbt made the table",
+    "dialect": "the dialect of the query",
     "engine_version": "the version of the engine that ran it",
     "time": "when it was certified, in UTC; not when the data was read",
 }
@@ -216,11 +224,17 @@ PREDICATE = {
 
 def predicate_text() -> str:
     """The fields of a certificate's predicate, with those of a real one."""
+    from policy_engine.compile.catalog import Column, Table
+    from policy_engine.compile.compiler import compiled
+    from policy_engine.dialects import dialect_named
+    from policy_engine.kernel.certificate import certify
     from policy_engine.policy.loading import load_policy_text
-    from policy_engine.verify.certificate import certify
+    from policy_engine.verify.certificate import terms_of
 
     policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
-    predicate = certify(policy, _SMALL_SQL, "duckdb", engine_version="2.0.0").predicate()
+    table = Table((Column("sex", "VARCHAR"),), path="people.parquet")
+    claim, query = compiled(policy, table, dialect_named("duckdb"))
+    predicate = certify(query, claim, "duckdb", terms_of(policy, "rows", "2.0.0")).predicate()
     missing = set(predicate) ^ set(PREDICATE)
     if missing:
         raise ValueError(f"the reference of the predicate is out of date: {sorted(missing)}")
@@ -240,11 +254,6 @@ k: 20
 guarantee: {epsilon: 0.5, delta: 1e-9}
 release: {path: out.parquet}
 """
-_SMALL_SQL = """
-SELECT "sex", COUNT(*) AS "n"
-FROM READ_PARQUET('people.parquet') TABLESAMPLE BERNOULLI (10 PERCENT)
-GROUP BY "sex" HAVING COUNT(*) >= 20 ORDER BY "sex"
-"""
 
 
 def _example(name: str, value: object) -> str:
@@ -252,7 +261,9 @@ def _example(name: str, value: object) -> str:
         return "a list of texts"
     if name == "policy":
         return "`{name, digest}`"
-    if name in {"sql", "time"}:
+    if name == "claim":
+        return "an object"
+    if name in {"query", "time"}:
         return "a text"
     text = str(value)
     return f"`{text if len(text) <= 24 else text[:16] + '…'}`"
@@ -271,7 +282,7 @@ def warehouses_text() -> str:
 def _dialect_row(dialect: Any) -> str:
     from policy_engine.policy.warehouse_models import WAREHOUSES
 
-    runs = "yes" if dialect.name in WAREHOUSES else "compiled and proved only"
+    runs = "yes" if dialect.name in WAREHOUSES else "printed only"
     does = [
         "no" if operation in dialect.lacks else "yes"
         for operation in ("native_sample", "repeat", "try_cast")
@@ -285,17 +296,16 @@ def _dialect_section(dialect: Any) -> str:
 
     from sqlglot import exp
 
-    from policy_engine.syntax.readings import READINGS
+    from policy_engine.engines import ENGINES
 
     unit = exp.column("person", quoted=True)
     keyed = dialect.sql(dialect.in_sample(unit, Decimal("0.1")))
     lines = [f"## {dialect.title}\n\n[The vendor's page]({dialect.vendor}). A keyed sample:\n"]
     lines.append(f"```text\n{keyed}\n```\n")
-    reading = READINGS.get(dialect.name)
-    if reading is not None:
-        lines += [f"* Assumes that {text}." for text in reading.assumptions]
-        if reading.native:
-            lines.append(f"* Native sampling assumes: {reading.native}.")
+    engine = ENGINES[dialect.name]
+    lines += [f"* Assumes that {text}." for text in engine.assumes]
+    if engine.native:
+        lines.append(f"* Native sampling assumes: {engine.native}.")
     for operation, reason in dialect.lacks.items():
         lines.append(f"* No {_OPERATIONS.get(operation, operation)}: {reason}.")
     return "\n".join(lines)

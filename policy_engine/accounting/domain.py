@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from decimal import (
     MAX_EMAX,
+    MAX_PREC,
     MIN_EMIN,
     ROUND_CEILING,
     ROUND_FLOOR,
@@ -40,6 +41,7 @@ EXACT = Context(
 )
 """For sums of amounts of at most 9 + 1000 digits; the traps never let one be rounded."""
 
+_WIDE = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _TINY = Decimal("1e-300")
 _LARGEST_K = 10**9
 _LARGEST_EPSILON = Decimal(10) ** 9
@@ -211,6 +213,16 @@ def downward(value: Decimal) -> Decimal:
     Decimal('0.123456789012')
     """
     return -upward(-value, exact=True)
+
+
+def in_text(value: Decimal) -> str:
+    """A number as people read it, everywhere the same: exact, short, never hiding its size.
+
+    >>> [in_text(Decimal(text)) for text in ("2.63178346650E-11", "0.50", "1E+2", "1E-9999999")]
+    ['2.6317834665e-11', '0.5', '100', '1e-9999999']
+    """
+    plain = _WIDE.normalize(value)
+    return f"{plain:f}" if -7 < plain.adjusted() < 16 else str(plain).lower()
 
 
 def part_of(total: Decimal, parts: int) -> Decimal:

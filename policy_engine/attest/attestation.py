@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from policy_engine.attest.signers import Signer
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"
+_CERTIFICATE = "https://policy-engine.dev/certificate/v"
+PREDICATE_TYPE = f"{_CERTIFICATE}2"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LARGEST_ENVELOPE = 10_000_000  # bytes
 
@@ -65,6 +66,15 @@ class Statement:
     predicate: Mapping[str, Json]
     key_id: str
     payload: bytes
+
+
+@dataclass(frozen=True)
+class Unverified:
+    """What an envelope says of a release, whoever signed it: nothing may rest on it."""
+
+    subject_name: str
+    subject_sha256: str
+    predicate: Mapping[str, Json]
 
 
 @dataclass(frozen=True)
@@ -117,9 +127,11 @@ def statement(
     subject_name: str,
     subject_sha256: str,
     predicate: Mapping[str, object],
-    predicate_type: str = PREDICATE_TYPE,
+    predicate_type: str | None = None,
 ) -> bytes:
     """The canonical JSON of an in-toto Statement about one release, or of another kind.
+
+    Without a ``predicate_type`` it is about a release, of the version that its predicate states.
 
     Canonical: keys sorted by code point, no spaces, UTF-8; equal arguments give equal bytes.
     Raises DomainError for an empty name, a digest that is not 64 lower-case hex digits, or a
@@ -141,7 +153,7 @@ def statement(
                     "digest": {"sha256": subject_sha256},
                 }
             ],
-            "predicateType": predicate_type,
+            "predicateType": predicate_type or _type_of(predicate),
             "predicate": _thawed(predicate, "predicate"),
         }
     )
@@ -227,6 +239,20 @@ def stated_subject(text: str | bytes) -> str:
         return ""
 
 
+def unverified(text: str | bytes) -> Unverified:
+    """What an envelope says of a release, to be shown and not to be relied on.
+
+    Raises VerificationFailed for what ``open_envelope`` refuses, but for keys and signatures.
+
+    >>> unverified("{}")
+    Traceback (most recent call last):
+    policy_engine.errors.VerificationFailed: the envelope misses the field 'payloadType'
+    """
+    envelope = Envelope.from_json(text)
+    stated = _read_statement(envelope.payload, envelope.key_id, PREDICATE_TYPE)
+    return Unverified(stated.subject_name, stated.subject_sha256, stated.predicate)
+
+
 def _pae(payload_type: str, payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding: what is signed, type and lengths included."""
     kind = payload_type.encode()
@@ -260,7 +286,8 @@ def _read_statement(payload: bytes, signer: str, predicate_type: str) -> Stateme
     kind = _text(fields, "_type", "the statement")
     if kind != STATEMENT_TYPE:
         _fail(f"_type must be {STATEMENT_TYPE}, found {_shown(kind)}")
-    _check_predicate_type(_text(fields, "predicateType", "the statement"), predicate_type)
+    stated = _text(fields, "predicateType", "the statement")
+    _check_predicate_type(stated, predicate_type)
     _exactly(fields, {"_type", "predicate", "predicateType", "subject"}, "the statement")
     subjects = _array(fields, "subject", "the statement")
     if len(subjects) != 1:
@@ -272,23 +299,31 @@ def _read_statement(payload: bytes, signer: str, predicate_type: str) -> Stateme
     sha256 = _text(digests, "sha256", "the subject's digest")
     if not _SHA256.fullmatch(sha256):
         _fail(f"the subject's sha256 must be 64 lower-case hex digits, found {_shown(sha256)}")
+    predicate = _object(_field(fields, "predicate", "the statement"), "the predicate")
+    if predicate_type == PREDICATE_TYPE and stated != _type_of(predicate):
+        _fail(f"predicateType is {_shown(stated)}, and the predicate is of another version")
     return Statement(
         subject_name=_text(subject, "name", "the subject"),
         subject_sha256=sha256,
-        predicate=_object(_field(fields, "predicate", "the statement"), "the predicate"),
+        predicate=predicate,
         key_id=signer,
         payload=payload,
     )
 
 
+def _type_of(predicate: Mapping[str, object]) -> str:
+    """The type of a release's certificate, which a rerun signs again as it was."""
+    return f"{_CERTIFICATE}1" if predicate.get("version") == 1 else PREDICATE_TYPE
+
+
 def _check_predicate_type(found: str, wanted: str) -> None:
-    if found == wanted:
-        return
     family, _, version = wanted.rpartition("/v")
-    if other := re.fullmatch(re.escape(family) + r"/v(\d+)", found):
+    if other := re.fullmatch(re.escape(family) + r"/v([1-9]\d{0,8})", found):
+        if int(other[1]) <= int(version):
+            return
         _fail(
             f"predicateType is certificate version {_shown(other[1])} and this engine reads "
-            f"version {version} only; verify with the engine version that made it"
+            f"none above {version}; verify with the engine version that made it"
         )
     _fail(f"predicateType must be {wanted}, found {_shown(found)}")
 

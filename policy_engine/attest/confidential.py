@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_NAME = ".policy-engine"
+KEPT = ".policy-engine"
+"""What the folder is called."""
 _IGNORED = """\
-# Private keys and the ledger belong into no repository; public keys may go there.
+# Private keys and the ledger belong into no repository; public keys and schemas may go there.
 *
 !.gitignore
 !*.pub
 !keys.json
+!*.schema.json
 """
 
 
@@ -30,5 +32,5 @@ def make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     folder.mkdir(0o700, parents=True, exist_ok=True)
-    if folder.name == _NAME:
+    if folder.name == KEPT:
         (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")

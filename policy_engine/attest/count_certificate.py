@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from decimal import Context, Decimal
 from typing import Any
 
-from policy_engine.accounting.domain import claimed, decimal, nonnegative_epsilon
+from policy_engine.accounting.domain import claimed, decimal, in_text, nonnegative_epsilon
 from policy_engine.accounting.partial_knowledge import (
     delta_count,
     least_uncertainty,
@@ -147,9 +147,10 @@ def verify_count(envelope: str, trusted: TrustedKeys) -> Verified:
     if opened.subject_name != SUBJECT or opened.subject_sha256 != claim_digest(found.predicate()):
         reasons.append("its subject is not the digest of its claim")
     least = delta_count(found.unknown, found.floor, found.epsilon)
-    shown = f"δ = {found.delta} at ε = {found.epsilon:f}, N = {found.unknown}, λ = {found.floor:f}"
+    shown = f"δ = {in_text(found.delta)} at ε = {in_text(found.epsilon)}, N = {found.unknown}"
+    shown += f", λ = {found.floor:f}"
     if found.delta < least:
-        reasons.append(f"{shown}: the bound is {least}")
+        reasons.append(f"{shown}: the bound is {in_text(least)}")
     if reasons:
         raise VerificationFailed(tuple(reasons))
     checked = (

@@ -13,17 +13,21 @@ from typing import Any
 
 from policy_engine.attest.attestation import Statement
 from policy_engine.errors import VerificationFailed
-from policy_engine.verify.certificate import MECHANISM, PREDICATE_VERSION
+from policy_engine.kernel.certificate import MECHANISM, PREDICATE_VERSION, ROWS
+from policy_engine.policy.laws import NAME
 
 Facts = dict[str, Any]
 
 _DECIMAL = re.compile(r"[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-]?[0-9]{1,6})?")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+ENVELOPE = re.compile(r"CREATE TABLE (?P<table>[^\r\n]+) AS")
+"""How a query is published that makes a table."""
+_VERSION = re.compile(r"[ -~]{0,100}")
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def read_facts(statement: Statement) -> Facts:
-    """The predicate of a statement, every field of it known and of its form.
+    """The predicate of a statement, every field of it known and of its form, named as in version 2.
 
     Raises:
         VerificationFailed: another mechanism or version, or fields that are unknown, missing or
@@ -31,27 +35,29 @@ def read_facts(statement: Statement) -> Facts:
     """
     facts: Facts = dict(statement.predicate)
     kind = (facts.get("mechanism"), facts.get("version"))
-    if kind != (MECHANISM, PREDICATE_VERSION) or isinstance(kind[1], bool):
+    if kind[0] != MECHANISM or type(kind[1]) is not int or kind[1] not in FIELDS:
         raise VerificationFailed((_other_kind(*kind),))
-    reasons = []
-    if unknown := sorted(facts.keys() - FIELDS.keys()):
+    fields, reasons = FIELDS[kind[1]], []
+    if unknown := sorted(facts.keys() - fields.keys()):
         names = ", ".join(ascii(name[:60]) for name in unknown[:5])
         reasons.append(
             f"the certificate has fields that this engine does not know: {names}; verify with"
             " the engine version that made it"
         )
-    wrong = [name for name, holds in FIELDS.items() if not holds(facts.get(name, ...))]
+    wrong = [name for name, holds in fields.items() if not holds(facts.get(name, ...))]
+    if (facts.get("claim") is None) != (facts.get("templates") is None):
+        wrong.append("templates")
     if wrong:
         reasons.append(f"the certificate lacks or misstates: {', '.join(wrong)}")
     if reasons:
         raise VerificationFailed(tuple(reasons))
-    return facts
+    return {_NAMES.get(name, name): value for name, value in facts.items()}
 
 
 def _other_kind(mechanism: Any, version: Any) -> str:
     newer = type(version) is int and version > PREDICATE_VERSION
     return (
-        f"the certificate must be of {MECHANISM}, version {PREDICATE_VERSION};"
+        f"the certificate must be of {MECHANISM}, version 1 or {PREDICATE_VERSION};"
         f" found {_short(mechanism)}, version {_short(version)}"
         + ("; verify with the engine version that made it" if newer else "")
     )
@@ -69,6 +75,10 @@ def _short(value: object) -> str:
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _is_envelope(value: object) -> bool:
+    return isinstance(value, str) and (value == ROWS or ENVELOPE.fullmatch(value) is not None)
 
 
 def _is_texts(value: object) -> bool:
@@ -90,23 +100,29 @@ def _is_policy(value: object) -> bool:
     return (
         isinstance(value, Mapping)
         and value.keys() == {"name", "digest"}
-        and all(isinstance(text, str) and text for text in value.values())
-        and _DIGEST.fullmatch(value["digest"]) is not None
+        and all(isinstance(text, str) for text in value.values())
+        and NAME.fullmatch(value["name"]) is not None
+        and _is_digest(value["digest"])
     )
+
+
+def _is_digest(value: object) -> bool:
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
 def _is(*values: object) -> Callable[[object], bool]:
     return lambda found: any(found == value and type(found) is type(value) for value in values)
 
 
-FIELDS: Mapping[str, Callable[[object], bool]] = {
+Form = Callable[[object], bool]
+_ALWAYS: Mapping[str, Form] = {
     "assumptions": _is_texts,
     "bound": _is("exact"),
     "columns": _is_texts,
     "count": lambda value: isinstance(value, str | None),
     "delta": _is_decimal,
     "dialect": _is_text,
-    "engine_version": _is_text,
+    "engine_version": lambda value: isinstance(value, str) and bool(_VERSION.fullmatch(value)),
     "epsilon": _is_decimal,
     "form": _is("counts", "rows"),
     "k": lambda value: type(value) is int,
@@ -117,10 +133,22 @@ FIELDS: Mapping[str, Callable[[object], bool]] = {
     "rate": _is_decimal,
     "sampled_at": _is_decimal,
     "source_tag": _is("[EXACT]"),
-    "sql": _is_text,
-    "sql_digest": _is_text,
     "time": _is_time,
     "unit": _is_text,
-    "version": _is(PREDICATE_VERSION),
 }
-"""Every field of a certificate, version 1, with the form that it must have."""
+_QUERY = {
+    "query": _is_text,
+    "query_digest": _is_text,
+    "published_as": _is_envelope,
+    "claim": lambda value: value is None or isinstance(value, Mapping),
+    "templates": lambda value: value is None or _is_digest(value),
+}
+_NAMES = {"sql": "query", "sql_digest": "query_digest"}
+FIELDS: Mapping[int, Mapping[str, Form]] = {
+    1: {**_ALWAYS, **dict.fromkeys(_NAMES, _is_text), "version": _is(1)},
+    2: {**_ALWAYS, **_QUERY, "version": _is(2)},
+}
+"""Every field of a certificate, by its version, with the form that it must have.
+
+In version 1 the query stood in its envelope, as ``sql``; it is read as ``query``.
+"""

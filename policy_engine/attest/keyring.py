@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
-from policy_engine.attest.validity import Refusal, Revoked, Validity, moment, written
+from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, moment, written
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import KEYRING_FILE
 
@@ -39,6 +39,7 @@ _WAIT = 10.0
 _LEAST_DIGITS = 8
 _PUBLIC_BYTES = 32
 _DIGITS = re.compile(r"[0-9a-f]{8,64}")
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _FIELDS = ("key_id", "public", "added", "expires", "retired", "revoked", "note")
 
 
@@ -152,15 +153,21 @@ class Keyring:
             return self
         return self._with(entry, replace(entry.validity, retired=at))
 
-    def revoking(self, name: str, at: datetime, why: str) -> Keyring:
-        """The ring with a key revoked; UsageError where it was before, or without a reason."""
+    def revoking(
+        self, name: str, at: datetime, why: str, ledger: LedgerEnd | None = None
+    ) -> Keyring:
+        """The ring with a key revoked, once and for a reason; a ledger's end is added later too."""
         entry = self.find(name)
         if not why.strip():
             raise UsageError("a key is revoked for a reason; say it with --why")
-        if entry.validity.revoked is not None:
-            on = written(entry.validity.revoked.at)
+        before = entry.validity.revoked
+        known = () if before is None else before.ledgers
+        if before is not None and (ledger is None or ledger.first in {e.first for e in known}):
+            on = written(before.at)
             raise UsageError(f"{self.where}: key {entry.key_id} was revoked on {on} already")
-        revoked = Revoked(at, _line("--why", why))
+        revoked = before or Revoked(at, _line("--why", why))
+        if ledger is not None:
+            revoked = replace(revoked, ledgers=(*known, ledger))
         return self._with(entry, replace(entry.validity, revoked=revoked))
 
     def _with(self, entry: Entry, validity: Validity) -> Keyring:
@@ -272,9 +279,15 @@ def document_of(entry: Entry) -> dict[str, Any]:
         "added": written(validity.added),
         "expires": None if validity.expires is None else written(validity.expires),
         "retired": None if validity.retired is None else written(validity.retired),
-        "revoked": None if revoked is None else {"at": written(revoked.at), "why": revoked.why},
+        "revoked": None if revoked is None else _document_of(revoked),
         "note": entry.note,
     }
+
+
+def _document_of(revoked: Revoked) -> dict[str, Any]:
+    told: dict[str, Any] = {"at": written(revoked.at), "why": revoked.why}
+    # A ring without it is read by every version.
+    return {**told, "ledgers": [vars(end) for end in revoked.ledgers]} if revoked.ledgers else told
 
 
 # Reading: an allow-list, since others may have written the file.
@@ -356,9 +369,23 @@ def _end(found: object, where: str, at: str) -> datetime | None:
 def _revoked(found: object, where: str, at: str) -> Revoked | None:
     if found is None:
         return None
-    fields = _fields(found, ("at", "why"), where, at)
+    more = ("ledgers",) if isinstance(found, dict) and "ledgers" in found else ()
+    fields = _fields(found, ("at", "why", *more), where, at)
     why = _text(fields["why"], where, f"{at}.why")
-    return Revoked(_moment(fields["at"], where, f"{at}.at"), why)
+    ledgers = fields.get("ledgers", [])
+    if not isinstance(ledgers, list):
+        _refuse(where, f"{at}.ledgers", "a list", ledgers)
+    ends = [_ledger(end, where, f"{at}.ledgers[{n}]") for n, end in enumerate(ledgers)]
+    return Revoked(_moment(fields["at"], where, f"{at}.at"), why, tuple(ends))
+
+
+def _ledger(found: object, where: str, at: str) -> LedgerEnd:
+    end = LedgerEnd(**_fields(found, ("first", "records", "head"), where, at))
+    texts = [text for text in (end.first, end.head) if isinstance(text, str)]
+    is_count = type(end.records) is int and end.records > 0
+    if len([*filter(_HASH.fullmatch, texts)]) < 2 or not is_count:
+        _refuse(where, at, "two SHA-256 in hex, first and head, and a number of records", found)
+    return end
 
 
 def _text(found: object, where: str, at: str) -> str:

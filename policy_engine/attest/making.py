@@ -116,7 +116,8 @@ def _check_in_a_file(project: Project) -> None:
     if os.environ.get(SIGNING_KEY_VARIABLE):
         raise UsageError(
             f"{SIGNING_KEY_VARIABLE} is set and signs: make a new key with 'policy-engine keys"
-            " generate --out PATH', put its text there, and retire the old one with 'keys retire'"
+            " generate --output PATH', put its text there, and retire the old one with"
+            " 'keys retire'"
         )
     if project.signing_command:
         raise UsageError(

@@ -7,6 +7,7 @@ from decimal import Decimal, localcontext
 from policy_engine.accounting.domain import (
     REPLACE_ONE,
     decimal,
+    in_text,
     nonnegative_epsilon,
     sampling_rate,
 )
@@ -35,10 +36,10 @@ def check_numbers(facts: Facts) -> Results:
             raise DomainError("delta", "a number above 0, at most 1", facts["delta"])
     except DomainError as error:
         return Results.refused(f"the numbers are outside the formula's domain: {error.parameter}")
-    shown = f"δ = {stated} at ε = {facts['epsilon']}, k = {facts['k']}"
+    shown = f"δ = {in_text(stated)} at ε = {facts['epsilon']}, k = {facts['k']}"
     with_rate = f"{shown}, rate {facts['rate']}"
     if stated < bound.delta:
-        return Results.refused(f"{with_rate}: the true δ is {bound.delta}")
+        return Results.refused(f"{with_rate}: the true δ is {in_text(bound.delta)}")
     found = recomputed(facts)
     if found is None:
         return Results((f"{shown}: recomputed [EXACT]",), (), (NOT_BY_BRUTE_FORCE,))

@@ -11,16 +11,15 @@ from pathlib import Path
 
 from policy_engine.attest.attestation import Statement, open_envelope
 from policy_engine.attest.exported import HOW, check_export
-from policy_engine.attest.facts import Facts, read_facts
+from policy_engine.attest.facts import ENVELOPE, Facts, read_facts
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.numbers import check_numbers
-from policy_engine.attest.parquet_layout import hidden
+from policy_engine.attest.parquet_file import check_bytes
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
-from policy_engine.attest.stated import check_sql
-from policy_engine.attest.tables import read_parquet
+from policy_engine.attest.stated import Certified, check_sql
+from policy_engine.attest.tables import created_by, read_parquet
 from policy_engine.errors import FileError, UsageError, VerificationFailed
-from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.names import fold
 
 _NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
@@ -49,10 +48,10 @@ def verify_release(
     statement = open_envelope(envelope, trusted)
     facts = read_facts(statement)
     found = Results.held(f"signed by {statement.key_id}") + check_numbers(facts)
-    proved, shape = check_sql(facts)
-    found += proved
-    if shape is not None:
-        found += _check_release(facts, statement, shape, release)
+    checked, proved = check_sql(facts)
+    found += checked
+    if proved is not None:
+        found += _check_release(facts, statement, proved, release)
     elif release is not None:
         found += _check_file(facts, statement, Path(release))
     if found.reasons:
@@ -63,20 +62,30 @@ def verify_release(
 
 
 def _check_release(
-    facts: Facts, statement: Statement, shape: ReleaseShape, release: Path | str | None
+    facts: Facts, statement: Statement, proved: Certified, release: Path | str | None
 ) -> Results:
     """The release, if it was named: a file, or the export of the table that the SQL makes."""
-    subject = statement.subject_name
-    if shape.target is None and _is_file(subject):
+    subject, table = statement.subject_name, _table_of(facts, proved)
+    if not table and _is_file(subject):
         if release is None:
             return Results((), (), (_NOT_LOOKED_AT,))
         return _check_file(facts, statement, Path(release))
-    # The text of a dbt model selects, and dbt makes the table of it.
-    if shape.target is not None and fold(subject) != fold(shape.target).replace('"', ""):
-        return Results.refused(f"the SQL makes the table {shape.target}, certified is {subject}")
+    # Of a dbt model's query dbt makes the table.
+    if table and fold(subject) != fold(table):
+        return Results.refused(f"the SQL makes the table {table}, certified is {subject}")
     if release is None:
         return Results((), (), (_A_TABLE.format(subject, HOW.format(table=subject)),))
     return check_export(facts, statement.subject_sha256, subject, Path(release))
+
+
+def _table_of(facts: Facts, proved: Certified) -> str:
+    """The table that a release is, without quotes; empty where a file, or dbt's, is made of it.
+
+    In version 1 the certified text says so itself.
+    """
+    envelope = ENVELOPE.fullmatch(facts.get("published_as", ""))
+    name = envelope["table"] if envelope else proved.target or ""
+    return name.replace('"', "").replace("`", "")
 
 
 def _is_file(subject: str) -> bool:
@@ -95,10 +104,8 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     if digest != statement.subject_sha256:
         return Results.refused(f"{release.name} is not the release: its SHA-256 is {digest}")
     try:
-        table = read_parquet(data)
+        table, writer = read_parquet(data), created_by(data)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return Results.refused(f"{release.name} is no Parquet file")
     found = Results.held(f"{release.name} has the certified SHA-256") + check_rows(facts, table)
-    if more := hidden(data, facts):
-        return found + Results.refused(f"{release.name} holds more than its rows: {more}")
-    return found + Results.held("it holds its rows and nothing else")
+    return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)

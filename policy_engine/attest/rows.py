@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import groupby, repeat
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.facts import Facts
@@ -13,7 +13,9 @@ from policy_engine.syntax.names import fold
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Rows = list[tuple[Any, ...]]
+Key = tuple[tuple[bool, Any], ...]
+"""What a row shows, as it sorts."""
+_PIECE = 1 << 16
 
 
 def check_rows(facts: Facts, table: pa.Table) -> Results:
@@ -29,11 +31,14 @@ def _check_rows(facts: Facts, table: pa.Table) -> Results:
     if certified.reasons:
         return certified
     keys = table.select(range(len(facts["columns"])))
-    if wrong := _not_plain(keys):
+    if wrong := _not_plain(keys) or _not_counted(facts, table):
         return Results.refused(wrong)
-    columns = [_plain(column).to_pylist() for column in keys.columns]
-    rows = list(zip(*columns, strict=True)) if columns else [()] * table.num_rows
-    return certified + _check_counts(facts, rows, table) + _check_order(rows)
+    groups: Iterable[tuple[Key, int]]
+    if facts["form"] == "rows":
+        groups = ((key, sum(1 for _ in rows)) for key, rows in groupby(_keys(keys, table)))
+    else:
+        groups = zip(_keys(keys, table), _values(table.column(table.num_columns - 1)), strict=True)
+    return certified + _check_groups(groups, facts["k"])
 
 
 def check_columns(facts: Facts, found: list[str]) -> Results:
@@ -66,45 +71,65 @@ def _not_plain(keys: pa.Table) -> str:
     return ""
 
 
-def _plain(column: Any) -> Any:
-    """Dates and times as the numbers that they are: Python's know no year before 1."""
-    import pyarrow as pa
-
-    if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
-        return column.cast(pa.int32())
-    if pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type):
-        return column.cast(pa.int64())
-    return column
-
-
-def _check_counts(facts: Facts, rows: Rows, table: pa.Table) -> Results:
+def _not_counted(facts: Facts, table: pa.Table) -> str:
+    """Why the people of a group cannot be counted."""
     import pyarrow as pa
 
     if facts["form"] == "rows":
-        return group_sizes(Counter(rows), facts["k"])
+        return ""
     if not facts["count"]:
-        return Results.refused("the release does not show its counts, so that k cannot be checked")
+        return "the release does not show its counts, so that k cannot be checked"
     counts = table.column(table.num_columns - 1)
     if not pa.types.is_integer(counts.type) or counts.null_count:
-        return Results.refused("the count column does not hold whole numbers")
-    if len(set(rows)) != len(rows):
+        return "the count column does not hold whole numbers"
+    return ""
+
+
+def _keys(keys: pa.Table, table: pa.Table) -> Iterator[Key]:
+    """What each row shows, as it sorts; a column at a time would be too large to hold."""
+    if not keys.num_columns:
+        return repeat((), table.num_rows)
+    return zip(*(map(_sort_key, _values(column)) for column in keys.columns), strict=True)
+
+
+def _values(column: pa.ChunkedArray) -> Iterator[Any]:
+    """The values of a column, dates and times as the numbers that they are.
+
+    Python's know no year before 1.
+    """
+    import pyarrow as pa
+
+    for start in range(0, len(column), _PIECE):
+        piece = column.slice(start, _PIECE)
+        if pa.types.is_date32(column.type) or pa.types.is_time32(column.type):
+            piece = piece.cast(pa.int32())
+        elif pa.types.is_timestamp(column.type) or pa.types.is_time64(column.type):
+            piece = piece.cast(pa.int64())
+        yield from piece.to_pylist()
+
+
+def _check_groups(groups: Iterable[tuple[Key, int]], k: int) -> Results:
+    """Sizes, order and repeats, of groups as they come: each is behind the one before."""
+    count = small = 0
+    is_sorted, repeats, last = True, False, None
+    for key, size in groups:
+        count, small = count + 1, small + (size < k)
+        is_sorted = is_sorted and (last is None or last <= key)
+        repeats = repeats or last == key
+        last = key
+    if repeats:
         return Results.refused("a group stands in two rows")
-    return group_sizes(Counter(dict(zip(rows, counts.to_pylist(), strict=True))), facts["k"])
+    found = sizes(count, small, k)
+    if not is_sorted:
+        return found + Results.refused("the rows are not sorted by the released columns")
+    return found + Results.held("its rows are sorted by what they show")
 
 
-def group_sizes(sizes: Counter[tuple[Any, ...]], k: int) -> Results:
+def sizes(count: int, small: int, k: int) -> Results:
     """Every group has at least k people; a release may have no group at all."""
-    small = [size for size in sizes.values() if size < k]
     if small:
-        return Results.refused(f"{len(small)} of {len(sizes)} groups have fewer than k = {k}")
-    return Results.held(f"every one of {len(sizes)} groups has at least {k}")
-
-
-def _check_order(rows: Rows) -> Results:
-    keys = [tuple(_sort_key(value) for value in row) for row in rows]
-    if any(a > b for a, b in pairwise(keys)):
-        return Results.refused("the rows are not sorted by the released columns")
-    return Results.held("its rows are sorted by what they show")
+        return Results.refused(f"{small} of {count} groups have fewer than k = {k}")
+    return Results.held(f"every one of {count} groups has at least {k}")
 
 
 def _sort_key(value: Any) -> tuple[bool, Any]:

@@ -9,90 +9,198 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from policy_engine.accounting.domain import decimal, sampling_rate
+from policy_engine.accounting.rates import population_rate
 from policy_engine.attest.facts import Facts
+from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.results import Results
+from policy_engine.engines import ENGINES
+from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError, UsageError
-from policy_engine.relations.assumptions import (
+from policy_engine.kernel.assumptions import (
     ALWAYS,
-    BUILT_INS,
     STAYS,
-    TIES,
-    UNORDERED,
+    assumptions,
     is_a_person,
-    of_its_file,
+    is_unique,
     of_its_population,
     of_its_sample,
     randomness,
+    unit_of,
 )
-from policy_engine.relations.rates import population_rate
+from policy_engine.kernel.certificate import (
+    NotPrinted,
+    check_text,
+    headed,
+    randomness_of,
+    rate_of,
+)
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.decoding import claim_from
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.printing import printed, templates_digest
+from policy_engine.kernel.sources import Files
+from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
 from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.names import fold
+from policy_engine.verify.certificate import of_its_file
 from policy_engine.verify.proof import Proof, prove
 
+_OTHER_TEMPLATES = (
+    "the SQL was printed by templates that this version of the engine does not know; verify with"
+    " the version that made it"
+)
 SETTLED = "what the releaser's catalog settled, and no file shows: {}"
 
 _NEVER_NULL = " is never NULL in "
-_UNIQUE = " is unique in "
 _HEADER = re.compile(r"^-- (policy|digest): (.*)$", re.MULTILINE)
 
 
-def check_sql(facts: Facts) -> tuple[Results, ReleaseShape | None]:
-    """The SQL of a certificate, proved again and compared; its shape where it is proved."""
+@dataclass(frozen=True)
+class Certified:
+    """What a text was proved to be: what its certificate must state.
+
+    ``target`` is the table that the text makes by itself, as those of version 1 did.
+    """
+
+    k: int
+    columns: tuple[str, ...]
+    count: str | None
+    form: str
+    unit: str
+    randomness: str
+    least_rate: Callable[[Decimal], Fraction]
+    required: tuple[str, ...]
+    target: str | None = None
+
+
+def check_sql(facts: Facts) -> tuple[Results, Certified | None]:
+    """The SQL of a certificate, certified again and compared; what it is, where that is proved."""
     # A lone surrogate is no text; as what it is replaced with, it has another digest.
-    digest = "sha256:" + hashlib.sha256(facts["sql"].encode(errors="replace")).hexdigest()
-    if facts["sql_digest"] != digest:
+    digest = "sha256:" + hashlib.sha256(facts["query"].encode(errors="replace")).hexdigest()
+    if facts["query_digest"] != digest:
         return Results.refused("the SQL is not the SQL of its digest"), None
+    if facts.get("claim") is not None:
+        return _check_printed(facts)
+    return _check_read(facts)
+
+
+def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
+    """A text that was printed for a claim: it is printed again."""
     try:
-        proof = prove(facts["sql"], facts["dialect"])
+        claim = claim_from(plain(facts["claim"]))
+    except ClaimError as error:
+        return Results.refused(f"its claim is none: {error}"), None
+    engine = facts["dialect"]
+    if engine not in ENGINES:
+        return Results.refused(f"the engine {engine!r} is not known"), None
+    proved = _of_claim(facts, claim)
+    if reasons := tuple(_differences(facts, proved)):
+        return Results.refused(*reasons), proved
+    if facts["templates"] != templates_digest():
+        return Results.refused(_OTHER_TEMPLATES), proved
+    try:
+        text = headed(facts["policy"]["name"], facts["policy"]["digest"], printed(claim, engine))
+        if facts["query"] != text:
+            check_text(facts["query"], claim, engine)
+            return Results.refused("the SQL has other comments or blanks than are printed"), proved
+    except (NotPrinted, Refused) as error:
+        return Results.refused(f"the SQL is not what its claim prints: {error}"), proved
+    if list(facts["assumptions"]) != list(proved.required):
+        return Results.refused("the certificate states more than its claim rests on"), proved
+    return Results.held(
+        "the SQL is the certified mechanism: printed again from its claim",
+        "it states what the claim is, and every assumption that it rests on",
+    ), proved
+
+
+def _of_claim(facts: Facts, claim: Claim) -> Certified:
+    engine = facts["dialect"]
+    stated = _stated_source(facts, _source_name(claim))
+    return Certified(
+        k=claim.law.k,
+        columns=tuple(shown.name for shown in claim.columns),
+        count=claim.count,
+        form="rows" if claim.count is None else "counts",
+        unit=unit_of(claim),
+        randomness=randomness_of(claim, engine),
+        least_rate=lambda sampled_at: Fraction(rate_of(claim.law, claim.law.rate, sampled_at)),
+        required=assumptions(claim, engine, stated, facts["sampled_at"]),
+    )
+
+
+def _source_name(claim: Claim) -> str:
+    if isinstance(claim.source, Files):
+        return claim.source.path
+    return ".".join(claim.source.parts)
+
+
+def _check_read(facts: Facts) -> tuple[Results, Certified | None]:
+    """A text that somebody wrote: it is read and proved again."""
+    try:
+        proof = prove(facts["query"], facts["dialect"])
     except UsageError as error:
         return Results.refused(str(error)), None
-    shape = proof.shape
-    if shape is None:
+    if proof.shape is None:
         found = "; ".join(map(str, proof.findings))
         return Results.refused(f"the SQL proves nothing: {found}"), None
-    reasons = (*_differences(facts, shape), *_rate(facts, shape), *_assumptions(facts, proof))
-    if reasons:
-        return Results.refused(*reasons), shape
+    proved = _of_shape(facts, proof, proof.shape)
+    if reasons := tuple(_differences(facts, proved)):
+        return Results.refused(*reasons), proved
     return Results.held(
         "the SQL is the certified mechanism: proved again",
         "it states what was proved, and every assumption that the proof rests on",
-    ) + _settled(facts, proof), shape
+    ) + _settled(facts, proof), proved
 
 
-def _differences(facts: Facts, shape: ReleaseShape) -> Iterable[str]:
-    columns = [column.name for column in shape.columns]
-    proved = {
-        "k": shape.k,
-        "columns": columns,
-        "count": shape.count,
-        "form": shape.form,
-        "unit": shape.unit,
-    }
-    stated = {name: facts[name] for name in proved} | {"columns": list(facts["columns"])}
-    if proved != stated:
-        wrong = ", ".join(name for name in proved if proved[name] != stated[name])
+def _of_shape(facts: Facts, proof: Proof, shape: ReleaseShape) -> Certified:
+    source = _stated_source(facts, shape.source)
+    return Certified(
+        k=shape.k,
+        columns=tuple(column.name for column in shape.columns),
+        count=shape.count,
+        form=shape.form,
+        unit=shape.unit,
+        randomness=randomness(shape.method, shape.unit, draws_a_row=shape.draws_a_row),
+        least_rate=lambda sampled_at: population_rate(shape.rate, shape.method, sampled_at),
+        required=tuple(_required(facts, proof, shape, source)),
+        target=shape.target,
+    )
+
+
+def _differences(facts: Facts, proved: Certified) -> Iterable[str]:
+    names = ("k", "columns", "count", "form", "unit")
+    stated = {name: facts[name] for name in names} | {"columns": tuple(facts["columns"])}
+    wrong = [name for name in names if getattr(proved, name) != stated[name]]
+    if wrong:
         yield (
-            f"the SQL is another release: k = {shape.k}, columns {', '.join(columns)};"
-            f" the certificate misstates its {wrong}"
+            f"the SQL is another release: k = {proved.k}, columns {', '.join(proved.columns)};"
+            f" the certificate misstates its {', '.join(wrong)}"
         )
-    drawn = randomness(shape.method, shape.unit)
-    if facts["randomness"] != drawn:
-        yield f"the SQL draws its sample by {drawn}, and another way is stated"
-    for name, value in _HEADER.findall(facts["sql"]):
+    if facts["randomness"] != proved.randomness:
+        yield f"the SQL draws its sample by {proved.randomness}, and another way is stated"
+    for name, value in _HEADER.findall(facts["query"]):
         named = "name" if name == "policy" else "digest"
         if value.strip() != facts["policy"][named]:
             yield f"the SQL names another policy than the certificate: its {named} is another"
+    yield from _rate(facts, proved)
+    stated_texts = {fold(text) for text in facts["assumptions"]}
+    for text in dict.fromkeys(proved.required):
+        if fold(text) not in stated_texts:
+            yield f"the certificate does not state what it rests on: {text}"
 
 
-def _rate(facts: Facts, shape: ReleaseShape) -> Iterable[str]:
+def _rate(facts: Facts, proved: Certified) -> Iterable[str]:
     try:
         stated = Fraction(sampling_rate(facts["rate"]))
-        sampled_at = decimal("sampled_at", "1 or a rate below it", facts["sampled_at"])
-        least = population_rate(shape.rate, shape.method, sampled_at)
+        least = proved.least_rate(
+            decimal("sampled_at", "1 or a rate below it", facts["sampled_at"])
+        )
     except DomainError as error:
         yield f"a rate is outside the formula's domain: {error.parameter}"
         return
@@ -100,27 +208,26 @@ def _rate(facts: Facts, shape: ReleaseShape) -> Iterable[str]:
         yield f"the SQL samples at {float(least):g}, above the stated {facts['rate']}"
 
 
-def _assumptions(facts: Facts, proof: Proof) -> Iterable[str]:
-    """Each assumption that must be stated and is not."""
-    stated, shape = {fold(text) for text in facts["assumptions"]}, proof.shape
-    assert shape is not None
-    sources = [text[: -len(STAYS)] for text in facts["assumptions"] if text.endswith(STAYS)]
-    source = next((name for name in sources if is_source(name, shape)), shape.source)
-    for text in dict.fromkeys(_required(facts, proof, shape, source)):
-        if fold(text) not in stated:
-            yield f"the certificate does not state what it rests on: {text}"
+def _stated_source(facts: Facts, proved: str) -> str:
+    """The source as the certificate's sentences name it."""
+    named = [text[: -len(STAYS)] for text in facts["assumptions"] if text.endswith(STAYS)]
+    return next((name for name in named if is_source(name, proved)), proved)
 
 
-def is_source(name: str, shape: ReleaseShape) -> bool:
+def is_source(name: str, proved: str) -> bool:
     """Whether a name, as a policy writes it, is that of the proved source, or its last parts."""
-    written, proved = fold(name).replace('"', ""), fold(shape.source).replace('"', "")
-    proved = proved.removesuffix("/**/*.parquet")
-    return bool(written) and (proved == written or proved.endswith("." + written))
+    written, source = fold(name).replace('"', ""), fold(proved).replace('"', "")
+    source = source.removesuffix("/**/*.parquet")
+    return bool(written) and (source == written or source.endswith("." + written))
 
 
 def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> Iterable[str]:
     yield from of_its_sample(shape.method, shape.unit, facts["dialect"])
-    yield from (text for text in proof.assumptions if _stays_open(text))
+    ours = _by_the_text(shape)  # said by the policy's name
+    yield from (text for text in proof.assumptions if _stays_open(text) and text not in ours)
+    unique = is_unique(shape.unit, shape.source)
+    if unique in proof.assumptions and fold(unique) not in map(fold, facts["assumptions"]):
+        yield is_unique(shape.unit, source)
     if facts["sampled_at"] != "1":
         yield of_its_population(source, facts["sampled_at"])
     yield is_a_person(shape.unit, source)
@@ -131,12 +238,19 @@ def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> I
 
 def _stays_open(text: str) -> bool:
     """Whether no catalog can settle what a proof rests on, so that the certificate must say it."""
-    unit = text.startswith("one row of ") or _UNIQUE in text or _NEVER_NULL in text
+    unit = text.startswith("one row of ") or _NEVER_NULL in text
     return unit or text in (TIES, UNORDERED)
+
+
+def _by_the_text(shape: ReleaseShape) -> tuple[str, ...]:
+    """What a certificate says by the policy's name for the source, by the text's name for it."""
+    return is_a_person(shape.unit, shape.source), is_unique(shape.unit, shape.source)
 
 
 def _settled(facts: Facts, proof: Proof) -> Results:
     """What the proof rests on where no catalog is at hand, and the releaser had one."""
-    stated = {fold(text) for text in facts["assumptions"]} | {fold(BUILT_INS)}
+    assert proof.shape is not None
+    ours = _by_the_text(proof.shape)
+    stated = {fold(text) for text in (*facts["assumptions"], BUILT_INS, *ours)}
     left = [text for text in proof.assumptions if fold(text) not in stated]
     return Results((), (), (SETTLED.format("; ".join(left)),) if left else ())

@@ -34,6 +34,18 @@ def read_parquet(source: Path | bytes) -> pa.Table:
         return file.read(use_threads=False)
 
 
+def created_by(data: bytes) -> str:
+    """Who wrote a Parquet file, by its own word; empty where it does not say.
+
+    Raises Arrow's errors and OSError.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(pa.BufferReader(data), pre_buffer=False) as file:
+        return file.metadata.created_by or ""
+
+
 def read_csv_texts(path: Path) -> pa.Table:
     """The rows of a CSV file, every value a text; an empty field without quotes is NULL.
 

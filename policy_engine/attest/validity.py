@@ -52,11 +52,21 @@ class Refusal:
 
 
 @dataclass(frozen=True)
+class LedgerEnd:
+    """Where a ledger ended: the hash of its first record, how many it had, the hash of the last."""
+
+    first: str
+    records: int
+    head: str
+
+
+@dataclass(frozen=True)
 class Revoked:
-    """When and why a key was withdrawn."""
+    """When and why a key was withdrawn, and where the ledgers that it wrote to ended then."""
 
     at: datetime
     why: str
+    ledgers: tuple[LedgerEnd, ...] = ()
 
 
 @dataclass(frozen=True)

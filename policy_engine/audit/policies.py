@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, closing, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
-from policy_engine.accounting.domain import claimed, decimal
+from policy_engine.accounting.domain import claimed, in_text
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.audit.bench import Place, drawing
+from policy_engine.audit.estimate import Hits
 from policy_engine.audit.people import Pair, People, pairs_for
-from policy_engine.audit.runs import Tick, observe
+from policy_engine.audit.runs import Runs, Tick, observe
 from policy_engine.audit.verdict import (
     CONFIDENCE,
     Claim,
@@ -24,18 +23,19 @@ from policy_engine.audit.verdict import (
     check_runs,
     error_of,
     judge,
+    power,
 )
 from policy_engine.compile.catalog import Column, Table
-from policy_engine.errors import FileError, InternalError, UsageError
-from policy_engine.policy.models import CSV_FILES
+from policy_engine.errors import InternalError, UsageError
+from policy_engine.kernel.certificate import Certificate, certified_rate
+from policy_engine.policy.csv_models import CsvSpec, is_csv
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.relations.rates import population_rate
 from policy_engine.release import open_warehouse, prepare, project_of
-from policy_engine.verify.certificate import Certificate
+from policy_engine.warehouse.csv_files import names_in
 
-RUNS = 1000
-"""On each table: an audit has about twelve tables."""
+RUNS = 600
+"""On each table, of which an audit has about twelve. What that finds: ``power``."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Audit:
-    """The audit of a policy. ``skipped`` says what was not tried, ``notes`` what it rests on."""
+    """The audit of a policy. ``skipped`` says what was not tried, ``notes`` what it rests on.
+
+    ``power`` is what would have refuted it: so many hits on one table, and none on the other.
+    """
 
     policy: Policy
     claim: Claim
     confidence: Decimal
     runs: int
+    power: Hits | None
     found: tuple[Found, ...]
     skipped: tuple[str, ...]
     notes: tuple[str, ...]
@@ -96,7 +100,7 @@ def audit(
     runs: int = RUNS,
     seed: int = 0,
     confidence: Decimal = CONFIDENCE,
-    tick: Tick = lambda done: None,
+    tick: Tick = lambda done, total: None,
 ) -> Audit:
     """Attack the mechanism of ``policy`` on synthetic neighbouring tables.
 
@@ -117,20 +121,26 @@ def audit(
 
 
 def run(
-    policy: Policy, made: Prepared, runs: int, confidence: Decimal, tick: Tick = lambda done: None
+    policy: Policy,
+    made: Prepared,
+    runs: int,
+    confidence: Decimal,
+    tick: Tick = lambda done, total: None,
 ) -> Audit:
     """Run what was prepared, and judge it."""
     error = error_of(confidence, len(made.pairs))
-    openers = {
-        table: partial(drawing, made.place, table, made.certificate) for table in made.tables
+    wanted = {
+        table: Runs(partial(drawing, made.place, table, made.certificate), runs)
+        for table in made.tables
     }
     with _elsewhere(made.place):
-        seen = observe(openers, runs, tick)
+        seen = observe(wanted, tick)
     found = tuple(
         Found(pair.name, pair.what, judge(seen[pair.one], seen[pair.other], made.claim, error))
         for pair in made.pairs
     )
-    return Audit(policy, made.claim, confidence, runs, found, made.skipped, made.notes)
+    least = power(runs, made.claim, error)
+    return Audit(policy, made.claim, confidence, runs, least, found, made.skipped, made.notes)
 
 
 def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
@@ -156,7 +166,7 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
     notes = []
     if place.policy.source.path != policy.source.path:
         notes.append(f"the source was read as {place.policy.source.path}, in a temporary folder")
-    elif text is not None and text != certificate.sql:
+    elif text is not None and text != certificate.query:
         raise InternalError("the synthetic source gives another text than the policy's own")
     claim, about = _claim(policy, certificate)
     return Prepared(place, certificate, pairs, skipped, claim, (*notes, *about))
@@ -167,15 +177,13 @@ def _claim(policy: Policy, certificate: Certificate) -> tuple[Claim, list[str]]:
     sampled_at = policy.source.sampled_at
     if sampled_at == 1:
         return Claim(certificate.epsilon, certificate.delta), []
-    rate = population_rate(Fraction(policy.rate), policy.method, Decimal(1))
+    rate = certified_rate(policy.rate, policy.method)
     guarantee = policy.guarantee
-    bound = delta_exact(
-        policy.k, decimal("rate", "a number", rate), guarantee.epsilon, guarantee.neighbours
-    )
+    bound = delta_exact(policy.k, rate, guarantee.epsilon, guarantee.neighbours)
     note = (
         f"that the source was itself sampled at {sampled_at} is assumed, not run: what is audited"
-        f" is the release from the source on, whose δ at this ε is {bound.delta}, where the"
-        f" certificate says {certificate.delta}"
+        f" is the release from the source on, whose δ at this ε is {in_text(bound.delta)}, where"
+        f" the certificate says {in_text(certificate.delta)}"
     )
     return Claim(guarantee.epsilon, claimed(bound.delta)), [note]
 
@@ -186,35 +194,29 @@ def _schema(policy: Policy, project: Project) -> tuple[Table, str | None]:
     The rows of a CSV file would be read with its columns, so only its first line is.
     """
     path = policy.source_path
-    if path is not None and path.suffix.lower() in CSV_FILES:
+    if path is not None and is_csv(path.name):
         return _header(policy, path), None
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
-    return table, certificate.sql
+    return table, certificate.query
 
 
 def _header(policy: Policy, path: Path) -> Table:
-    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    try:
-        with path.open("rb") as file:
-            # Line by line: not even the encoding of the rows is looked at.
-            lines = (line.decode("utf-8-sig") for line in file)
-            first = next(csv.reader(lines, delimiter=delimiter), [])
-    except OSError as error:
-        raise FileError(f"the source {path} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error):
-        raise FileError(f"{path} is not CSV in UTF-8") from None
-    place = Place(_relative(policy), tuple(Column(name, "VARCHAR") for name in first), "")
-    with place.build(()) as (synthetic, warehouse):
+    source = policy.source
+    names = names_in(path, str(source.path), source.csv or CsvSpec())
+    columns = tuple(Column(name, "VARCHAR") for name in names if name is not None)
+    with Place(_relative(policy), columns, "").build(()) as (synthetic, warehouse):
         return warehouse.table(synthetic.source, synthetic.directory)
 
 
 def _relative(policy: Policy) -> Policy:
-    """The policy with a source that can be put into a temporary folder."""
+    """The policy with a source that can be put into a temporary folder, plainly written."""
     path = policy.source.path
-    if path is None or not Path(path).is_absolute():
+    if path is None:
         return policy
-    return replace(policy, source=replace(policy.source, path=Path(path).name))
+    placed = Path(path).name if Path(path).is_absolute() else path
+    plain = CsvSpec(header=True) if is_csv(path) else None
+    return replace(policy, source=replace(policy.source, path=placed, csv=plain))
 
 
 @contextmanager

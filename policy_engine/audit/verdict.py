@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.audit.estimate import Hits, epsilon_at_least
 from policy_engine.audit.events import Event, Features, best_event, halves
 from policy_engine.errors import UsageError
@@ -88,6 +89,23 @@ def _attack(
     found, found_beside = event.count(judged), event.count(beside)
     epsilon = epsilon_at_least(found, found_beside, claim.delta, error)
     return Attack(direction, event, found, found_beside, epsilon)
+
+
+def power(runs: int, claim: Claim, error: Decimal) -> Hits | None:
+    """The least hits that refute a claim, of an event that is never met on the other table.
+
+    None where not even an event of every run would. ``error`` is that of ``judge``.
+
+    >>> power(600, Claim(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7"))
+    Hits(seen=60, runs=300)
+    """
+    judged = runs // 2
+
+    def refutes(seen: int) -> bool:
+        found = epsilon_at_least(Hits(seen, judged), Hits(0, judged), claim.delta, error / 2)
+        return found > claim.epsilon
+
+    return Hits(least_integer(0, judged, refutes), judged) if refutes(judged) else None
 
 
 def error_of(confidence: Decimal, tests: int) -> Decimal:

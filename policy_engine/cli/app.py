@@ -13,26 +13,24 @@ from policy_engine.cli import (
     dbt_commands,
     keys,
     numbers,
+    planning,
     policies,
     proofs,
     records,
     releases,
+    showing,
 )
+from policy_engine.cli.everywhere import PROGRAM, Commands, ShowCompletionOption
+from policy_engine.cli.output import emit_lines
 
-app = typer.Typer(
-    name="policy-engine",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = Commands(name=PROGRAM, pretty_exceptions_enable=False, rich_markup_mode=None)
 
 
 def _version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version
 
-        print(f"policy-engine {version('policy-engine')}")
+        emit_lines([f"{PROGRAM} {version(PROGRAM)}"])
         raise typer.Exit
 
 
@@ -41,6 +39,7 @@ def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    show_completion: ShowCompletionOption = None,
 ) -> None:
     """Privacy policies for SQL warehouses: a policy in YAML becomes a certified release.
 
@@ -55,8 +54,9 @@ def root(
 app.command(short_help="Write a starter policy for a source.")(policies.init)
 app.command(short_help="Check policy files: every problem, with its place.")(policies.validate)
 app.command("compile", short_help="Print the SQL of a policy.")(policies.compile_)
-app.command(short_help="A dry run: SQL, certificate, price. Writes nothing.")(releases.plan)
+app.command(short_help="A dry run: what will be seen, the price. Writes nothing.")(planning.plan)
 app.command(short_help="Certify, charge the account, run, publish.")(releases.release)
+app.command(short_help="The first rows of a release, and what they mean.")(showing.show)
 app.command(short_help="δ for an ε, or ε for a δ, without a policy.")(numbers.certify)
 app.command(short_help="The least k for a rate, the greatest rate for a k.")(calibrating.calibrate)
 app.command("certify-count", short_help="δ of an exact count, under stated assumptions.")(

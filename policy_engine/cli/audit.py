@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, emit, number, shown
+from policy_engine.cli.output import Format, FormatOption, confirm, emit, number, shown
+from policy_engine.cli.progress import Progress, progress
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
     from policy_engine.audit.policies import Audit
     from policy_engine.audit.selftest import SelfTest, Tested
     from policy_engine.audit.verdict import Verdict
+    from policy_engine.policy.resolve import Policy
 
 
 def audit(
@@ -29,7 +29,7 @@ def audit(
     ] = False,
     runs: Annotated[
         int | None,
-        typer.Option(help="Runs on each table. Default: 1000."),
+        typer.Option(help="Runs on each table. Default: 600; a self-test: what each takes."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the synthetic tables, never of a sample.")] = 0,
     confidence: Annotated[
@@ -48,6 +48,7 @@ def audit(
     if self_test is (policy is not None):
         raise UsageError("name one policy to audit, or write --self-test")
     level = _confidence(confidence)
+    _check(runs, level)
     if policy is None:
         _self_test(runs, level, format)
     else:
@@ -61,6 +62,15 @@ def _confidence(text: str) -> Decimal:
         raise UsageError(f"--confidence must be a number, found {text!r}") from None
 
 
+def _check(runs: int | None, level: Decimal) -> None:
+    """Refuse numbers before anything is loaded that they would be of."""
+    from policy_engine.audit.verdict import check_runs, error_of
+
+    error_of(level, 1)
+    if runs is not None:
+        check_runs(runs)
+
+
 def _audit(path: Path, runs: int | None, seed: int, level: Decimal, form: Format) -> None:
     from policy_engine.audit.policies import RUNS
     from policy_engine.audit.policies import audit as run
@@ -68,43 +78,31 @@ def _audit(path: Path, runs: int | None, seed: int, level: Decimal, form: Format
     from policy_engine.validation import about
 
     policy = load_policy(path)
-    with _counted(f"auditing {policy.name}") as tick, about(path):
+    with progress(f"auditing {policy.name}") as seen, about(path):
         found = run(
-            policy, runs=RUNS if runs is None else runs, seed=seed, confidence=level, tick=tick
+            policy,
+            runs=RUNS if runs is None else runs,
+            seed=seed,
+            confidence=level,
+            tick=_counting(seen),
         )
-    emit(_document(found), _text(found), form)
+    (emit if found.broken else confirm)(_document(found), _text(found), form)
     if found.broken:
         raise typer.Exit(1)
 
 
 def _self_test(runs: int | None, level: Decimal, form: Format) -> None:
-    from policy_engine.audit.selftest import RUNS, self_test
+    from policy_engine.audit.selftest import self_test
 
-    with _counted("auditing ten broken mechanisms") as tick:
-        found = self_test(runs=RUNS if runs is None else runs, confidence=level, tick=tick)
-    emit(_tested_document(found), _tested_text(found), form)
+    with progress("auditing ten broken mechanisms") as seen:
+        found = self_test(runs=runs, confidence=level, tick=_counting(seen))
+    (confirm if found.passed else emit)(_tested_document(found), _tested_text(found), form)
     if not found.passed:
         raise typer.Exit(1)
 
 
-@contextmanager
-def _counted(doing: str) -> Iterator[Callable[[int], None]]:
-    """How many runs are done, on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    total = 0
-    with Console(stderr=True).status(Text(doing)) as status:
-
-        def tick(done: int) -> None:
-            nonlocal total
-            total += done
-            status.update(Text(f"{doing}: {total} runs"))
-
-        yield tick
+def _counting(seen: Progress) -> Callable[[int, int], None]:
+    return lambda done, total: seen.reached(done / total, f"{done:,} of {total:,} runs")
 
 
 def _verdict(found: Verdict) -> dict[str, Any]:
@@ -129,8 +127,11 @@ def _document(found: Audit) -> dict[str, Any]:
         "epsilon": number(found.claim.epsilon),
         "delta": number(found.claim.delta),
         "neighbours": found.policy.guarantee.neighbours,
+        "unit": _unit(found.policy),
         "confidence": number(found.confidence),
         "runs": found.runs,
+        "refuted_by": None if found.power is None else found.power.seen,
+        "refuted_by_of": None if found.power is None else found.power.runs,
         "epsilon_at_least": number(found.epsilon, down=True),
         "refuted": found.broken,
         "pairs": [
@@ -141,14 +142,19 @@ def _document(found: Audit) -> dict[str, Any]:
     }
 
 
-def _text(found: Audit) -> str:
+def _unit(policy: Policy) -> str:
+    return policy.source.key or "row"
+
+
+def _text(found: Audit) -> list[str]:
     policy = found.policy
     lines = [
         f"audit of {policy.name}",
         f"  certified    ε = {shown(found.claim.epsilon)}, δ = {shown(found.claim.delta)}"
-        f" ({policy.guarantee.neighbours})",
+        f" ({policy.guarantee.neighbours}, unit: {_unit(policy)})",
         f"  runs         {found.runs} on each table; a sound mechanism is flagged with probability"
         f" at most {shown(1 - found.confidence)}",
+        f"  power        {_power(found)}",
         "",
         f"  {'the two tables differ by':<26}{'of':<14}{'ε at least':>10}  {'at most':>8}",
     ]
@@ -160,7 +166,18 @@ def _text(found: Audit) -> str:
         )
     lines += [f"  not tried    {text}" for text in found.skipped]
     lines += [f"  note         {text}" for text in found.notes]
-    return "\n".join([*lines, "", _conclusion(found)])
+    return [*lines, "", _conclusion(found)]
+
+
+def _power(found: Audit) -> str:
+    """What this audit would have found for certain."""
+    least = found.power
+    if least is None:
+        return "none: with so few runs nothing refutes this claim"
+    return (
+        f"refuted by what is met in {least.seen} of {least.runs} judged runs on one table, and"
+        " never on the other"
+    )
 
 
 def _conclusion(found: Audit) -> str:
@@ -170,7 +187,8 @@ def _conclusion(found: Audit) -> str:
         )
     worst = max(found.found, key=lambda pair: pair.verdict.epsilon)
     return (
-        f"REFUTED: {worst.name}: ε is at least {_short(worst.verdict.epsilon)}, certified is"
+        f"REFUTED: {worst.name}: at δ = {shown(found.claim.delta)} ε is at least"
+        f" {_short(worst.verdict.epsilon)} for one {_unit(found.policy)}, certified is"
         f" {shown(found.claim.epsilon)}. Do not release with this policy, and report this"
     )
 
@@ -193,7 +211,6 @@ def _short(epsilon: Decimal) -> str:
 def _tested_document(found: SelfTest) -> dict[str, Any]:
     return {
         "self_test": found.passed,
-        "runs": found.runs,
         "confidence": number(found.confidence),
         "controls": [
             {
@@ -209,9 +226,10 @@ def _tested_document(found: SelfTest) -> dict[str, Any]:
     }
 
 
-def _tested_text(found: SelfTest) -> str:
+def _tested_text(found: SelfTest) -> list[str]:
     lines = [
-        f"{found.runs} runs on each table; 'ε at least' is at the certified δ",
+        "'ε at least' is at the certified δ (unit: row); each has the runs that it takes to be"
+        " flagged",
         f"{'broken by':<22}{'claimed ε':>9}{'δ':>8}{'ε at least':>12}{'sound one':>11}",
     ]
     lines += [line for each in found.tested for line in _tested_lines(each)]
@@ -222,7 +240,7 @@ def _tested_text(found: SelfTest) -> str:
     )
     if not found.passed:
         lines.append("the self-test failed: an audit of this installation shows nothing")
-    return "\n".join(lines)
+    return lines
 
 
 def _tested_lines(each: Tested) -> list[str]:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.numbers import Neighbours, Releases
-from policy_engine.cli.output import Format, FormatOption, emit, number, progress, shown
+from policy_engine.cli.numbers import UNIT, Neighbours, Releases
+from policy_engine.cli.output import Format, FormatOption, emit, number, shown
+from policy_engine.cli.progress import progress
 
 if TYPE_CHECKING:
     from policy_engine.accounting.frontier import Pair
@@ -25,7 +26,7 @@ _ONE_OF_TWO = "calibrate finds k or the rate: give at most one of --k and --rate
 _EVERY = "the frontier has every k and rate: leave --k and --rate out"
 _PEOPLE_AND_GROUPS = "a prior has people and groups: give --people and --groups"
 _OF_A_PRIOR = "--exponent and --maximise are of a prior: give --people and --groups"
-_OF_THE_FRONTIER = "--most-k is of the frontier: give --frontier, --people or --plot"
+_OF_THE_FRONTIER = "--most-k is of the frontier: give --frontier, --people or --output"
 
 
 class Maximise(StrEnum):
@@ -91,9 +92,11 @@ def calibrate(
     maximise: Annotated[
         Maximise | None, typer.Option(help="What the prior should see most of; people.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw the frontier: FILE.svg, .png or .pdf.")
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Draw the frontier: FILE.svg, .png or .pdf."),
     ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", hidden=True)] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a plot that stands there.")
     ] = False,
@@ -108,6 +111,7 @@ def calibrate(
     Example: policy-engine calibrate --epsilon 1 --delta 1e-6 --rate 0.1
     """
     belief = None if people is None and groups is None else _Belief(people, groups, exponent)
+    plot = output or plot
     over_all = frontier or plot is not None or belief is not None
     _check(
         (k is not None and rate is not None, _ONE_OF_TWO),
@@ -115,19 +119,19 @@ def calibrate(
         (belief is not None and (people is None or groups is None), _PEOPLE_AND_GROUPS),
         (belief is None and (exponent is not None or maximise is not None), _OF_A_PRIOR),
         (most_k is not None and not over_all, _OF_THE_FRONTIER),
-        (replace and plot is None, "--replace replaces a plot; name it with --plot"),
+        (replace and plot is None, "--replace replaces a plot; name it with --output"),
     )
     asked = _Asked(epsilon, delta, neighbours, releases)
     if not over_all:
-        document, text = _answer(asked, _pair(asked, k, rate))
-        emit(document, text, format)
+        document, lines = _answer(asked, _pair(asked, k, rate))
+        emit(document, lines, format)
         return
     if plot is not None:
         from policy_engine.cli.frontier_plot import check_place
 
         check_place(plot, replace=replace)
-    document, text = _from_frontier(asked, most_k, belief, maximise, plot, whole=frontier)
-    emit(document, text, format)
+    document, lines = _from_frontier(asked, most_k, belief, maximise, plot, whole=frontier)
+    emit(document, lines, format)
 
 
 def _check(*laws: tuple[bool, str]) -> None:
@@ -147,7 +151,7 @@ def _from_frontier(
     plot: Path | None,
     *,
     whole: bool,
-) -> tuple[dict[str, Any], str]:
+) -> tuple[dict[str, Any], list[str]]:
     """The pair of the frontier that is chosen, and with ``whole`` all of it; it may be drawn."""
     prior = None if belief is None else belief.prior()
     goal = None if prior is None else maximise or Maximise.people
@@ -157,9 +161,9 @@ def _from_frontier(
         from policy_engine.cli.frontier_plot import Picture, draw
 
         draw(Picture(asked.epsilon, asked.delta, rows, chosen, prior), plot)
-    document, text = _answer(asked, chosen.pair)
+    document, answer = _answer(asked, chosen.pair)
     document |= _row_document(chosen)
-    lines = [*(_table(rows, chosen) if whole else []), text]
+    lines = [*(_table(rows, chosen) if whole else []), *answer]
     if belief is not None and prior is not None:
         document |= {"maximise": str(goal), "prior": belief.document()}
         lines.append(
@@ -171,7 +175,7 @@ def _from_frontier(
     if plot is not None:
         document["plot"] = str(plot)
         lines.append(f"plot  {plot}")
-    return document, "\n".join(lines)
+    return document, lines
 
 
 def _pair(asked: _Asked, k: int | None, rate: str | None) -> Pair:
@@ -211,7 +215,7 @@ def _rows(
     return rows, next(row for row in rows if row.pair == best)
 
 
-def _answer(asked: _Asked, pair: Pair) -> tuple[dict[str, Any], str]:
+def _answer(asked: _Asked, pair: Pair) -> tuple[dict[str, Any], list[str]]:
     """What every form of the command says of a pair, as JSON and as text."""
     from policy_engine.accounting.certificate_numbers import certify_numbers
 
@@ -233,10 +237,10 @@ def _answer(asked: _Asked, pair: Pair) -> tuple[dict[str, Any], str]:
         "neighbours": asked.neighbours,
         "releases": asked.releases,
     }
-    return document, (
-        f"k = {pair.k}, rate = {shown(pair.rate)}\n"
-        f"ε = {shown(found.epsilon)}, δ = {shown(reached)}  (asked: δ ≤ {asked.delta})"
-    )
+    return document, [
+        f"k = {pair.k}, rate = {shown(pair.rate)}",
+        f"ε = {shown(found.epsilon)}, δ = {shown(reached)}  (asked: δ ≤ {asked.delta}; {UNIT})",
+    ]
 
 
 def _row_document(row: Row) -> dict[str, Any]:

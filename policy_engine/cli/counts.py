@@ -17,9 +17,10 @@ def certify_count(
         str, typer.Option("--lambda", help="The least probability of either value, at most 1/2.")
     ],
     epsilon: Annotated[str, typer.Option(help="Give ε to get δ.")],
-    certificate: Annotated[
-        Path | None, typer.Option(help="Write a signed certificate here.")
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write a signed certificate here.")
     ] = None,
+    certificate: Annotated[Path | None, typer.Option("--certificate", hidden=True)] = None,
     replace: Annotated[
         bool,
         typer.Option("--replace", help="Replace a count's certificate that stands there."),
@@ -37,8 +38,9 @@ def certify_count(
     from policy_engine.attest import count_certificate as certified
     from policy_engine.errors import UsageError
 
+    certificate = output or certificate
     if replace and certificate is None:
-        raise UsageError("--replace replaces a certificate; name it with --certificate")
+        raise UsageError("--replace replaces a certificate; name it with --output")
     if certificate is not None:
         _check_place(certificate, replace=replace)
     made = certified.certify_count(unknown, lambda_, epsilon)
@@ -76,7 +78,7 @@ def certify_count(
     ]
     if certificate is not None:
         lines.append(f"certificate  {certificate}")
-    emit(document, "\n".join(lines), format)
+    emit(document, lines, format)
 
 
 def _said(delta: Decimal | None) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import typer
-
 from policy_engine.cli import dbt_gate, dbt_releases, dbt_sync
+from policy_engine.cli.everywhere import Commands
 
-dbt = typer.Typer(no_args_is_help=True)
+dbt = Commands()
 dbt.command(short_help="Make a dbt project ready for releases.")(dbt_sync.init)
 dbt.command(short_help="Write the models of the project's policies.")(dbt_sync.sync)
 dbt.command(short_help="Stop sensitive data that would leave the project.")(dbt_gate.gate)

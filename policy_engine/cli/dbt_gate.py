@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
-from policy_engine.cli.output import json_text, note
+from policy_engine.cli.output import emit_json, emit_lines, is_quiet, json_text, note, text_of
 from policy_engine.errors import FileError, NothingChecked
 
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ def gate(
         bool, typer.Option("--compile", help="Run 'dbt compile' before, with profiles and target.")
     ] = False,
     format: GateFormatOption = GateFormat.text,  # noqa: A002 - the option's name
-    output_file: Annotated[
-        Path | None, typer.Option(help="Write the report here, and text to the terminal.")
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the report here, and text to the terminal."),
     ] = None,
+    output_file: Annotated[Path | None, typer.Option("--output-file", hidden=True)] = None,
     explain: Annotated[str | None, typer.Option(help="Say what a code means, and stop.")] = None,
 ) -> None:
     """Stop a dbt project where sensitive data would leave it but through a certified release.
@@ -68,7 +70,7 @@ def gate(
     verdict, folder = _verdict(project_dir, manifest)
     for text in verdict.notes:
         note(f"note: {text}")
-    _report(verdict, folder, format, output_file)
+    _report(verdict, folder, format, output or output_file)
     if verdict.checked_nothing:
         raise NothingChecked(f"{verdict.manifest.file}: {_MARK_IT}")
     if verdict.findings:
@@ -80,9 +82,9 @@ def _explain(code: str, form: GateFormat) -> None:
 
     rule = rule_named(code)
     if form is GateFormat.json:
-        print(json_text(vars(rule)), flush=True)
+        emit_json(vars(rule))
     else:
-        print(f"{rule.code} {rule.title}\n\n{rule.why}\n\n{rule.remedy}", flush=True)
+        emit_lines([f"{rule.code} {rule.title}", "", rule.why, "", rule.remedy])
 
 
 def _compile(project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> None:
@@ -111,34 +113,35 @@ def _verdict(project_dir: Path | None, manifest: Path | None) -> tuple[Verdict, 
 def _report(
     verdict: Verdict, folder: Path | None, form: GateFormat, output_file: Path | None
 ) -> None:
-    text = _formatted(verdict, folder, form)
+    lines = _formatted(verdict, folder, form)
     if output_file is not None:
         try:
-            output_file.write_text(text + "\n", "utf-8")
+            output_file.write_text(text_of(lines) + "\n", "utf-8")
         except OSError as error:
             raise FileError(f"{output_file} could not be written: {error.strerror}") from None
-        text = _text(verdict, folder)
+        lines = _text(verdict, folder)
     elif form is GateFormat.json and verdict.checked_nothing:
         return  # the one document is that of the error
-    if text:
-        print(text, flush=True)
+    is_text = output_file is not None or form is GateFormat.text
+    if verdict.findings or not (is_text and is_quiet()):
+        emit_lines(lines)
 
 
-def _formatted(verdict: Verdict, folder: Path | None, form: GateFormat) -> str:
+def _formatted(verdict: Verdict, folder: Path | None, form: GateFormat) -> list[str]:
     from policy_engine.cli.formats import annotation, junit, sarif
     from policy_engine.dbt.rules import RULES
 
     titles = {code: rule.title for code, rule in RULES.items()}
     entries = [_entry(each, folder) for each in verdict.findings]
     if form is GateFormat.json:
-        return json_text(_document(verdict, folder))
+        return json_text(_document(verdict, folder)).split("\n")
     if form is GateFormat.junit:
         skipped = _MARK_IT if verdict.checked_nothing else ""
         return junit("policy-engine dbt gate", titles, entries, skipped)
     if form is GateFormat.sarif:
-        return sarif(titles, entries)
+        return json_text(sarif(titles, entries)).split("\n")
     if form is GateFormat.github:
-        return "\n".join(annotation(entry) for entry in entries)
+        return [annotation(entry) for entry in entries]
     return _text(verdict, folder)
 
 
@@ -146,8 +149,8 @@ def _entry(found: GateFinding, folder: Path | None) -> Entry:
     from policy_engine.cli.formats import Entry
 
     parts = [f"{found.code} {found.message}", found.shown_path, found.remedy]
-    message = "\n".join(part for part in parts if part)
-    return Entry(found.code, "error", _place(found.file, folder), message, found.line)
+    lines = [part for part in parts if part]
+    return Entry(found.code, "error", _place(found.file, folder), lines, found.line)
 
 
 def _place(file: str, folder: Path | None) -> str:
@@ -157,13 +160,14 @@ def _place(file: str, folder: Path | None) -> str:
     return file if folder is None or not file else shown_path(folder / file)
 
 
-def _text(verdict: Verdict, folder: Path | None) -> str:
+def _text(verdict: Verdict, folder: Path | None) -> list[str]:
     from dataclasses import replace
 
-    lines = [str(replace(each, file=_place(each.file, folder))) for each in verdict.findings]
+    placed = [replace(each, file=_place(each.file, folder)) for each in verdict.findings]
+    lines = [line for each in placed for line in each.lines]
     if not verdict.checked_nothing:
         lines.append(_summary(verdict))
-    return "\n".join(lines)
+    return lines
 
 
 def _summary(verdict: Verdict) -> str:

@@ -9,7 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
-from policy_engine.cli.output import Format, FormatOption, brief, emit, note, number, shown
+from policy_engine.cli.failures import failure
+from policy_engine.cli.output import (
+    Format,
+    FormatOption,
+    brief,
+    complain,
+    confirm,
+    emit,
+    emit_error,
+    emit_json,
+    is_quiet,
+    note,
+    number,
+    shown,
+)
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +70,7 @@ def _reserved(place: Place, *, fresh: bool) -> tuple[Reserved, ...]:
 
     texts = place.compiled()
     with open_desk(place) as desk:
-        return run(desk, texts, fresh=fresh)
+        return run(desk, texts, fresh=fresh, say=note)
 
 
 def attest(
@@ -113,7 +127,7 @@ def status(
         found = standing(desk, releases)
         others = left_behind(desk, releases, place.target)
     document = {"target": place.target, "releases": [_standing(each) for each in found]}
-    emit(document, "\n".join(_standing_line(each) for each in found), format)
+    emit(document, [_standing_line(each) for each in found], format)
     for entry in others:
         note(
             f"entry {entry.id} paid for {entry.run['target']}, which is of no policy of the project"
@@ -130,27 +144,59 @@ def build(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
     fresh: FreshOption = False,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Reserve, run 'dbt build', attest: all that a release takes, in one command.
 
     What stands behind -- goes to dbt as it is. Outside of the release targets it is 'dbt build'.
+    With --format json what dbt writes goes to stderr.
 
     Example: policy-engine dbt build --target prod -- --select +adult_public
     """
     _check_words(context.args)
     place = _place(project_dir, profiles_dir, target, vars)
+    reserved: tuple[Reserved, ...] = ()
+    attested: tuple[Attested, ...] = ()
     if place.is_released_in:
         _check_whole(context.args, place.target)
-        _emit_reserved(place, _reserved(place, fresh=fresh), Format.text)
+        reserved = _reserved(place, fresh=fresh)
+        if format is Format.text:
+            _emit_reserved(place, reserved, format)
     failed: BaseException | None = None
     try:
-        place.dbt.run("build", *context.args, shown=True)
+        place.dbt.run("build", *context.args, shown_on=_place_of_dbts_own(format))
     except BaseException as error:
         failed = error  # what was built before it failed stands, and is looked at
     if place.is_released_in:
-        _emit_attested(place, _attested(place, place.manifest()), Format.text)
+        attested = _attested(place, place.manifest())
+    if format is Format.json:
+        document = _built(place, reserved, attested)
+        if failed is not None:
+            stopped = failure(failed)
+            emit_error(stopped, as_json=False)
+            emit_json({**stopped.document, **document})
+            raise typer.Exit(stopped.exit_code) from None
+        emit_json(document)
+    _tell_attested(place, attested, format)
     if failed is not None:
         raise failed
+
+
+def _place_of_dbts_own(form: Format) -> int | None:
+    """The open file that dbt writes to; none with --quiet, where only its errors are told."""
+    if is_quiet():
+        return None
+    return 2 if form is Format.json else 1
+
+
+def _built(
+    place: Place, reserved: tuple[Reserved, ...], attested: tuple[Attested, ...]
+) -> dict[str, Any]:
+    return {
+        "target": place.target,
+        "reserved": [_reservation(each) for each in reserved],
+        "releases": [_attestation(each) for each in attested],
+    }
 
 
 _OFF = {"", "0", "false", "f", "no", "n", "off"}  # as dbt reads a variable
@@ -198,7 +244,7 @@ def _is_released(place: Place, form: Format) -> bool:
         f"nothing is released in the target {place.target}, where release models are empty"
         f" (dbt.release_targets: {listed})"
     )
-    emit({"target": place.target, "releases": []}, said, form)
+    confirm({"target": place.target, "releases": []}, [said], form)
     return False
 
 
@@ -212,7 +258,7 @@ _RESERVED = {
 def _emit_reserved(place: Place, found: tuple[Reserved, ...], form: Format) -> None:
     document = {"target": place.target, "releases": [_reservation(each) for each in found]}
     lines = [line for each in found for line in _reserved_lines(each)]
-    emit(document, "\n".join(lines), form)
+    confirm(document, lines, form)
 
 
 def _reservation(found: Reserved) -> dict[str, Any]:
@@ -241,8 +287,8 @@ def _reserved_lines(found: Reserved) -> list[str]:
 
 def _paid(entry: Entry) -> str:
     return (
-        f"  ε = {brief(entry.epsilon)}, δ = {shown(entry.delta)}, entry {entry.id} of account"
-        f" {entry.account}"
+        f"  ε = {brief(entry.epsilon)}, δ = {shown(entry.delta)}, unit: {entry.unit}, entry"
+        f" {entry.id} of account {entry.account}"
     )
 
 
@@ -256,12 +302,20 @@ _ATTESTED = {
 
 
 def _emit_attested(place: Place, found: tuple[Attested, ...], form: Format) -> None:
-    document = {"target": place.target, "releases": [_attestation(each) for each in found]}
+    if form is Format.json:
+        releases = [_attestation(each) for each in found]
+        emit_json({"target": place.target, "releases": releases})
+    _tell_attested(place, found, form)
+
+
+def _tell_attested(place: Place, found: tuple[Attested, ...], form: Format) -> None:
+    """Say it to a person, and exit with 1 where no certificate speaks of what stands."""
     lines = [line for each in found for line in _attested_lines(place, each)]
-    emit(document, "\n".join(lines), form)
+    if form is Format.text:
+        confirm({}, lines, form)
     for each in found:
         if each.why:
-            note(f"{each.release.id}: {each.why}")
+            (note if each.is_good else complain)(f"{each.release.id}: {each.why}")
         elif each.outcome == "attested" and not each.rows:
             note(
                 f"{each.release.id}: no group has k people, so it has no row; it is charged all the"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption
-from policy_engine.cli.output import Format, FormatOption, emit, note
+from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
 
 if TYPE_CHECKING:
     from policy_engine.dbt.project import DbtProject
@@ -60,7 +60,7 @@ def init(
         "policy": None if started.policy is None else shown(started.policy),
         "notes": list(started.notes),
     }
-    emit(document, "\n".join(lines), format)
+    confirm(document, lines, format)
 
 
 def sync(
@@ -100,22 +100,23 @@ def sync(
     )
     for told in found.notes:
         note(told)
-    emit(_document(found, dry_run=dry_run), _text(found, dry_run=dry_run), format)
+    say = emit if dry_run and found.changes else confirm
+    say(_document(found, dry_run=dry_run), _text(found, dry_run=dry_run), format)
     if dry_run and found.changes:
         raise typer.Exit(1)
 
 
-def _text(found: Synced, *, dry_run: bool) -> str:
+def _text(found: Synced, *, dry_run: bool) -> list[str]:
     shown = found.project.shown
     if dry_run and found.changes:
-        lines = [found.diff.rstrip("\n")]
+        lines = found.diff.rstrip("\n").split("\n")
     else:
         words = {"new": "wrote", "changed": "changed", "removed": "removed"}
         lines = [f"{words[change.kind]} {shown(change.path)}" for change in found.changes]
     lines += [f"left over: {name}; --prune removes it" for name in found.stale]
     if not found.changes:
         lines.append(_as_they_are(found.project, found.releases))
-    return "\n".join(lines)
+    return lines
 
 
 def _as_they_are(project: DbtProject, releases: tuple[ReleaseModel, ...]) -> str:

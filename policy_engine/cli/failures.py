@@ -19,6 +19,8 @@ from policy_engine.errors import (
 
 BUG = InternalError.exit_code
 _ENVIRONMENT = 3
+_BROKEN_PIPE = 141
+"""As shells have it: 128, and 13 for SIGPIPE."""
 
 _NO_INTEGER = "Input should be a valid integer, unable to parse string as an integer"
 
@@ -29,11 +31,16 @@ _CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
 
 @dataclass(frozen=True)
 class Failure:
-    """``message`` is empty where nothing is to be said."""
+    """``lines`` is empty where nothing is to be said."""
 
-    message: str
+    lines: tuple[str, ...]
     exit_code: int
     details: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def message(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
 
     @property
     def document(self) -> dict[str, object]:
@@ -51,30 +58,32 @@ def failure(error: BaseException) -> Failure:
     """
     found = _of(error)
     # What a release has charged before it failed, and how to go on: see release.
-    said = [found.message, *getattr(error, "__notes__", ())] if found.message else []
-    return replace(found, message="; ".join(said))
+    if not found.lines:
+        return found
+    *lines, last = found.lines
+    return replace(found, lines=(*lines, "; ".join([last, *getattr(error, "__notes__", ())])))
 
 
 def _of(error: BaseException) -> Failure:
     # A library that a signal stops may raise an error of its own.
     if isinstance(error, KeyboardInterrupt) or interrupted():
-        return Failure("interrupted; nothing half written stands", INTERRUPTED)
+        return Failure(("interrupted; nothing half written stands",), INTERRUPTED)
     if isinstance(error, PolicyEngineError):
-        return Failure(str(error), error.exit_code, _details(error))
+        return Failure(error.lines, error.exit_code, _details(error))
     if isinstance(error, _CommandLineError):
         return _of_command_line(error)
-    if isinstance(error, BrokenPipeError):
-        return Failure("", _ENVIRONMENT)
+    if isinstance(error, BrokenPipeError):  # of what is not ours, as help is not
+        return Failure((), _BROKEN_PIPE)
     if isinstance(error, OSError) and error.strerror:
         where = error.filename if isinstance(error.filename, str) else "the output"
-        return Failure(f"{where} failed: {error.strerror}", _ENVIRONMENT)
+        return Failure((f"{where} failed: {error.strerror}",), _ENVIRONMENT)
     if isinstance(error, MemoryError):
-        return Failure("the memory is used up; nothing was published by halves", _ENVIRONMENT)
-    return Failure(
+        return Failure(("the memory is used up; nothing was published by halves",), _ENVIRONMENT)
+    said = (
         f"a bug of ours: {type(error).__name__} at {_innermost(error)}; please report it."
-        " POLICY_ENGINE_DEBUG=1 shows the whole trace, which may quote data",
-        BUG,
+        " POLICY_ENGINE_DEBUG=1 shows the whole trace, which may quote data"
     )
+    return Failure((said,), BUG)
 
 
 def _details(error: PolicyEngineError) -> dict[str, object]:
@@ -91,13 +100,14 @@ def _of_command_line(error: Exception) -> Failure:
     """An option that is missing, misspelt or misread, and where its help is."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
-        return Failure(str(context.get_help() if context else error), UsageError.exit_code)
+        usage = str(context.get_help() if context else error)
+        return Failure(tuple(usage.split("\n")), UsageError.exit_code)
     message = error.format_message()  # type: ignore[attr-defined]  # click's, whichever copy
     message = message.rstrip(".").replace("Value error, ", "")
     message = message.replace(_NO_INTEGER, "must be a whole number")
     command = context.command_path if context is not None else "policy-engine"
     text = f"{message[:1].lower()}{message[1:]}; '{command} --help' shows how"
-    return Failure(text, UsageError.exit_code)
+    return Failure((text,), UsageError.exit_code)
 
 
 def _innermost(error: BaseException) -> str:

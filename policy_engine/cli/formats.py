@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from policy_engine.cli.output import json_text
+from policy_engine.cli.output import Lines, escaped, text_of
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _NAME = "policy-engine"
@@ -17,14 +17,19 @@ _NAME = "policy-engine"
 
 @dataclass(frozen=True)
 class Entry:
-    """One finding: the rule that it breaks, how bad that is, and where it is."""
+    """One finding: the rule that it breaks, how bad that is, where it is, what is said of it."""
 
     rule: str
     level: str
     file: str
-    message: str
+    lines: Lines
     line: int = 0
     column: int = 0
+
+    @property
+    def message(self) -> str:
+        """The lines as one text."""
+        return text_of(self.lines)
 
 
 def shown_path(path: str | Path) -> str:
@@ -41,7 +46,7 @@ def shown_path(path: str | Path) -> str:
 def annotation(entry: Entry) -> str:
     """A workflow command of GitHub.
 
-    >>> annotation(Entry("policy", "error", "policy.yaml", "k must be at least 2", 3, 1))
+    >>> annotation(Entry("policy", "error", "policy.yaml", ["k must be at least 2"], 3, 1))
     '::error file=policy.yaml,line=3,col=1::k must be at least 2'
     """
     places = []
@@ -59,7 +64,7 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def sarif(rules: Mapping[str, str], entries: Iterable[Entry]) -> str:
+def sarif(rules: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, object]:
     """A run in SARIF 2.1.0; ``rules`` are sentences by the id of the rule."""
     shown = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
     run = {
@@ -67,7 +72,7 @@ def sarif(rules: Mapping[str, str], entries: Iterable[Entry]) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_result(entry) for entry in entries],
     }
-    return json_text({"$schema": _SARIF, "version": "2.1.0", "runs": [run]})
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
 def _result(entry: Entry) -> dict[str, object]:
@@ -87,7 +92,9 @@ def _result(entry: Entry) -> dict[str, object]:
     return found
 
 
-def junit(suite: str, rules: Mapping[str, str], entries: Sequence[Entry], skipped: str = "") -> str:
+def junit(
+    suite: str, rules: Mapping[str, str], entries: Sequence[Entry], skipped: str = ""
+) -> list[str]:
     """A test suite in JUnit's XML: one test a rule, which fails with everything that breaks it.
 
     With ``skipped`` no rule was looked at, and that is why.
@@ -102,7 +109,7 @@ def junit(suite: str, rules: Mapping[str, str], entries: Sequence[Entry], skippe
     for rule, text in rules.items():
         of_rule = [entry for entry in entries if entry.rule == rule]
         lines += _case(suite, f"{rule} {text}", of_rule, skipped)
-    return "\n".join([*lines, "  </testsuite>", "</testsuites>"])
+    return [*lines, "  </testsuite>", "</testsuites>"]
 
 
 def _case(suite: str, name: str, entries: Sequence[Entry], skipped: str) -> list[str]:
@@ -111,27 +118,23 @@ def _case(suite: str, name: str, entries: Sequence[Entry], skipped: str) -> list
         return [f"{head}><skipped message={_attribute(skipped)}/></testcase>"]
     if not entries:
         return [f"{head}/>"]
-    first = entries[0].message.splitlines()[0]
-    body = "\n".join(f"{_place(entry)}{entry.message}" for entry in entries)
+    body = [escape(line) for entry in entries for line in _placed(entry)]
     return [
         f"{head}>",
-        f"      <failure message={_attribute(first)}>{escape(_allowed(body))}</failure>",
+        f"      <failure message={_attribute(entries[0].lines[0])}>{body[0]}",
+        *body[1:],
+        "      </failure>",
         "    </testcase>",
     ]
 
 
-def _place(entry: Entry) -> str:
-    if not entry.file:
-        return ""
-    return (
-        f"{shown_path(entry.file)}:{entry.line}: " if entry.line else f"{shown_path(entry.file)}: "
-    )
+def _placed(entry: Entry) -> list[str]:
+    """The lines of a finding, the first with its place."""
+    line = f":{entry.line}" if entry.line else ""
+    place = f"{shown_path(entry.file)}{line}: " if entry.file else ""
+    return [f"{place}{entry.lines[0]}", *entry.lines[1:]]
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_allowed(text))
-
-
-def _allowed(text: str) -> str:
-    """A text without the characters that XML has no way to write."""
-    return "".join(c for c in text if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff"))
+    # What is not printable has no place in XML either.
+    return quoteattr(escaped(text))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.errors import FileError, UsageError
+from policy_engine.errors import FileError, UsageError, to_install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,8 +69,7 @@ def check_place(path: Path, *, replace: bool) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        remedy = "install it with: pip install 'policy-engine[plot]'"
-        raise UsageError(f"a plot needs matplotlib; {remedy}") from None
+        raise UsageError(f"a plot needs matplotlib; run {to_install('plot')}") from None
     if path.is_dir():
         raise FileError(f"{path} is a directory; name a file")
     if path.exists() and not replace:
@@ -117,7 +116,9 @@ def _rates(picture: Picture, axes: Axes) -> None:
     _k_axis(axes)
     axes.set_ylabel("sampling rate")
     axes.set_ylim(0, 1)
-    axes.set_title(f"ε = {picture.epsilon}, δ = {picture.delta}", fontsize=9)
+    axes.set_title(
+        f"ε = {picture.epsilon}, δ = {picture.delta}, for one that is sampled", fontsize=9
+    )
     _legend(axes)
 
 

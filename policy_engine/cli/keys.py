@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.cli.everywhere import Commands
+from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
     from policy_engine.attest.keyring import Entry, Keyring
     from policy_engine.policy.project import Project
 
-keys = typer.Typer(no_args_is_help=True)
+keys = Commands()
 
 ExpiresOption = Annotated[
     str | None, typer.Option(help="The last day, in UTC, on which it signs: 2027-12-31.")
@@ -39,9 +40,11 @@ def root() -> None:
 
 @keys.command("generate", short_help="Make a key and enter it into the keyring.")
 def generate(
-    out: Annotated[
-        Path | None, typer.Option(help="Where the private key goes; default: the project's.")
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Where the private key goes; default: the project's."),
     ] = None,
+    out: Annotated[Path | None, typer.Option("--out", hidden=True)] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
@@ -51,16 +54,16 @@ def generate(
     The private key is a PEM file that only you can read; its public key stands beside it, as
     .pub. No file is overwritten. A project's first release makes a key where there is none.
 
-    Example: policy-engine keys generate --out ci.pem --expires 2027-12-31 --note CI
+    Example: policy-engine keys generate --output ci.pem --expires 2027-12-31 --note CI
     """
     from policy_engine.attest.making import make_key
 
     project, now = _project(), _now()
-    path = out or _own_place(project)
+    path = output or out or _own_place(project)
     made = make_key(path, project.keyring, now, expires=_last(expires), note=note)
     document = {"private_key": str(path), **_document(made, now, None)}
-    text = f"made {path} and {path.with_suffix('.pub')}\n{_line(made, now, None)}"
-    emit(document, text, format)
+    lines = [f"made {path} and {path.with_suffix('.pub')}", _line(made, now, None)]
+    confirm(document, lines, format)
 
 
 @keys.command("add", short_help="Enter a public key that was made elsewhere.")
@@ -118,7 +121,7 @@ def list_(
         lines.append("no signing key yet: the first release makes one, or 'keys generate'")
     elif ring.get(own) is None:
         lines.append(f"{own}  signs, and is not in the keyring: 'keys add' enters its public key")
-    emit(document, "\n".join(lines), format)
+    emit(document, lines, format)
 
 
 @keys.command("rotate", short_help="A new signing key; the old one is retired now.")
@@ -150,7 +153,7 @@ def rotate(
     lines = [_line(entry, now, done.new) for entry in entries]
     kept = "is lost" if done.kept is None else f"is kept as {done.kept}"
     lines.append(f"the old private key {kept}")
-    emit(document, "\n".join(lines), format)
+    confirm(document, lines, format)
 
 
 @keys.command("retire", short_help="A key that was replaced elsewhere signs no more.")
@@ -179,15 +182,24 @@ def revoke(
 ) -> None:
     """Withdraw a key for good: nothing counts any more that it signed, whenever that was.
 
-    Do it when a stranger may have the key: they can state any time. Hand out the keyring again;
-    who trusts the public key alone, by --key, does not hear of it.
+    Do it when a stranger may have the key: they can state any time. The keyring notes where the
+    project's ledger ends now: what the key writes there later counts no more, whatever time it
+    states. Hand out the keyring again; who trusts the public key alone, by --key, does not hear of
+    it.
 
     Example: policy-engine keys revoke 3fa2b1c4 --why "the laptop was stolen"
     """
     from policy_engine.attest.keyring import change
+    from policy_engine.books import ledger_at_rest
 
-    now = _now()
-    ring = change(_project().keyring, lambda ring: ring.revoking(key, now, why))
+    now, project = _now(), _project()
+    with ledger_at_rest(project) as (end, fault):
+        ring = change(project.keyring, lambda ring: ring.revoking(key, now, why, end))
+    if fault:
+        note(
+            f"where the ledger ends is not noted, so what the key has signed there counts by the"
+            f" time that it states: {fault}; run the same command again once it can be read"
+        )
     _show_one(ring, ring.find(key).public_key, now, format)
 
 
@@ -201,11 +213,13 @@ def _project() -> Project:
 def _own_place(project: Project) -> Path:
     """Where the project's own key goes, if it has none yet."""
     if project.signing_command:
-        raise UsageError("the project signs by a command; name a place for another key with --out")
+        raise UsageError(
+            "the project signs by a command; name a place for another key with --output"
+        )
     for path in (project.signing_key, project.public_key):
         if path.exists():
             raise UsageError(
-                f"{path} exists; 'policy-engine keys rotate' puts a new key in its place, --out"
+                f"{path} exists; 'policy-engine keys rotate' puts a new key in its place, --output"
                 " makes another one"
             )
     return project.signing_key
@@ -237,7 +251,7 @@ def _show_one(ring: Keyring, key: Any, now: datetime, form: Format) -> None:
 
     entry = ring.find(key_id(key))
     document = {"keyring": ring.where, **_document(entry, now, None)}
-    emit(document, _line(entry, now, None), form)
+    confirm(document, [_line(entry, now, None)], form)
 
 
 def _document(entry: Entry, now: datetime, own: str | None) -> dict[str, Any]:

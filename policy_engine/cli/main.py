@@ -79,12 +79,15 @@ def _invoke(arguments: list[str]) -> int:
     from typer.main import get_command
 
     from policy_engine.cli.app import app
+    from policy_engine.cli.everywhere import COMPLETION, PROGRAM, complete
     from policy_engine.cli.failures import Exit
 
     # Not app(): it would print usage errors itself, and swallow an interrupt.
     command = get_command(app)
+    if asked := os.environ.get(COMPLETION):
+        return complete(command, asked)
     try:
-        with command.make_context("policy-engine", list(arguments)) as context:
+        with command.make_context(PROGRAM, list(arguments)) as context:
             command.invoke(context)
         code = 0
     except Exit as stop:
@@ -96,17 +99,18 @@ def _invoke(arguments: list[str]) -> int:
 def _told(error: BaseException, arguments: list[str]) -> int:
     """Say what stopped the command, once on stderr and, where JSON was asked for, on stdout."""
     from policy_engine.cli.failures import BUG, failure
-    from policy_engine.cli.output import emit_error, wants_json
+    from policy_engine.cli.output import drop, emit_error, note, wants_json
 
     found = failure(error)
     if found.exit_code == BUG and os.environ.get("POLICY_ENGINE_DEBUG"):
         import traceback
 
-        traceback.print_exception(error)
+        for line in "".join(traceback.format_exception(error)).split("\n"):
+            note(line)
     try:
         emit_error(found, as_json=wants_json(arguments))
     except OSError:
-        _drop_output()
+        drop(sys.stdout)
     return found.exit_code
 
 
@@ -120,13 +124,6 @@ def _open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-
-
-def _drop_output() -> None:
-    """Send what stdout still holds to /dev/null, or Python would fail on it once more."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
 
 
 def __getattr__(name: str) -> Any:

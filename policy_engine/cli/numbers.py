@@ -13,6 +13,8 @@ from policy_engine.cli.output import Format, FormatOption, emit, number, shown
 if TYPE_CHECKING:
     from policy_engine.accounting.certificate_numbers import CertificateNumbers
 
+UNIT = "unit: what is sampled"
+"""Of whom a guarantee is that no policy asked for."""
 _TOGETHER = {
     "add_remove": "for any {} people together, all in the table or all out",
     "replace_one": "for any {} people together, all replaced",
@@ -44,16 +46,19 @@ def certify(
     found = certify_numbers(
         k, rate, epsilon=epsilon, delta=delta, neighbours=neighbours, releases=releases, group=group
     )
-    lines = _lines(found, epsilon_asked=epsilon is not None)
-    emit(_document(found), "\n".join(lines), format)
+    lines = [*_lines(found, epsilon_asked=epsilon is not None)]
+    emit(_document(found), lines, format)
 
 
 def _document(found: CertificateNumbers) -> dict[str, Any]:
+    from policy_engine.accounting.odds import guessed_right
+
     document: dict[str, Any] = {
         "k": found.k,
         "rate": number(found.rate),
         "epsilon": number(found.epsilon),
         "delta": number(found.delta),
+        "guessed_right": number(guessed_right(found.epsilon, found.delta)),
         "bound": found.bound,
         "delta_lqs": number(found.delta_lqs),
         "neighbours": found.neighbours,
@@ -71,11 +76,14 @@ def _document(found: CertificateNumbers) -> dict[str, Any]:
 
 def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
     """The claim, what the paper says, and what each rule says."""
+    from policy_engine.accounting.odds import odds_words
+
     source = "[EXACT]" if found.rule is None else f"[COMP], the {found.rule} rule"
-    yield f"k = {found.k}, rate = {shown(found.rate)}, {found.neighbours}"
+    yield f"k = {found.k}, rate = {shown(found.rate)}, {found.neighbours}, {UNIT}"
     yield f"ε = {shown(found.epsilon)}"
     yield f"δ = {shown(found.delta)}   {source}"
     yield _by_the_paper(found, epsilon_asked=epsilon_asked)
+    yield odds_words(found.epsilon, found.delta, found.neighbours, found.group)
     if found.delta_generic is not None:
         yield f"δ = {shown(found.delta_generic)}   the generic bound for groups, at the same ε"
         yield _TOGETHER[found.neighbours].format(found.group)

@@ -1,15 +1,21 @@
-"""What commands print: one JSON document or plain text on stdout, all else on stderr."""
+"""What commands print: one JSON document or lines of text on stdout, all else on stderr.
+
+Every command prints here and nowhere else: T20 of ruff sees to it. A command hands over whole
+lines, and each is printed as one line: what could begin another, move the cursor, or hide or
+reorder what is shown is written as its escape, wherever it came from. So a name in a file, a
+certificate or a warehouse forges no line of ours, and a new command has nothing to remember.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from decimal import (
     MAX_EMAX,
-    MAX_PREC,
     MIN_EMIN,
     ROUND_CEILING,
     ROUND_FLOOR,
@@ -18,16 +24,19 @@ from decimal import (
 )
 from enum import StrEnum
 from io import TextIOWrapper
-from threading import Event, Thread
-from typing import Annotated, Any
+from threading import Event
+from typing import Annotated, Any, TextIO
 
 import typer
 
 from policy_engine.cli.failures import Failure
 
-_WIDE = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
+
+
+Lines = list[str] | tuple[str, ...]
+"""Lines of text, without their ends. Not a text: whoever joins lines cannot tell whose they are."""
 
 
 class Format(StrEnum):
@@ -56,31 +65,140 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return asked == "json"
 
 
+_quiet = Event()
+
+
+def be_quiet() -> None:
+    """From now on print errors, and answers that were asked for, and nothing else."""
+    _quiet.set()
+
+
+def is_quiet() -> bool:
+    """Whether only errors and answers are printed."""
+    return _quiet.is_set()
+
+
 def set_up(*, as_json: bool) -> None:
     """Make stdout and stderr take every character: JSON is UTF-8, text what the terminal has."""
+    _quiet.clear()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             encoding = "utf-8" if as_json and stream is sys.stdout else None
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
-def emit(document: Mapping[str, Any], text: str, form: Format) -> None:
-    """Print the result once, in the form that was asked for."""
-    print(json_text(document) if form is Format.json else text, flush=True)
+def escaped(line: str) -> str:
+    """A line in which every character shows, and none but a space is blank.
+
+    Control and format characters (line ends, ANSI, bidi, zero width), odd spaces, letters without a
+    mark of their own, strokes over others, and what Unicode has not assigned are written as Python
+    writes them.
+
+    >>> escaped("ε\\nverified: \\x1b[32m\\u202e")
+    'ε\\\\nverified: \\\\x1b[32m\\\\u202e'
+    """
+    return "".join(c if c.isprintable() and c not in _UNSEEN else ascii(c)[1:-1] for c in line)
+
+
+_UNSEEN = frozenset(
+    map(chr, (0x34F, *range(0x334, 0x339), 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810),
+              0x20DD, 0x20DE, 0x20DF, 0x20E0, *range(0x20E2, 0x20E5), 0x2800, 0x3164,
+              *range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0)))
+)  # fmt: skip
+"""What Unicode calls printable and no reader sees, or sees as a stroke over another character."""
+
+
+def one_line(text: str) -> str:
+    """A text that stands in a line of ours: blanks beside one another show, so that none wraps it.
+
+    >>> one_line("a.parquet   ✓ signed")
+    'a.parquet\\\\x20\\\\x20\\\\x20✓ signed'
+    """
+    return re.sub(" {2,}", lambda found: "\\x20" * len(found[0]), text)
+
+
+def emit(document: Mapping[str, Any], lines: Lines, form: Format) -> None:
+    """Print the result once, in the form that was asked for: text is ``lines``, each one line."""
+    if form is Format.json:
+        emit_json(document)
+    else:
+        emit_lines(lines)
+
+
+def emit_lines(lines: Lines) -> None:
+    """Print lines of text, each as one line; nothing where there is none."""
+    if lines:
+        _put(text_of(lines), sys.stdout)
+
+
+def sql_lines(sql: str, dialect: str) -> list[str]:
+    """The lines of an SQL text; a line end within one of its names or texts is none of them.
+
+    >>> sql_lines("SELECT 'a\\n-- all' AS x\\nFROM t", "duckdb")
+    ["SELECT 'a\\\\n-- all' AS x", 'FROM t']
+    """
+    from policy_engine.syntax.grammar import dialect_named
+
+    parts, end = [], 0
+    for token in dialect_named(dialect).tokenizer().tokenize(sql):
+        parts += [sql[end : token.start], escaped(sql[token.start : token.end + 1])]
+        end = token.end + 1
+    return "".join([*parts, sql[end:]]).rstrip("\n").split("\n")
+
+
+def emit_json(document: Mapping[str, Any]) -> None:
+    """Print the one JSON document of a command."""
+    _put(json_text(document), sys.stdout)
+
+
+def _put(text: str, stream: TextIO) -> None:
+    """Print a text. A reader may leave, as ``head`` does: the command does all the same."""
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        drop(stream)
+
+
+def drop(stream: TextIO) -> None:
+    """Send what a stream still holds, and all that follows, to /dev/null."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def text_of(lines: Lines) -> str:
+    """Lines as they are printed, or written into a file."""
+    return "\n".join(map(escaped, lines))
+
+
+def confirm(document: Mapping[str, Any], lines: Lines, form: Format) -> None:
+    """Print that something was done, or holds: with --quiet the exit code says it."""
+    if form is Format.json or not is_quiet():
+        emit(document, lines, form)
 
 
 def json_text(document: Mapping[str, Any]) -> str:
-    """A document as every command prints it."""
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    """A document as every command prints it: every character shows, by JSON's own escapes.
+
+    >>> print(json_text({"name": "ε\\u202e"}))
+    {
+      "name": "ε\\u202e"
+    }
+    """
+    text = json.dumps(document, ensure_ascii=False, indent=2)
+    # A line end in it is ours: json.dumps escapes those within a text.
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def emit_error(failed: Failure, *, as_json: bool) -> None:
     """A failure on stderr, and as the one JSON document where JSON was asked for."""
-    if failed.message:
-        label = "" if failed.message.startswith("Usage:") else "error: "
-        note(f"{label}{failed.message}")
+    if failed.lines:
+        label = "" if failed.lines[0].startswith("Usage:") else "error: "
+        first, *others = failed.lines
+        for line in (f"{label}{first}", *others):
+            complain(line)
         if as_json:
-            print(json_text(failed.document))
+            emit_json(failed.document)
     sys.stdout.flush()
 
 
@@ -110,8 +228,9 @@ def shown(value: Decimal) -> str:
     >>> shown(Decimal("2.63178346623E-11")), shown(Decimal("0.50")), shown(Decimal("1E-9999999"))
     ('2.63178346623e-11', '0.5', '1e-9999999')
     """
-    plain = _WIDE.normalize(value)
-    return f"{plain:f}" if abs(plain.adjusted()) < 6 else str(plain).lower()
+    from policy_engine.accounting.domain import in_text
+
+    return in_text(value)
 
 
 def brief(value: Decimal, *, down: bool = False) -> str:
@@ -123,37 +242,12 @@ def brief(value: Decimal, *, down: bool = False) -> str:
     return shown((_FLOOR if down else _CEILING).normalize(value))
 
 
+def complain(message: str) -> None:
+    """One line on stderr that is there with --quiet too: what is wrong."""
+    _put(escaped(message), sys.stderr)
+
+
 def note(message: str) -> None:
-    """A line for the person at the terminal."""
-    print(message, file=sys.stderr, flush=True)
-
-
-PerCent = Callable[[], float | None]
-"""How much of a work is done; None where nobody knows."""
-
-
-@contextmanager
-def progress(doing: str) -> Iterator[Callable[[PerCent], None]]:
-    """A spinner on a terminal, nothing elsewhere; the body may say what to ask for the per cent."""
-    if not sys.stderr.isatty():
-        yield lambda ask: None
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    asked: list[PerCent] = []
-    over = Event()
-    with Console(stderr=True).status(Text(doing)) as status:
-
-        def watch() -> None:
-            while not over.wait(0.2):
-                found = next((p for ask in asked if (p := ask()) is not None), None)
-                status.update(Text(doing if found is None else f"{doing}: {found:.0f} %"))
-
-        watcher = Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
-            yield asked.append
-        finally:
-            over.set()
-            watcher.join()
+    """One line for the person at the terminal."""
+    if not is_quiet():
+        complain(message)

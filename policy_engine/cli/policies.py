@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, emit, note
+from policy_engine.cli.output import (
+    Format,
+    FormatOption,
+    confirm,
+    emit,
+    is_quiet,
+    note,
+    sql_lines,
+    text_of,
+)
 from policy_engine.errors import FileError
 
 PolicyArgument = Annotated[Path, typer.Argument(help="A policy file.", readable=False)]
@@ -27,7 +36,9 @@ def init(
     source: Annotated[
         str | None, typer.Argument(help="A Parquet or CSV file, a folder of files, or a table.")
     ] = None,
-    output: Annotated[Path, typer.Option(help="The policy file to write.")] = Path("policy.yaml"),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The policy file to write.")
+    ] = Path("policy.yaml"),
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Write a starter policy from the source's schema, never its values, and a project file.
@@ -41,8 +52,8 @@ def init(
     written = write_starter(source, output)
     lines = [f"wrote {path}" for path in written]
     lines.append("next: uncomment and edit the columns to release, then")
-    lines.append(f"  policy-engine validate {output}")
-    emit({"written": [str(path) for path in written]}, "\n".join(lines), format)
+    lines += [f"  policy-engine {command} {output}" for command in ("validate", "plan", "release")]
+    confirm({"written": [str(path) for path in written]}, lines, format)
 
 
 def validate(
@@ -50,6 +61,9 @@ def validate(
     format: Annotated[Report, typer.Option("--format", help="How to report.")] = Report.text,  # noqa: A002
 ) -> None:
     """Check policy files: their schema, their meaning, their source's columns. Every problem.
+
+    The columns of a source are looked at even where the schema is broken. A warning is of what is
+    allowed and seldom meant, and changes no exit code.
 
     Where the source is not there, the rest is checked and a note says so. Exits with 3 where a
     policy file itself cannot be read, whatever is wrong with the others; else with 1 where one
@@ -64,9 +78,9 @@ def validate(
     for each in checked:
         if each.unchecked:
             note(f"{each.file}: not checked against its warehouse or source: {each.unchecked}")
-    text = report(checked, format.value)
-    if text:
-        print(text, flush=True)
+    is_answer = format is not Report.text or any(each.problems or each.warnings for each in checked)
+    if is_answer or not is_quiet():
+        report(checked, format.value)
     if any(each.unread for each in checked):
         raise typer.Exit(FileError.exit_code)
     if any(each.problems for each in checked):
@@ -108,4 +122,7 @@ def compile_(
         "dialect": dialect,
         "sql": sql,
     }
-    emit(document, sql.rstrip("\n"), format)
+    lines = sql_lines(sql, dialect)
+    emit(document, lines, format)
+    if format is Format.text and text_of(lines) != sql.rstrip("\n"):
+        note("what it holds is shown as escapes, so this is not what runs: --format json has that")

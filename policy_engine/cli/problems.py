@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.cli.formats import Entry, annotation, sarif
-from policy_engine.cli.output import json_text
+from policy_engine.cli.output import emit_json, emit_lines
 from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
@@ -18,9 +19,14 @@ _RULES = {
 }
 
 
-def report(checked: Sequence[Checked], form: str) -> str:
-    """What was found, as text, json, sarif or github annotations."""
-    return {"json": _json, "sarif": _sarif, "github": _github}.get(form, _text)(checked)
+def report(checked: Sequence[Checked], form: str) -> None:
+    """Print what was found, as text, json, sarif or github annotations."""
+    if form == "json":
+        emit_json(_document(checked))
+    elif form == "sarif":
+        emit_json(sarif(_RULES, _entries(checked)))
+    else:
+        emit_lines(_annotations(checked) if form == "github" else _text(checked))
 
 
 def all_problems(checked: Sequence[Checked]) -> list[Problem]:
@@ -28,8 +34,17 @@ def all_problems(checked: Sequence[Checked]) -> list[Problem]:
     return list(dict.fromkeys(problem for each in checked for problem in each.problems))
 
 
-def _text(checked: Sequence[Checked]) -> str:
+def _warning(problem: Problem) -> Problem:
+    return replace(problem, message=f"warning: {problem.message}")
+
+
+def _warnings(checked: Sequence[Checked]) -> list[Problem]:
+    return [problem for each in checked for problem in each.warnings]
+
+
+def _text(checked: Sequence[Checked]) -> list[str]:
     lines = [str(problem) for problem in all_problems(checked)]
+    lines += [str(_warning(problem)) for problem in _warnings(checked)]
     for each in checked:
         if not each.problems and each.unchecked:
             lines.append(
@@ -37,42 +52,36 @@ def _text(checked: Sequence[Checked]) -> str:
             )
         elif not each.problems:
             lines.append(f"{each.file}: valid")
-    return "\n".join(lines)
+    return lines
 
 
-def _json(checked: Sequence[Checked]) -> str:
+def _document(checked: Sequence[Checked]) -> dict[str, Any]:
     problems = all_problems(checked)
-    return json_text(
-        {
-            "valid": not problems,
-            "files": [str(each.file) for each in checked],
-            "problems": [vars(problem) for problem in problems],
-            "unchecked": [
-                {"file": str(each.file), "message": each.unchecked}
-                for each in checked
-                if each.unchecked
-            ],
-        }
-    )
+    return {
+        "valid": not problems,
+        "files": [str(each.file) for each in checked],
+        "problems": [vars(problem) for problem in problems],
+        "warnings": [vars(problem) for problem in _warnings(checked)],
+        "unchecked": [
+            {"file": str(each.file), "message": each.unchecked}
+            for each in checked
+            if each.unchecked
+        ],
+    }
 
 
 def _message(problem: Problem) -> str:
     return problem.message + (f"; {problem.remedy}" if problem.remedy else "")
 
 
-def _github(checked: Sequence[Checked]) -> str:
-    return "\n".join(annotation(entry) for entry in _entries(checked))
-
-
-def _sarif(checked: Sequence[Checked]) -> str:
-    return sarif(_RULES, _entries(checked))
+def _annotations(checked: Sequence[Checked]) -> list[str]:
+    return [annotation(entry) for entry in _entries(checked)]
 
 
 def _entries(checked: Sequence[Checked]) -> list[Entry]:
     """What was found, and what could not be looked at."""
-    found = [
-        Entry("policy", "error", p.file, _message(p), p.line, p.column)
-        for p in all_problems(checked)
-    ]
+    told = [("error", each) for each in all_problems(checked)]
+    told += [("warning", each) for each in _warnings(checked)]
+    found = [Entry("policy", how, p.file, [_message(p)], p.line, p.column) for how, p in told]
     unseen = [c for c in checked if c.unchecked]
-    return found + [Entry("unchecked", "warning", str(c.file), c.unchecked) for c in unseen]
+    return found + [Entry("unchecked", "warning", str(c.file), [c.unchecked]) for c in unseen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from decimal import Decimal
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, emit, shown
-from policy_engine.errors import Finding, NotCertifiable, UsageError
+from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown
+from policy_engine.errors import Finding, NotCertifiable, NothingChecked, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
+    from policy_engine.attest.results import Verified
+    from policy_engine.cli.reading import Trusted
     from policy_engine.policy.resolve import Policy
     from policy_engine.relations.shape import ColumnShape, ReleaseShape
     from policy_engine.syntax.schema import Schema
@@ -69,7 +72,7 @@ def check(
     lines = [_finding(name, finding) for finding in findings]
     if proof.shape is not None and not findings:
         lines = _proved(document, proof.shape)
-    emit(document, "\n".join(lines), format)
+    (emit if findings else confirm)(document, lines, format)
     if findings:
         raise typer.Exit(1)
 
@@ -134,7 +137,7 @@ def _mapped(column: ColumnShape) -> str:
 
 def _proved(document: dict[str, Any], proved: ReleaseShape) -> list[str]:
     from policy_engine.accounting.domain import decimal, upward
-    from policy_engine.relations.rates import population_rate
+    from policy_engine.accounting.rates import population_rate
 
     shape = document["shape"]
     bound = population_rate(proved.rate, proved.method, Decimal(1))
@@ -171,9 +174,10 @@ def verify(
 
     Signature; δ by brute force; the SQL proved again, and what is stated of it; and with --release
     its digest, columns, order, that every group has at least k people and that it holds nothing
-    else. A table's release is checked as an export, Parquet or CSV. The keys to trust are those
-    named by --key and --keyring, else the project's own and those of its keyring. Of
-    certify-count's certificate: signature, assumptions, numbers. Of a statement of 'ledger export':
+    else. A table's release is checked as an export, Parquet or CSV. Without --release the
+    certificate is checked alone, and the exit code is 4. The keys to trust are those named by --key
+    and --keyring, else the project's own and those of its keyring; it says which. Of certify-
+    count's certificate: signature, assumptions, numbers. Of a statement of 'ledger export':
     signature, charges, sums, limits.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
@@ -185,31 +189,65 @@ def verify(
     from policy_engine.ledger.statement import STATEMENT_TYPE
 
     text = read_certificate(certificate)
-    trusted = trusted_keys(key or [], keyring)
+    trusted, places = trusted_keys(key or [], keyring)
     kind = stated_type(text)
     if kind == COUNT_PREDICATE_TYPE:
-        _verify_count(text, trusted, release, format)
+        _verify_count(text, trusted, places, release, format)
         return
     if kind == STATEMENT_TYPE:
-        _verify_statement(text, trusted, release, format)
+        _verify_statement(text, trusted, places, release, format)
         return
     found = verify_release(text, trusted, release)
     document = {
-        "verified": True,
+        "verified": release is not None,
         "release": found.subject,
-        "checked": list(found.checked),
-        "unchecked": list(found.unchecked),
+        **_checked(found, places),
         "assumptions": list(found.assumptions),
         **found.facts,
     }
-    lines = [f"verified: {found.subject}"]
-    lines += [f"  ✓ {text}" for text in found.checked]
-    lines += [f"  – {text}" for text in found.unchecked]
-    lines += ["assuming:", *[f"  - {text}" for text in found.assumptions]]
-    emit(document, "\n".join(lines), format)
+    assumed = [f"  - {text}" for text in found.assumptions]
+    assuming = [_meaning(found.facts), "assuming:", *assumed]
+    if release is not None:
+        head = f"verified: {one_line(found.subject)}"
+        confirm(document, [head, *_checked_lines(found, places), *assuming], format)
+        return
+    head = "certificate holds; no release was looked at"
+    emit(document, [head, *_checked_lines(found, places), *assuming], format)
+    raise typer.Exit(NothingChecked.exit_code)
 
 
-def _verify_statement(text: str, trusted: TrustedKeys, release: Path | None, form: Format) -> None:
+def _checked(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:
+    return {
+        "checked": list(found.checked),
+        "unchecked": list(found.unchecked),
+        "trusted": [vars(place) for place in places],
+    }
+
+
+def _checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
+    """What was checked, the signature first, with whose word it is that its key counts."""
+    signed, *others = [f"  ✓ {text}" for text in found.checked]
+    trusting = [f"    {place}" for place in places]
+    return [signed, *trusting, *others, *[f"  – {text}" for text in found.unchecked]]
+
+
+def _meaning(facts: Mapping[str, Any]) -> str:
+    """What the numbers of a certificate mean to somebody who guesses."""
+    from policy_engine.accounting.odds import odds_words
+
+    epsilon, delta = (shown(Decimal(facts[name])) for name in ("epsilon", "delta"))
+    numbers = f"ε = {epsilon}, δ = {delta}, unit: {facts['unit']}"
+    said = odds_words(facts["epsilon"], facts["delta"], facts["neighbours"])
+    return f"meaning ({numbers}): {said}"
+
+
+def _verify_statement(
+    text: str,
+    trusted: TrustedKeys,
+    places: tuple[Trusted, ...],
+    release: Path | None,
+    form: Format,
+) -> None:
     """Check the public statement of a ledger."""
     from policy_engine.ledger.statement import verify_statement
 
@@ -220,17 +258,20 @@ def _verify_statement(text: str, trusted: TrustedKeys, release: Path | None, for
     found = verify_statement(text, trusted)
     document = {
         "verified": True,
-        "checked": list(found.checked),
-        "unchecked": list(found.unchecked),
+        **_checked(found, places),
         **found.facts,
     }
-    lines = [f"verified: {found.subject}"]
-    lines += [f"  ✓ {text}" for text in found.checked]
-    lines += [f"  – {text}" for text in found.unchecked]
-    emit(document, "\n".join(lines), form)
+    lines = [f"verified: {one_line(found.subject)}", *_checked_lines(found, places)]
+    confirm(document, lines, form)
 
 
-def _verify_count(text: str, trusted: TrustedKeys, release: Path | None, form: Format) -> None:
+def _verify_count(
+    text: str,
+    trusted: TrustedKeys,
+    places: tuple[Trusted, ...],
+    release: Path | None,
+    form: Format,
+) -> None:
     """Check the certificate of a noiseless count; its assumptions are printed first."""
     from policy_engine.attest.count_certificate import KIND, LIMITS, verify_count
 
@@ -244,14 +285,11 @@ def _verify_count(text: str, trusted: TrustedKeys, release: Path | None, form: F
         "assumptions": list(found.assumptions),
         "kind": KIND,
         "verified": True,
-        "checked": list(found.checked),
-        "unchecked": list(found.unchecked),
+        **_checked(found, places),
         "limits": list(LIMITS),
         **found.facts,
     }
     lines = [KIND, "assuming:", *[f"  - {text}" for text in found.assumptions]]
-    lines += [f"verified: {found.subject}"]
-    lines += [f"  ✓ {text}" for text in found.checked]
-    lines += [f"  – {text}" for text in found.unchecked]
+    lines += [f"verified: {one_line(found.subject)}", *_checked_lines(found, places)]
     lines += ["its limits:", *[f"  - {text}" for text in LIMITS]]
-    emit(document, "\n".join(lines), form)
+    confirm(document, lines, form)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from codecs import BOM_UTF8
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.policy.nearby import meant
@@ -83,8 +84,25 @@ def _text(name: str, content: bytes) -> str:
         raise FileError(f"{name}:{line}: must be UTF-8 text, found other bytes") from None
 
 
-def trusted_keys(paths: list[Path], keyring: Path | None = None) -> TrustedKeys:
-    """The keys that were named, else the project's own and those of its keyring.
+@dataclass(frozen=True)
+class Trusted:
+    """A file, or the environment, whose keys are trusted, and why."""
+
+    place: str
+    because: Literal["--key", "--keyring", "project", "environment"]
+
+    def __str__(self) -> str:
+        if self.because == "environment":
+            return f"trusting the key in {self.place}"
+        if self.because == "project":
+            return f"trusting {self.place}: nothing was named, and it is this project's own"
+        return f"trusting {self.place}, named by {self.because}"
+
+
+def trusted_keys(
+    paths: list[Path], keyring: Path | None = None
+) -> tuple[TrustedKeys, tuple[Trusted, ...]]:
+    """The keys that were named, else the project's own and its keyring's; and where they lie.
 
     Where a keyring has a key, its word on it counts, however else the key was named.
 
@@ -98,29 +116,36 @@ def trusted_keys(paths: list[Path], keyring: Path | None = None) -> TrustedKeys:
     if not paths and keyring is None:
         return _projects_own()
     named = TrustedKeys.load(paths)
-    return named if keyring is None else named.within(Keyring.read(keyring).trusted())
+    places = tuple(Trusted(str(path), "--key") for path in paths)
+    if keyring is None:
+        return named, places
+    ring = Keyring.read(keyring).trusted()
+    return named.within(ring), (*places, Trusted(str(keyring), "--keyring"))
 
 
-def _projects_own() -> TrustedKeys:
+def _projects_own() -> tuple[TrustedKeys, tuple[Trusted, ...]]:
     """The key of the environment or the project, and the project's keyring."""
     from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 
     project = _project_with_keys()
-    trusted = TrustedKeys.of()
+    trusted, places = TrustedKeys.of(), list[Trusted]()
     if os.environ.get(SIGNING_KEY_VARIABLE):
         trusted = TrustedKeys.of(load_private_key().public_key())
+        places.append(Trusted(SIGNING_KEY_VARIABLE, "environment"))
     elif project is not None and project.public_key.exists():
         trusted = TrustedKeys.load(project.public_key)
-    if project is not None:
-        trusted = trusted.within(Keyring.at(project.keyring).trusted())
+        places.append(Trusted(str(project.public_key), "project"))
+    if project is not None and project.keyring.exists():
+        trusted = trusted.within(Keyring.read(project.keyring).trusted())
+        places.append(Trusted(str(project.keyring), "project"))
     if not trusted.by_id:
         raise UsageError(
             "no key to trust: name the public key of whoever signed the certificate,"
             " --key signing.pub, or their keyring, --keyring keys.json (the project of a release"
             " keeps both in .policy-engine/)"
         )
-    return trusted
+    return trusted, tuple(places)
 
 
 def _project_with_keys() -> Project | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,28 +13,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import (
     Format,
     FormatOption,
     brief,
+    confirm,
     emit,
-    json_text,
+    emit_json,
+    emit_lines,
     note,
     number,
     shown,
 )
 from policy_engine.errors import FileError, LedgerBroken, UsageError
+from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Account, Balance, Limit
+    from policy_engine.ledger.belonging import SourceMove
     from policy_engine.ledger.entry import Entry
-    from policy_engine.ledger.store import Change
+    from policy_engine.ledger.store import Change, Ledger
     from policy_engine.policy.project import Project
     from policy_engine.settlement import Settled
 
 _COUNT, _HASH = re.compile(r"[0-9]{1,18}"), re.compile(r"[0-9a-f]{64}")
 
-ledger = typer.Typer(no_args_is_help=True)
+ledger = Commands()
 
 
 @ledger.callback()
@@ -45,6 +50,37 @@ def root() -> None:
 
     Example: policy-engine ledger show
     """
+
+
+@ledger.command("begin", short_help="Begin the project's ledger, explicitly.")
+def begin(
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Though there was another one, which is lost for good.")
+    ] = False,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Begin a ledger, and write into the project file which one it is. Commit that file.
+
+    A first release does so by itself where nothing is older: no keyring, sealing key, certificate,
+    and nothing that tells of another ledger. Keys that were made in advance ask for this command;
+    what only a release leaves asks for --anew too. A new ledger has spent nothing: lower the limits
+    of the accounts by what was spent before.
+
+    Example: policy-engine ledger begin
+    """
+    from policy_engine.beginning import begin as run
+
+    project = _project()
+    found = run(project, anew=anew, say=note)
+    pinned = None if found.pinned is None else str(found.pinned)
+    document = {"ledger": project.ledger_name, "begins": found.begins,
+                "records": found.records, "project_file": pinned}  # fmt: skip
+    commit = "; every checkout of this project begins its own"
+    if pinned is not None:
+        commit = f"; {pinned} names it: commit that, and {project.keyring.name}"
+    records = counted(found.records, "record")
+    text = f"{project.ledger_name}: begins with {found.begins}, {records}{commit}"
+    confirm(document, [text], format)
 
 
 @ledger.command("show", short_help="Accounts, what is left of them, every entry.")
@@ -59,7 +95,6 @@ def show(
 
     Example: policy-engine ledger show census
     """
-    from policy_engine.books import perhaps_lost
     from policy_engine.ledger.account import balance_of
 
     project = _project()
@@ -75,15 +110,15 @@ def show(
         "ledger": project.ledger_name,
         "accounts": [_account(each, found.entries) for each in balances],
         "limits": [_change(change) for change in found.changes],
+        "moves": [_move(move) for move in found.moves],
         "entries": [_entry(entry) for entry in found.entries],
     }
     lines = [_account_line(each, found) for each in balances]
     if not _exists(project):
-        said = perhaps_lost(project)
-        said = said or f"no ledger at {project.ledger_name}: nothing was released from here"
-        lines.insert(0, said)
+        lines.insert(0, _no_ledger(project))
     lines += [*map(_change_line, found.changes), *map(_entry_line, found.entries)]
-    emit(document, "\n".join(lines), format)
+    lines += map(_move_line, found.moves)
+    emit(document, lines, format)
 
 
 def _project() -> Project:
@@ -91,6 +126,18 @@ def _project() -> Project:
 
     found = find_project(Path.cwd())
     return load_project(found) if found else default_project(Path.cwd())
+
+
+def _no_ledger(project: Project) -> str:
+    """What is said where no ledger has begun, and what is older than one would be."""
+    from policy_engine.beginning import check_clean
+    from policy_engine.errors import NoLedger
+
+    try:
+        check_clean(project)
+    except NoLedger as error:
+        return str(error)
+    return f"no ledger at {project.ledger_name}: nothing was released from here"
 
 
 def _exists(project: Project) -> bool:
@@ -106,6 +153,7 @@ class _State:
     accounts: tuple[Account, ...] = ()
     entries: tuple[Entry, ...] = ()
     changes: tuple[Change, ...] = ()
+    moves: tuple[SourceMove, ...] = ()
     recorded: Mapping[str, Limit | None] = field(default_factory=dict)
 
     def of(self, account: str) -> _State:
@@ -115,6 +163,7 @@ class _State:
             accounts=tuple(each for each in self.accounts if each.name == account),
             entries=tuple(entry for entry in self.entries if entry.account == account),
             changes=tuple(change for change in self.changes if change.account == account),
+            moves=tuple(move for move in self.moves if account in (move.before, move.after)),
         )
 
 
@@ -128,7 +177,7 @@ def _state(project: Project) -> _State:
     if _exists(project):
         with open_ledger(project) as opened:
             found = {name: opened.account(name) for name in opened.names()}
-            state = _State(entries=opened.entries(), changes=opened.changes())
+            state = _State((), opened.entries(), opened.changes(), opened.moves())
     listed = {listed_as(name, project) for name in found}
     recorded = {name: each.limit for name, each in found.items()}
     found |= {name: Account(name) for name in project.accounts if name not in listed}
@@ -147,11 +196,17 @@ def _open(account: str, entries: tuple[Entry, ...]) -> int:
     return sum(entry.is_open and entry.account == account for entry in entries)
 
 
+def _units(account: str, entries: tuple[Entry, ...]) -> list[str]:
+    """Of whom the (ε, δ) of an account's entries are."""
+    return sorted({entry.unit for entry in entries if entry.account == account})
+
+
 def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
     limit = balance.limit
     return {
         "account": balance.account,
         "neighbours": balance.neighbours,
+        "units": _units(balance.account, entries),
         "entries": balance.charges,
         "reserved": _open(balance.account, entries),
         "epsilon_limit": None if limit is None else number(limit.epsilon),
@@ -175,6 +230,7 @@ def _account_line(balance: Balance, found: _State) -> str:
             f"{balance.account}: of {most}, ε {brief(balance.spent_epsilon)} is spent at that δ,"
             f" δ {brief(balance.spent_delta)} at that ε (sum of the certificates: {basic})"
         )
+    text += f"; unit: {', '.join(_units(balance.account, found.entries)) or 'none yet'}"
     if count := _open(balance.account, found.entries):
         text += f"; {count} charged without a release: running, failed or stopped"
     return text
@@ -213,6 +269,25 @@ def _change_line(change: Change) -> str:
     )
 
 
+def _move(move: SourceMove) -> dict[str, Any]:
+    return {
+        "record": move.record,
+        "source_of": move.entry,
+        "at": move.at.isoformat(),
+        "by": move.who,
+        "why": move.why,
+        "from": move.before,
+        "to": move.after,
+    }
+
+
+def _move_line(move: SourceMove) -> str:
+    return (
+        f"  {move.record:>4}  {move.at:%Y-%m-%d %H:%M}  move       {move.before} → {move.after}"
+        f"  the source of entry {move.entry}, by {move.who}: {move.why}"
+    )
+
+
 def _entry(entry: Entry) -> dict[str, Any]:
     return {
         "entry": entry.id,
@@ -221,15 +296,17 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "state": entry.state,
         "epsilon": number(entry.epsilon),
         "delta": number(entry.delta),
+        "unit": entry.unit,
         "reserved_at": entry.reserved_at.isoformat(),
         "release": entry.release_name,
     }
 
 
 def _entry_line(entry: Entry) -> str:
+    numbers = f"ε {brief(entry.epsilon)}  δ {brief(entry.delta)}  unit {entry.unit}"
     return (
         f"  {entry.id:>4}  {entry.reserved_at:%Y-%m-%d %H:%M}  {entry.state:<9}  {entry.account}"
-        f"  ε {brief(entry.epsilon)}  δ {brief(entry.delta)}  {entry.policy_name}"
+        f"  {numbers}  {entry.policy_name}"
     )
 
 
@@ -244,12 +321,14 @@ def verify(
     """Check that no record of the ledger was changed, dropped, put elsewhere or forged.
 
     Exits with 1 where it was, naming the record. A tail that was cut off is found where this
-    machine had seen it, or by --head. Where the file that says so cannot be read, the chain is
-    checked all the same, and the exit code is 1 nevertheless.
+    machine had seen it, by --head, or by a certificate in the project's folder that no entry was
+    charged for. Where the file that says what was seen cannot be read, the chain is checked all the
+    same, and the exit code is 1 nevertheless.
 
     Example: policy-engine ledger verify
     """
-    from policy_engine.books import open_ledger
+    from policy_engine.books import open_ledger, trusted_keys
+    from policy_engine.certificates import certificates_in, forgotten, forgotten_text
     from policy_engine.ledger.witness import Witness
 
     project = _project()
@@ -257,30 +336,30 @@ def verify(
     try:
         with open_ledger(project, compared=not unseen) as opened:
             found = opened.verify()
-            records = opened.records()
+            records, disowned = opened.records(), opened.disowned()
             if head is not None:
                 _compare(head, records, name)
+            places, trusted = certificates_in(project.directory), trusted_keys(project)
+            missing = forgotten(places, opened.entries(), trusted)
     except LedgerBroken as error:
-        if not _exists(project):
-            raise
-        emit({"ledger": name, "intact": False, "error": str(error)}, str(error), format)
+        emit({"ledger": name, "intact": False, "error": str(error)}, error.lines, format)
         raise typer.Exit(1) from None
     revoked = _revoked(project, records)
     document = {"ledger": name, "intact": True, "records": found.records, "head": found.hash,
-                "by_revoked_keys": sum(revoked.values()), "not_compared": unseen}  # fmt: skip
-    lines = [
-        f"{name}: whole and signed, {found.records} records, head {found.records}:{found.hash}"
-    ]
+                "by_revoked_keys": sum(revoked.values()), "not_compared": unseen,
+                "not_charged": [str(path) for path in missing],
+                "left_out": [row for each in disowned for row in each.rows]}  # fmt: skip
+    told = counted(found.records, "record")
+    lines = [f"{name}: whole and signed, {told}, head {found.records}:{found.hash}"]
     if revoked:
-        lines.append(
-            f"{sum(revoked.values())} of them are signed by keys that were revoked later"
-            f" ({', '.join(each[:8] for each in revoked)}): they state a time before that, which"
-            " whoever has such a key can do too; compare the head with one from before"
-        )
+        lines += _by_revoked(project, revoked)
+    lines += [f"{_rows(each.rows)} left out, by {each.who}: {each.why}" for each in disowned]
     if unseen:
         lines.append(f"whether its end is missing is not known: {unseen}")
-    emit(document, "\n".join(lines), format)
-    if unseen:
+    if missing:
+        lines.append(forgotten_text(missing))
+    (emit if unseen or missing else confirm)(document, lines, format)
+    if unseen or missing:
         raise typer.Exit(1)
 
 
@@ -290,6 +369,27 @@ def _revoked(project: Project, records: tuple[Any, ...]) -> Counter[str]:
 
     revoked = trust_of(project).revoked
     return Counter(record.key_id for record in records if record.key_id in revoked)
+
+
+def _by_revoked(project: Project, revoked: Counter[str]) -> Iterator[str]:
+    """What to say of the records of keys that were revoked later."""
+    from policy_engine.books import trust_of
+
+    noted = trust_of(project).ends
+    for is_noted in (True, False):
+        names = [name for name in revoked if (name in noted) == is_noted]
+        if names:
+            count = sum(revoked[name] for name in names)
+            why = (
+                "they stood here when the keyring noted where the ledger ended"
+                if is_noted
+                else "they state a time before that, which whoever has such a key can do too;"
+                " compare the head with one from before"
+            )
+            yield (
+                f"{count} of them are signed by keys that were revoked later"
+                f" ({', '.join(each[:8] for each in names)}): {why}"
+            )
 
 
 def _compare(head: str, records: tuple[Any, ...], name: str) -> None:
@@ -305,8 +405,8 @@ def _compare(head: str, records: tuple[Any, ...], name: str) -> None:
         return
     if number_ > len(records):
         raise LedgerBroken(
-            f"{name}: the ledger had {number_} records and has {len(records)}: its tail was cut"
-            " off, or it is an old copy"
+            f"{name}: the ledger had {counted(number_, 'record')} and has {len(records)}: its tail"
+            " was cut off, or it is an old copy"
         )
     if not number_ or records[number_ - 1].hash != wanted:
         raise LedgerBroken(
@@ -335,22 +435,15 @@ def limit(
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
-    from policy_engine.attest.signers import writer_of
+    from policy_engine.beginning import ledger_writer
     from policy_engine.books import open_ledger, stated_limit
     from policy_engine.ledger.account import Limit
-    from policy_engine.policy.accounts import nearest, twin_of
 
     project = _project()
     wanted = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
-    with open_ledger(project, writer_of(project)) as opened:
-        known = opened.names()
-        near = nearest(account, {*known, *project.accounts})
-        if near is None and account not in known:
-            near = twin_of(account, known, project)
-        if near is not None and not new:
-            raise UsageError(
-                f"there is no account {account!r}; did you mean {near!r}? --new opens a new one"
-            )
+    with open_ledger(project, ledger_writer(project), say=note) as opened:
+        if not new:
+            _check_meant(account, opened, project)
         opened.set_limit(account, wanted, who=by, why=why)
         balance = opened.balance(account)
     document = {"account": account, "epsilon_limit": number(wanted.epsilon),
@@ -358,10 +451,24 @@ def limit(
                 "epsilon_left": number(balance.left_epsilon, down=True),
                 "delta_left": number(balance.left_delta, down=True)}  # fmt: skip
     text = f"{account}: the limit is now ε {shown(wanted.epsilon)}, δ {shown(wanted.delta)}"
-    emit(document, f"{text}, by {by}: {why}", format)
+    confirm(document, [f"{text}, by {by}: {why}"], format)
     stated = stated_limit(project, account)
     if stated is not None and wanted.is_above(stated):
         note(f"{stated.where} still says {stated}, and the lower limit counts: change it there too")
+
+
+def _check_meant(account: str, opened: Ledger, project: Project) -> None:
+    """UsageError where a name is nearly that of an account."""
+    from policy_engine.policy.accounts import nearest, twin_of
+
+    known = opened.names()
+    near = nearest(account, {*known, *project.accounts})
+    if near is None and account not in known:
+        near = twin_of(account, known, project)
+    if near is not None:
+        raise UsageError(
+            f"there is no account {account!r}; did you mean {near!r}? --new opens a new one"
+        )
 
 
 def _amount(option: str, text: str) -> Decimal:
@@ -369,6 +476,74 @@ def _amount(option: str, text: str) -> Decimal:
         return Decimal(text)
     except ArithmeticError:
         raise UsageError(f"{option} must be a number, found {text[:40]!r}") from None
+
+
+@ledger.command("move", short_help="Give a source to another account: who, and why.")
+def move(
+    entry: Annotated[int, typer.Argument(help="An entry that was charged for the source.")],
+    account: Annotated[str, typer.Argument(help="The account that it belongs to from now on.")],
+    by: Annotated[str, typer.Option("--by", help="Who decided.")],
+    why: Annotated[str, typer.Option("--why", help="Why.")],
+    new: Annotated[
+        bool, typer.Option("--new", help="The account is new, though its name is like another's.")
+    ] = False,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Give the source of an entry to another account, by a record that says who decided and why.
+
+    A source belongs to the account that paid for it first, and no other is charged for it. What was
+    charged stays where it was: lower the limit of the other account by it, if these are the same
+    people.
+
+    Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
+    """
+    from policy_engine.attest.signers import writer_of
+    from policy_engine.books import open_ledger
+    from policy_engine.policy.accounts import listed_as
+
+    project = _project()
+    with open_ledger(project, writer_of(project)) as opened:
+        if not new:
+            _check_meant(account, opened, project)
+        if not project.accounts_open and listed_as(account, project) is None:
+            raise UsageError(f"there is no account {account!r} in {project.file}; list it first")
+        before = opened.entry(entry).account
+        opened.move(entry, account, who=by, why=why)
+    document = {"source_of": entry, "from": before, "to": account, "by": by, "why": why}
+    text = f"the source of entry {entry} belongs to account {account} now, by {by}: {why}"
+    emit(document, [text], format)
+
+
+@ledger.command("disown", short_help="Leave out rows that nobody of yours has written.")
+def disown(
+    first: Annotated[int, typer.Argument(help="The first of them; all behind it are left out.")],
+    by: Annotated[str, typer.Option("--by", help="Who decided.")],
+    why: Annotated[str, typer.Option("--why", help="Why.")],
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Leave out the last rows of the ledger, which no key of yours has signed.
+
+    Whoever may insert into a ledger in PostgreSQL, and has no key, can write rows that nobody
+    trusts, and nothing is charged behind them. They stay, and a record says who left them out and
+    why. What a key of the keyring has signed is never left out: enter a colleague's key with 'keys
+    add' first. Take the right to insert from whoever wrote them.
+
+    Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
+    """
+    from policy_engine.attest.signers import writer_of
+    from policy_engine.books import open_ledger
+    from policy_engine.ledger.witness import Witness
+
+    project = _project()
+    seen = Witness(project.witness).seen()
+    with open_ledger(project, writer_of(project), compared=False) as opened:
+        rows = opened.disown(first, who=by, why=why, seen=seen)
+    document = {"ledger": project.ledger_name, "rows": list(rows), "by": by, "why": why}
+    emit(document, [f"{project.ledger_name}: {_rows(rows)} left out, by {by}: {why}"], format)
+
+
+def _rows(rows: tuple[int, ...]) -> str:
+    return f"row {rows[0]} is" if len(rows) == 1 else f"rows {rows[0]} to {rows[-1]} are"
 
 
 @ledger.command("reconcile", short_help="Settle what a crash left open.")
@@ -385,10 +560,10 @@ def reconcile(
     from policy_engine.reconcile import reconcile as run
 
     project = _project()
-    found = run(project) if _exists(project) else ()
+    found = run(project)
     document = {"ledger": project.ledger_name, "settled": [_settled(each) for each in found]}
     lines = [f"  {each.entry.id:>4}  {each.outcome:<9}  {each.why}" for each in found]
-    emit(document, "\n".join([f"{len(found)} settled", *lines]), format)
+    confirm(document, [f"{len(found)} settled", *lines], format)
 
 
 def _settled(each: Settled) -> dict[str, Any]:
@@ -397,16 +572,18 @@ def _settled(each: Settled) -> dict[str, Any]:
 
 @ledger.command("export", short_help="A public statement of the ledger, signed.")
 def export(
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write; default: print.")
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The file to write; default: print.")
     ] = None,
+    out: Annotated[Path | None, typer.Option("--out", hidden=True)] = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Write what the ledger may say to everybody: accounts, prices, dates, certificates.
 
     It holds nothing of the raw data, and is signed as certificates are. The ledger itself is
     confidential.
 
-    Example: policy-engine ledger export --out ledger.statement.json
+    Example: policy-engine ledger export --output ledger.statement.json
     """
     from policy_engine.attest.attestation import sign, statement
     from policy_engine.attest.signers import signer_of
@@ -415,7 +592,7 @@ def export(
     from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
     from policy_engine.publish import write_certificate
 
-    project = _project()
+    project, out = _project(), output or out
     if out is not None and out.exists():
         raise FileError(f"{out} exists, and a statement never replaces a file; name another one")
     with open_ledger(project) as opened:
@@ -429,10 +606,12 @@ def export(
     made = statement(SUBJECT, head.hash, predicate, STATEMENT_TYPE)
     text = sign(made, signer_of(project)).to_json()
     if out is None:
-        emit({}, text, Format.text)
+        emit_lines([text])
         return
     write_certificate(text, out, replace=False)
-    emit({}, f"{out}: signed; entries: {len(entries)}, accounts: {len(balances)}", Format.text)
+    document = {"statement": str(out), "entries": len(entries), "accounts": len(balances)}
+    text = f"{out}: signed; entries: {len(entries)}, accounts: {len(balances)}"
+    confirm(document, [text], format)
 
 
 @ledger.command("rederive", short_help="Draw the sample of a release again, and compare.")
@@ -459,19 +638,25 @@ def rederive(
     found = run(loaded, project_of(loaded), entry, key)
     document = {"entry": found.entry, "same": found.same, "recorded": found.recorded}
     said = "the same bytes;" if found.same else "other bytes than those that were published,"
-    emit(document, f"entry {found.entry}: {said} SHA-256 {found.recorded}", format)
+    (confirm if found.same else emit)(
+        document, [f"entry {found.entry}: {said} SHA-256 {found.recorded}"], format
+    )
     if not found.same:
         raise typer.Exit(1)
 
 
 def schema(
+    project: Annotated[
+        bool, typer.Option("--project", help="That of the project file, policy-engine.yaml.")
+    ] = False,
     format: FormatOption = Format.json,  # noqa: A002 - the option's name
 ) -> None:
     """Print the JSON Schema of a policy file; the text of a schema is JSON too.
 
+    'init' writes both schemas into .policy-engine/ for editors to read.
+
     Example: policy-engine schema > policy.schema.json
     """
-    from policy_engine.policy.schema import json_schema
+    from policy_engine.policy.schema import json_schema, project_schema
 
-    text = json_text(json_schema())
-    emit({}, text, Format.text)
+    emit_json(project_schema() if project else json_schema())

@@ -1,8 +1,7 @@
-"""plan and release: what a policy would publish, and publishing it."""
+"""release: publishing what a policy says."""
 
 from __future__ import annotations
 
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,108 +11,27 @@ from policy_engine.cli.failures import failure
 from policy_engine.cli.output import (
     Format,
     FormatOption,
-    brief,
+    confirm,
     emit,
     emit_error,
+    emit_json,
     note,
     number,
-    progress,
     shown,
 )
+from policy_engine.cli.planning import about_rate, left
+from policy_engine.cli.progress import progress
+from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
     from policy_engine.policy.resolve import Policy
-    from policy_engine.release import Preview, Released
+    from policy_engine.release import Released
 
 
-def plan(
-    policy: Annotated[Path, typer.Argument(help="A policy file.", readable=False)],
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
-    """A dry run: the SQL, the certificate to be, its price and what remains. Writes nothing.
-
-    Exits with 1 where the account cannot pay.
-
-    Example: policy-engine plan policies/adult/policy.yaml
-    """
-    from policy_engine.policy.loading import load_policy
-    from policy_engine.release import preview
-    from policy_engine.validation import about, check_guarantee
-
-    loaded = load_policy(policy)
-    check_guarantee(loaded)
-    with about(policy):
-        found = preview(loaded)
-    if found.news:
-        note(found.news)
-    emit(_planned(loaded, found), _plan_text(loaded, found), format)
-    if not found.affordable:
-        raise typer.Exit(1)
-
-
-def _planned(policy: Policy, found: Preview) -> dict[str, Any]:
-    certificate, balance = found.certificate, found.balance
-    document = {
-        "policy": policy.name,
-        "sql": certificate.sql,
-        "k": certificate.k,
-        "rate": number(certificate.rate),
-        "epsilon": number(certificate.epsilon),
-        "delta": number(certificate.delta),
-        "neighbours": certificate.neighbours,
-        "unit": certificate.shape.unit,
-        "assumptions": list(certificate.assumptions),
-        "release": policy.release.text,
-        "ledger": {
-            "account": found.account.name,
-            "affordable": found.affordable,
-            "paid_by_entry": found.repeats,
-            "epsilon_left": number(balance.left_epsilon, down=True),
-            "delta_left": number(balance.left_delta, down=True),
-        },
-    }
-    return document if found.affordable else {**document, "refusal": found.refusal}
-
-
-def _left(epsilon: Decimal, delta: Decimal) -> str:
-    return f"ε {brief(epsilon, down=True)}, δ {brief(delta, down=True)}"
-
-
-def _plan_text(policy: Policy, found: Preview) -> str:
-    certificate, balance = found.certificate, found.balance
-    left = "the account has no limit: it only adds up"
-    if balance.left_epsilon is not None and balance.left_delta is not None:
-        left = f"left now: {_left(balance.left_epsilon, balance.left_delta)}"
-    lines = [
-        certificate.sql,
-        f"release    {policy.release.text} ({policy.release.form})",
-        f"guarantee  ε = {shown(certificate.epsilon)}, δ = {shown(certificate.delta)}"
-        f" ({certificate.neighbours}, unit: {certificate.shape.unit})",
-        f"mechanism  rate {shown(certificate.rate)}, k = {certificate.k}",
-        *[f"           {text}" for text in _about_rate(policy)],
-        f"price      ε {shown(certificate.epsilon)}, δ {shown(certificate.delta)}"
-        f" from account {found.account.name}; {left}",
-        "assuming:",
-        *[f"  - {text}" for text in certificate.assumptions],
-    ]
-    if found.repeats is not None:
-        lines.append(f"entry {found.repeats} has paid for just this: it costs nothing again")
-    elif not found.affordable:
-        lines.append(found.refusal)
-    return "\n".join(lines)
-
-
-def _about_rate(policy: Policy) -> list[str]:
-    """Why the certificate's rate is not the policy's, in at most one line."""
-    grain, sampled_at = policy.method == "native", policy.source.sampled_at
-    if not grain and sampled_at == 1:
-        return []
-    text = f"the policy's rate of {shown(policy.rate)}"
-    if grain:
-        text += ", and 2^-32 more, for the engine draws with 32 random bits"
-    if sampled_at != 1:
-        text += f", times {shown(sampled_at)}, at which the source was sampled"
-    return [text]
+_EMPTY = (
+    "{} shows nobody: no group has {} people in the sample. It is a release all the same, and it is"
+    " paid for. 'policy-engine plan' says how large a group must be; make the recodes coarser"
+)
 
 
 def release(
@@ -151,19 +69,23 @@ def release(
             raise
         raise typer.Exit(_stopped(error, done, policies, format)) from None
     if format is Format.json:
-        emit(done[0] if len(done) == 1 else {"releases": done}, "", format)
+        emit_json(done[0] if len(done) == 1 else {"releases": done})
 
 
 def _release(policy: Policy, form: Format, *, replace: bool, fresh: bool) -> dict[str, Any]:
     from policy_engine.release import release as run
-    from policy_engine.validation import about
+    from policy_engine.validation import about, warnings_of
 
-    with progress(f"releasing {policy.name}") as watch, about(policy.file):
-        found = run(policy, replace=replace, fresh=fresh, say=note, watch=watch)
+    for each in warnings_of(policy):
+        note(f"warning: {each}")
+    with progress(f"releasing {policy.name}") as seen, about(policy.file):
+        found = run(policy, replace=replace, fresh=fresh, say=note, watch=seen.watching)
     if not found.groups:
-        note(f"{policy.name}: the release is empty: no group of the sample has {found.k} people")
+        note(f"warning: {_EMPTY.format(policy.name, found.k)}")
+    for remark in found.remarks:
+        note(f"warning: {policy.name}: {remark}")
     if form is Format.text:
-        emit({}, _text(policy, found), form)
+        confirm({}, _text(policy, found), form)
     return _document(found)
 
 
@@ -176,7 +98,7 @@ def _stopped(
     emit_error(failed, as_json=False)
     document = {**failed.document, "releases": done, "not_released": left}
     lines = [f"released {len(done)} of {len(policies)}; not released: {', '.join(left)}"]
-    emit(document, "\n".join(lines), form)
+    emit(document, lines, form)
     return failed.exit_code
 
 
@@ -190,7 +112,9 @@ def _document(done: Released) -> dict[str, Any]:
         "rate": number(done.rate),
         "groups": done.groups,
         "rows": done.rows,
+        "people": done.people,
         "repeated": done.repeated,
+        "remarks": list(done.remarks),
         "ledger": {
             "account": done.account,
             "entry": done.entry,
@@ -200,18 +124,28 @@ def _document(done: Released) -> dict[str, Any]:
     }
 
 
-def _text(policy: Policy, done: Released) -> str:
-    left = "the account has no limit: it only adds up"
+def _text(policy: Policy, done: Released) -> list[str]:
+    from policy_engine.accounting.odds import odds_words
+
+    odds = odds_words(done.epsilon, done.delta, policy.guarantee.neighbours)
+    remains = "the account has no limit: it only adds up"
     if done.epsilon_left is not None and done.delta_left is not None:
-        left = f"left: {_left(done.epsilon_left, done.delta_left)}"
+        remains = f"left: {left(done.epsilon_left, done.delta_left)}"
     paid = "; paid for before, nothing was charged" if done.repeated else ""
-    lines = [
+    return [
         f"released {policy.name}{paid}",
-        f"  release      {done.release}  ({done.groups} groups, {done.rows} rows)",
+        f"  release      {done.release}  ({_size(done)})",
         f"  certificate  {done.certificate}",
         f"  guarantee    ε = {shown(done.epsilon)}, δ = {shown(done.delta)}"
-        f"  (k = {done.k}, rate {shown(done.rate)})",
-        *[f"               {text}" for text in _about_rate(policy)],
-        f"  ledger       entry {done.entry} of account {done.account}; {left}",
+        f"  (unit: {policy.source.key or 'row'}; k = {done.k}, rate {shown(done.rate)})",
+        *[f"               {text}" for text in (*about_rate(policy), odds)],
+        f"  ledger       entry {done.entry} of account {done.account}; {remains}",
     ]
-    return "\n".join(lines)
+
+
+def _size(done: Released) -> str:
+    """Groups and people as text.
+
+    The people are those of the sample that are shown, not those of the source.
+    """
+    return f"{counted(done.groups, 'group')}, {done.people} people of the sample"

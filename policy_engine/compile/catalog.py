@@ -27,7 +27,7 @@ class Kind(Enum):
     TIMESTAMP_ZONED = "a time with zone"
     TIMESTAMP_OTHER = "a time of another precision"
     UUID = "a UUID"
-    OTHER = "a type that no recoding takes"
+    OTHER = "of another type"
 
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL, Kind.FLOAT})
@@ -56,12 +56,15 @@ def kind_of(type_name: str) -> Kind:
     """The kind of a DuckDB type; a type that is not listed is OTHER.
 
     >>> kind_of("DECIMAL(10,2)"), kind_of("INTEGER[]")
-    (<Kind.DECIMAL: 'a decimal number'>, <Kind.OTHER: 'a type that no recoding takes'>)
+    (<Kind.DECIMAL: 'a decimal number'>, <Kind.OTHER: 'of another type'>)
     """
     name = type_name.upper()
     if name.endswith("]"):
         return Kind.OTHER
     return _KINDS.get(name.split("(")[0].split(" COLLATE")[0].strip(), Kind.OTHER)
+
+
+_LONGEST_TYPE = 60
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,17 @@ class Column:
     def kind(self) -> Kind:
         """What recodings care about in its type."""
         return kind_of(self.type)
+
+    @property
+    def noun(self) -> str:
+        """What it is, as a message says it: its kind, or the name of a type that is of none.
+
+        >>> Column("age", "INTEGER").noun, Column("tags", "VARCHAR[]").noun
+        ('a whole number', 'VARCHAR[]')
+        """
+        if self.kind is not Kind.OTHER:
+            return str(self.kind.value)
+        return " ".join(self.type.removeprefix("OTHER ").split())[:_LONGEST_TYPE]
 
     @property
     def is_collated(self) -> bool:

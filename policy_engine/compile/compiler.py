@@ -11,14 +11,22 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from policy_engine.compile.catalog import Kind, Table
+from policy_engine.compile.claims import claim_of
 from policy_engine.compile.plan import Plan
 from policy_engine.compile.recodes import readable, type_problem
 from policy_engine.compile.stages import STAGES, Draft, read_columns
 from policy_engine.dialects.base import Dialect, threshold
+from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
+from policy_engine.kernel.certificate import headed
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms import Secret
+from policy_engine.kernel.printing import printed
+from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.tree import path_text
+from policy_engine.policy.unit_models import CONVERT_A_KEY, KEY_AS_IT_STANDS
 
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
 
@@ -28,20 +36,19 @@ def compiled_plan(
     table: Table,
     dialect: Dialect,
     *,
-    target: tuple[str, ...] = (),
-    replaces: bool = False,
     secret: exp.Expr | None = None,
 ) -> Plan:
-    """The plan of ``policy`` over ``table``; ``target`` is the full name of a table to make.
+    """The plan of ``policy`` over ``table``.
 
     ``secret`` is a query for the sample's secret, where no connection brings it.
 
     Raises:
         PolicyError: the policy does not fit the table, with every problem.
     """
-    problems = find_problems(policy, table, dialect)
-    if problems:
-        raise PolicyError(problems)
+    check_fits(policy, table, dialect)
+    if policy.filter:
+        law = ("filter", "filter is not compiled to SQL", "the kernel alone prints it")
+        raise PolicyError((Problem(str(policy.file), 0, 0, *law),))
     draft = Draft(policy, table, dialect, secret)
     for stage in STAGES:
         draft = stage(draft)
@@ -50,11 +57,7 @@ def compiled_plan(
     inline = False if dialect.says_inline else None
     for name, step in draft.steps:
         query = query.with_(name_of(name), as_=step, materialized=inline, copy=False)
-    made = None
-    if target:
-        names = [name_of(part) for part in target]
-        made = exp.Table(**dict(zip(("this", "db", "catalog"), reversed(names), strict=False)))
-    return Plan(dialect, query, policy.name, policy.digest, made, replaces)
+    return Plan(dialect, query, policy.name, policy.digest)
 
 
 def name_of(name: str) -> exp.Identifier:
@@ -68,21 +71,41 @@ _OF_A_LOOKUP = (
 )
 
 
+def compiled(
+    policy: Policy, table: Table, dialect: Dialect, secret: Secret | None = None
+) -> tuple[Claim, str]:
+    """The claim of ``policy`` over ``table``, and its query: two comment lines say whose it is.
+
+    The policy's name is a plain word and the digest is hex. ``secret`` is where the sample's secret
+    waits, where no connection brings it.
+
+    Raises:
+        PolicyError: the policy does not fit the table, or the engine has no way to write it.
+    """
+    check_fits(policy, table, dialect)
+    claim = claim_of(policy, table, dialect.name, secret)
+    try:
+        text = printed(claim, dialect.name)
+    except Refused as error:
+        message = f"{error.title} cannot do this: {error.reason}"
+        problem = Problem(str(policy.file), 0, 0, "recode", message, error.remedy)
+        raise PolicyError((problem,)) from None
+    return claim, headed(policy.name, policy.digest, text)
+
+
+def check_fits(policy: Policy, table: Table, dialect: Dialect) -> None:
+    """Raise PolicyError, with every problem, unless ``policy`` fits ``table``."""
+    problems = find_problems(policy, table, dialect)
+    if problems:
+        raise PolicyError(problems)
+
+
 def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Problem, ...]:
     """Everything in ``policy`` that does not fit ``table``."""
-    found: list[tuple[str, str, str]] = []
+    found = _unknown(policy, table)
     read = read_columns(policy, table)
     for name, recoding in policy.recodings:
-        if isinstance(recoding, Constant):
-            continue
         if name not in read:
-            found.append(
-                (
-                    path_text(("recode", name)),
-                    f"{table.name} has no column {name!r}",
-                    _near(name, table) if not policy.public else _OF_A_LOOKUP,
-                )
-            )
             continue
         broken = type_problem(recoding, read[name].column)
         if broken is not None:
@@ -92,13 +115,41 @@ def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Probl
     found.extend(_source_problems(policy, table))
     found.extend(_grouping_problems(policy, table))
     found.extend(_sample_problems(policy, table, dialect))
+    return _problems(policy, found)
+
+
+def find_unknown(policy: Policy, table: Table) -> tuple[Problem, ...]:
+    """The columns that ``policy`` names and ``table`` has not: a part of ``find_problems``."""
+    return _problems(policy, _unknown(policy, table))
+
+
+def _problems(policy: Policy, found: list[tuple[str, str, str]]) -> tuple[Problem, ...]:
     return tuple(Problem(str(policy.file), 0, 0, *problem) for problem in found)
+
+
+def _unknown(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
+    """Every name that is no column, where the policy has it."""
+    source, found = policy.source, []
+    read = read_columns(policy, table)
+    for name, recoding in policy.recodings:
+        if not isinstance(recoding, Constant) and name not in read:
+            remedy = _near(name, table) if not policy.public else _OF_A_LOOKUP
+            found.append((path_text(("recode", name)), name, remedy))
+    named = [(_key_path(policy), source.key)] if source.key else []
+    named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
+    named += [(path_text(("source", "columns", name)), name) for name, _ in source.columns]
+    named += [(path_text(("filter", name)), name) for name, _ in policy.filter]
+    found += [(path, n, _near(n, table)) for path, n in named if table.find(n) is None]
+    return [(path, f"{table.name} has no column {name!r}", told) for path, name, told in found]
+
+
+def _key_path(policy: Policy) -> str:
+    return "source.unit.row_key" if policy.source.unique else "source.unit.key"
 
 
 def _dialect_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tuple[str, str, str]]:
     """What the policy asks for and the dialect does not define, with the dialect's reason."""
-    keyed, no_order = policy.method == "keyed", not policy.source.order_by
-    many = policy.source.key is not None and not policy.source.unique
+    keyed = policy.method == "keyed"
     read = {found.source.name.lower() for found in read_columns(policy, table).values()}
     key = str(policy.source.key).lower()
     asked = {
@@ -108,7 +159,7 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tu
         "native_sample": ("sample.method", not keyed),
         "try_cast": ("source.columns", bool(policy.source.columns)),
         # Any of a person's rows would do, and none is the first by what is read.
-        "place_of_a_row": ("source.unit", many and no_order and not read - {key}),
+        "place_of_a_row": ("source.unit", policy.source.draws_a_row and not read - {key}),
         "repeat": ("release.as", policy.release.form == "rows"),
         "create_table": ("release.relation", policy.release.relation is not None),
     }
@@ -136,10 +187,11 @@ def _asked_of_columns(policy: Policy, table: Table) -> list[tuple[str, str]]:
     """What the columns that are read ask of an engine, each with its place in the policy."""
     read = read_columns(policy, table)
     places = [(path_text(("recode", name)), found.source) for name, found in read.items()]
-    named = [("source.unit.key", policy.source.key or "")]
+    named = [(_key_path(policy), policy.source.key or "")]
     named += [("source.unit.keep.order_by", name) for name, _ in policy.source.order_by]
     places += [(path, column) for path, name in named if (column := table.find(name)) is not None]
-    asked = [(_COLUMNS[c.kind], path) for path, c in places if c.kind in _COLUMNS]
+    plain = [(path, column) for path, column in places if not column.is_collated]
+    asked = [(_COLUMNS[c.kind], path) for path, c in plain if c.kind in _COLUMNS]
     return asked + [("binary_text", path) for path, c in places if c.is_collated]
 
 
@@ -148,36 +200,42 @@ def _near(name: str, table: Table) -> str:
         return f"{name}=… is a folder's name, which is not read: write it into the files"
     names = {column.name.lower(): column.name for column in table.columns}
     close = get_close_matches(name.lower(), names, 1, 0.6)
-    return f"did you mean {names[close[0]]!r}?" if close else "name a column of the source"
+    if close:
+        return f"did you mean {names[close[0]]!r}?"
+    if table.path is not None and is_csv(table.path) and len(names) == 1:
+        return "its first line names one column alone: see csv.delimiter and csv.skip"
+    return "name a column of the source"
 
 
 def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
-    found = []
-    source = policy.source
-    named = [("source.unit.key", source.key)] if source.key else []
-    named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
-    named += [("source.columns", name) for name, _ in source.columns]
-    for path, name in named:
-        if table.find(str(name)) is None:
-            found.append((path, f"{table.name} has no column {name!r}", _near(str(name), table)))
-    key = table.find(source.key) if source.key else None
+    found, path = [], _key_path(policy)
+    name = path.removeprefix("source.")
+    key = table.find(policy.source.key) if policy.source.key else None
     if key is not None and key.kind not in _KEYS:
-        message = f"unit.key must be a whole number, a text or a UUID, found {key.kind.value}"
-        found.append(("source.unit.key", message, "add such a key to the source"))
+        message = f"{name} must be a whole number, a text or a UUID, found {key.noun}"
+        found.append((path, message, "add such a key to the source"))
     if key is not None and key.is_collated:
-        message = "unit.key must be compared letter by letter, found a column with a collation"
-        found.append(("source.unit.key", message, "add a key without one to the source"))
+        message = f"{name} must be compared letter by letter, found a column with a collation"
+        found.append((path, message, "add a key without one to the source"))
     return found + _reading_problems(policy, table) + _order_problems(policy, table)
 
 
 def _reading_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
-    """A declared type that no value of its column can have would make them all NULL."""
+    """A declared type that no value of its column can have would make them all NULL.
+
+    The key is read as it stands: what its type would make one value stays two people.
+    """
     found = []
+    key = table.find(policy.source.key) if policy.source.key else None
     for name, declared in policy.source.columns:
-        column = table.find(name)
-        if column is not None and not readable(column.kind, declared):
-            message = f"{name!r} cannot be read as {declared}, for it is {column.kind.value}"
-            path = path_text(("source", "columns", name))
+        column, path = table.find(name), path_text(("source", "columns", name))
+        if column is None:
+            continue
+        if column == key and (declared, column.kind) != ("text", Kind.TEXT):
+            message = f"{path} {KEY_AS_IT_STANDS}, found {declared} for {column.noun}"
+            found.append((path, message, CONVERT_A_KEY))
+        elif not readable(column.kind, declared):
+            message = f"{name!r} cannot be read as {declared}, for it is {column.noun}"
             found.append((path, message, "leave it out of source.columns"))
     return found
 

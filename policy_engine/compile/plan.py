@@ -1,4 +1,4 @@
-"""A plan: the query as a tree, with all that its envelope needs."""
+"""A plan: the query as a tree, and whose it is."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from policy_engine.dialects.base import Dialect
 
 @dataclass(frozen=True)
 class Plan:
-    """What ``render`` turns into text. ``target`` is None where the rows go to a file."""
+    """What ``render`` turns into text."""
 
     dialect: Dialect
     query: exp.Select
     policy_name: str
     policy_digest: str
-    target: exp.Table | None = None
-    replaces: bool = False

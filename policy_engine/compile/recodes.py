@@ -60,6 +60,9 @@ def type_problem(recoding: Recoding, column: Column) -> str | None:
     match recoding:
         case Constant():
             return None
+        case _ if kind is Kind.OTHER:
+            remedy = "use constant, read it as text with source.columns, or leave it out"
+            return f"of the recodings constant alone takes the type {column.noun}; {remedy}"
         case Keep() if kind is Kind.FLOAT:
             return f"keep takes no {_noun(kind)}; use bins or round"
         case Keep():
@@ -288,7 +291,7 @@ def _lookup(
     text = _text(value, column, dialect)
     case = _null_case(text)
     for label, members in keys.items():
-        literals = [exp.Literal.string(member) for member in members]
+        literals = [dialect.key(member) for member in members]
         known = exp.In(this=text.copy(), expressions=literals)
         case.append("ifs", exp.If(this=known, true=_label(label, dialect)))
     case.set("default", _label(other, dialect))

@@ -143,29 +143,61 @@ def sample(draft: Draft) -> Draft:
     unit = _spelled(key, draft) if key else dialect.row_number(is_file=is_file)
     kept = dialect.in_sample(_quoted(unit), policy.rate, draft.secret)
     query = query.from_(source).where(kept, copy=False)
-    many = policy.source.key is not None and not policy.source.unique
-    return _one_row(draft, query) if many else draft.then("sampled", query)
+    if not policy.source.has_many_rows:
+        return draft.then("sampled", query)
+    return _any_row(draft, query) if _draws(draft) else _first_row(draft, query)
 
 
-def _one_row(draft: Draft, query: exp.Select) -> Draft:
-    """Number each person's own rows; the next step keeps the first."""
+def _draws(draft: Draft) -> bool:
+    """Whether a row is drawn: where all are alike in what is read there is nothing to draw."""
+    return draft.policy.source.draws_a_row and not _any_row_will_do(draft)
+
+
+def _any_row(draft: Draft, query: exp.Select) -> Draft:
+    """Number each person's own rows, and again by a hash of who and which; the first is kept."""
+    key = _spelled(str(draft.policy.source.key), draft)
+    inputs = _inputs(draft)
+    if key not in inputs:
+        query = query.select(_quoted(key), copy=False)
+    place = fresh("policy_engine_place", [column.name for column in draft.table.columns])
+    draft = _numbered(draft, "sampled", query, place, _terms(draft))
+    hashed = draft.dialect.row_hash(_quoted(key), _quoted(place), draft.secret)
+    terms = [draft.dialect.ordered_plainly(node) for node in (hashed, _quoted(place))]
+    chosen = exp.select(*map(_quoted, inputs)).from_(draft.last)
+    rank = fresh("policy_engine_rank", [column.name for column in draft.table.columns])
+    return _numbered(draft, "chosen", chosen, rank, terms)
+
+
+def _first_row(draft: Draft, query: exp.Select) -> Draft:
+    """Number each person's own rows in the policy's order; the next step keeps the first."""
+    rank = fresh("policy_engine_rank", [column.name for column in draft.table.columns])
+    return _numbered(draft, "sampled", query, rank, _terms(draft))
+
+
+def _terms(draft: Draft) -> list[exp.Expr]:
+    """The policy's order of a person's rows, and behind it what tells them apart."""
     source = draft.policy.source
     order = [*source.order_by, *((name, "asc") for name in _tie_breakers(draft))]
-    terms = [
+    return [
         term
         for name, way in order
         for term in draft.dialect.ordered(
             _by_bytes(name, draft), descending=way == "desc", text=_is_text(name, draft)
         )
     ]
-    rank = fresh("policy_engine_rank", [column.name for column in draft.table.columns])
+
+
+def _numbered(
+    draft: Draft, name: str, query: exp.Select, rank: str, terms: list[exp.Expr]
+) -> Draft:
+    """``query`` with the number of each row among its person's, in the order of ``terms``."""
     window = exp.Window(
         this=exp.RowNumber(),
-        partition_by=[_quoted(_spelled(str(source.key), draft))],
+        partition_by=[_quoted(_spelled(str(draft.policy.source.key), draft))],
         order=exp.Order(expressions=terms),
     )
     query = query.select(exp.alias_(window, rank, quoted=True), copy=False)
-    return draft.then("sampled", query, rank=rank)
+    return draft.then(name, query, rank=rank)
 
 
 def _tie_breakers(draft: Draft) -> list[str]:

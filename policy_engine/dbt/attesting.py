@@ -11,7 +11,8 @@ from typing import Literal
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.sealing import unseal
-from policy_engine.attest.signers import Signer, writer_of
+from policy_engine.attest.signers import Signer
+from policy_engine.beginning import ledger_writer
 from policy_engine.books import open_ledger, sealing_key, trusted_keys
 from policy_engine.dbt.booking import (
     OTHER_POLICY,
@@ -64,7 +65,7 @@ def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[At
     """
     if not any(desk.stands(release.parts) for release, _ in releases):
         return tuple(Attested(release, "absent") for release, _ in releases)
-    signer = writer_of(desk.project)
+    signer = ledger_writer(desk.project)
     with open_ledger(desk.project, signer) as ledger:
         return tuple(_Attesting(desk, ledger, signer, *each).run() for each in releases)
 
@@ -102,8 +103,8 @@ class _Attesting:
 
     def _looked_at(self) -> tuple[str, int]:
         """The digest of the rows that stand, and how many they are."""
-        digest, _, rows = digest_of_lines(self.desk.warehouse.release_lines(self._target))
-        return digest, rows
+        digest, size = digest_of_lines(self.desk.warehouse.release_lines(self._target))
+        return digest, size.rows
 
     def _known(self, entry: Entry, digest: str) -> Attested:
         """A table that was looked at before: attested, or charged and refused."""
@@ -139,7 +140,7 @@ class _Attesting:
     def _broken(self, run: Run, digest: str) -> str:
         """Why what stands cannot be signed for; empty where it can."""
         try:
-            certified(self.desk, self.release, run.sql)
+            certified(self.desk, self.release, run.query)
         except NotCertifiable as error:
             return str(error)
         if why := self._otherwise():
@@ -148,8 +149,8 @@ class _Attesting:
             return self._misshapen()
         secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
         warehouse = self.desk.warehouse
-        queries = (self._texts(f"(\n{run.sql}\n)"), self._texts(quoted(*self._target)))
-        with secrets_of(self.desk, run.sql) as secrets:
+        queries = (self._texts(f"(\n{run.query}\n)"), self._texts(quoted(*self._target)))
+        with secrets_of(self.desk, run.query) as secrets:
             # On the connection that sees the secret, and of one state of everything.
             made, stands = secrets.lines(queries, self.release.id, secret)
         if digest_of_lines(warehouse.release_lines(self._target))[0] != digest or (
@@ -208,7 +209,7 @@ class _Attesting:
         write_certificate(text, self.release.certificate, replace=True)
 
     def _forget_secret(self, run: Run) -> None:
-        with secrets_of(self.desk, run.sql) as secrets:
+        with secrets_of(self.desk, run.query) as secrets:
             secrets.take(self.release.id)
 
 

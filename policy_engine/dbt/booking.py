@@ -9,17 +9,18 @@ own, and nobody pays for one by mistake.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
-from policy_engine.attest.signers import writer_of
 from policy_engine.attest.validity import moment
+from policy_engine.beginning import ledger_writer
 from policy_engine.books import has_ledger, limit_of, named_otherwise, open_ledger, sealing_key
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.desk import Desk
@@ -28,15 +29,16 @@ from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape
 from policy_engine.dbt.texts import plain, text_md5
 from policy_engine.errors import BudgetExceeded, NotCertifiable, NotReleasable, WarehouseError
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.places import refused
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import charge_of, schema_of
-from policy_engine.requests import Ends, Request, Run, place_of
+from policy_engine.release import charge_of, schema_of, table_read
+from policy_engine.requests import Ends, Request, Run, name_of_place, place_of
 from policy_engine.syntax.grammar import dialect_named as reader_named
-from policy_engine.verify.certificate import Certificate, certify
+from policy_engine.verify.certificate import certify
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
@@ -54,12 +56,16 @@ class Reserved:
 
 
 def reserve(
-    desk: Desk, releases: tuple[tuple[DbtRelease, str], ...], *, fresh: bool = False
+    desk: Desk,
+    releases: tuple[tuple[DbtRelease, str], ...],
+    *,
+    fresh: bool = False,
+    say: Callable[[str], None] = lambda text: None,
 ) -> tuple[Reserved, ...]:
     """Reserve every release that does not stand; each comes with its compiled text.
 
     All are looked at and certified before the first is charged. What was charged before, and would
-    be drawn once more, is charged anew if ``fresh``.
+    be drawn once more, is charged anew if ``fresh``. ``say`` is told of a ledger that begins.
 
     Raises:
         PolicyError, NotCertifiable: a release cannot be certified; none was charged.
@@ -75,8 +81,9 @@ def reserve(
     found = [Reserved(release, "stands", None, None) for release in standing]
     ready = tuple((release, certified(desk, release, text)) for release, text in due)
     if ready:
-        signer = writer_of(desk.project, moment(ready[0][1].time))
-        with open_ledger(desk.project, signer) as ledger:
+        places = [release.certificate for release, _ in ready]
+        signer = ledger_writer(desk.project, moment(ready[0][1].time), places)
+        with open_ledger(desk.project, signer, say=say) as ledger:
             bookings = [Booking(desk, ledger, *each) for each in ready]
             if not fresh:
                 _refuse(_CHARGED.format(b.release.id, why) for b in bookings if (why := b.past()))
@@ -223,7 +230,7 @@ class Booking:
     def run(self) -> Reserved:
         """Charge it and let its secret wait; what waits already is not charged again."""
         assert self.certificate is not None
-        with secrets_of(self.desk, self.certificate.sql) as secrets:
+        with secrets_of(self.desk, self.certificate.query) as secrets:
             last = self._last
             if last is not None and self._waits(secrets, last):
                 return Reserved(self.release, "waits", self.certificate, last)
@@ -238,12 +245,12 @@ class Booking:
         last = self._last
         if last is None or last.state == "cancelled" or self._never_ran(last):
             return ""
-        with secrets_of(self.desk, self.certificate.sql) as secrets:
+        with secrets_of(self.desk, self.certificate.query) as secrets:
             if self._waits(secrets, last):
                 return ""
             if last.only_digest is not None:
                 return _GONE.format(last.id)
-            waits = secrets.waits(self.release.id, text_md5(Run.of_entry(last).sql))
+            waits = secrets.waits(self.release.id, text_md5(Run.of_entry(last).query))
             return (_OTHER_TEXT if waits else _MAY_BE_SEEN).format(last.id)
 
     @property
@@ -253,7 +260,7 @@ class Booking:
     def _waits(self, secrets: WaitingSecrets, last: Entry) -> bool:
         if last.state != "started" or last.run.get("of") != self._of or last.only_digest:
             return False
-        return secrets.waits(self.release.id, text_md5(Run.of_entry(last).sql))
+        return secrets.waits(self.release.id, text_md5(Run.of_entry(last).query))
 
     def _never_ran(self, last: Entry | None) -> TypeGuard[Entry]:
         """Whether it is paid for, and a crash came before its secret could be read."""
@@ -269,15 +276,25 @@ class Booking:
     def charge(self) -> Charge:
         """What its account is asked for: its guarantee, where no text of it can be certified."""
         release, ends = self.release, ends_of(self.desk.project, self.release)
+        sealing = sealing_key(self.desk.project, self.ledger)
+        # Its content is not named: dbt may make it anew first.
+        source = {"place": self._source_place(sealing)}
         if self.certificate is None:
-            return replace(guarantee_of(release.policy), request=self._place)
+            return replace(guarantee_of(release.policy), request=self._place, source=source)
         request = Request(self._place, self._of, ends)
-        keys = [sealing_key(self.desk.project, self.ledger).public_key()]
+        keys = [sealing.public_key()]
         keys += map(load_reviewer_key, self.desk.project.reviewers)
         sealed = seal(new_secret(), request.of, keys) if release.policy.method == "keyed" else {}
         run = Run.new(request, self.certificate, sealed)
         charge = charge_of(release.policy.budget, self.certificate, release.policy)
-        return replace(charge, request=request.place, run=run.to_json())
+        return replace(charge, request=request.place, run=run.to_json(), source=source)
+
+    def _source_place(self, sealing: X25519PrivateKey) -> str:
+        desk, release = self.desk, self.release
+        table, read = source_table(desk, release), release.reads[-desk.depth :]
+        if table is not None and self.certificate is not None:
+            read = table_read(release.policy, table, self.certificate.dialect)
+        return name_of_place(release.policy, desk.project, desk.named, read, sealing)
 
     @property
     def _place(self) -> str:
@@ -287,7 +304,7 @@ class Booking:
     def _of(self) -> str:
         """What is asked for; dbt may make the source anew first, so its state is not in it."""
         assert self.certificate is not None
-        parts = [self.release.policy.digest, self.certificate.sql, self.release.relation]
+        parts = [self.release.policy.digest, self.certificate.query, self.release.relation]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def _put(self, secrets: WaitingSecrets, entry: Entry) -> None:
@@ -296,7 +313,7 @@ class Booking:
         secret = b""
         if run.sealed:
             secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
-        secrets.put(self.release.id, secret, text_md5(run.sql))
+        secrets.put(self.release.id, secret, text_md5(run.query))
 
 
 def guarantee_of(policy: Policy) -> Charge:

@@ -11,10 +11,11 @@ from pathlib import Path
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.project import DbtProject, open_dbt_project
-from policy_engine.dbt.releases import DbtRelease, model_name, releases_of
+from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, model_name, releases_of
 from policy_engine.dbt.runner import Dbt
 from policy_engine.dbt.targets import read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
+from policy_engine.policy.accounts import check_own_project
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.project import Warehouse as Named
@@ -43,7 +44,10 @@ class Place:
     @cached_property
     def policies(self) -> tuple[Policy, ...]:
         """The project's policies."""
-        return tuple(load_policy(file) for file in self.files.policies())
+        found = tuple(load_policy(file) for file in self.files.policies())
+        for policy in found:
+            check_own_project(policy, self.project.file, ONE_PROJECT_FILE)
+        return found
 
     def manifest(self) -> Manifest:
         """The project as dbt saw it last, in whatever target that was."""

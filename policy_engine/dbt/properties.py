@@ -67,7 +67,7 @@ def _mark(model: ReleaseModel) -> dict[str, Any]:
             "k": certificate.k,
             "rate": f"{certificate.rate:f}",
             "neighbours": certificate.neighbours,
-            "unit": certificate.shape.unit,
+            "unit": certificate.unit,
         },
     }
 

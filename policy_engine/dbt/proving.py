@@ -23,7 +23,7 @@ from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.templates import Relation, Rendered, World, rendered
 from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import Finding, NotCertifiable, UsageError
-from policy_engine.relations.assumptions import WAITS
+from policy_engine.kernel.assumptions import WAITS
 from policy_engine.relations.shape import ReleaseShape
 from policy_engine.verify.proof import Proof, prove
 

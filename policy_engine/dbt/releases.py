@@ -14,6 +14,11 @@ from policy_engine.errors import PolicyError, Problem
 from policy_engine.policy.places import refused
 from policy_engine.policy.resolve import Policy
 
+ONE_PROJECT_FILE = (
+    "a dbt project is paid for by the project file of its folder, or the nearest above it: move"
+    " the policy, or that file"
+)
+
 
 @dataclass(frozen=True)
 class DbtRelease:

@@ -51,10 +51,15 @@ class GateFinding:
         """The path with arrows."""
         return " → ".join(self.path)
 
-    def __str__(self) -> str:
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is shown: the finding, the path and the remedy, a line each."""
         head = f"{self.place}: {self.code}" if self.file else self.code
-        more = [each for each in (self.shown_path, self.remedy) if each]
-        return "\n    ".join([f"{head} {self.message}", *more])
+        more = [f"    {each}" for each in (self.shown_path, self.remedy) if each]
+        return (f"{head} {self.message}", *more)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 _RELEASE_IT = (

@@ -34,10 +34,10 @@ class Dbt:
     target: str | None = None
     variables: str | None = None
 
-    def run(self, *words: str, shown: bool = False) -> str:
+    def run(self, *words: str, shown_on: int | None = None) -> str:
         """Run a command of dbt in its project, and return what it wrote.
 
-        ``shown``: what it writes goes to the terminal, and is not returned.
+        ``shown_on``: what it writes goes to that open file, and is not returned.
 
         Raises:
             FileError: there is no dbt.
@@ -54,13 +54,13 @@ class Dbt:
                 encoding="utf-8",
                 errors="replace",
                 stdin=subprocess.DEVNULL,
-                stdout=None if shown else subprocess.PIPE,
-                stderr=None if shown else subprocess.STDOUT,
+                stdout=subprocess.PIPE if shown_on is None else shown_on,
+                stderr=subprocess.STDOUT if shown_on is None else None,
             )
         except OSError as error:
             raise FileError(f"{command[0]} cannot be run: {error.strerror}") from None
         if done.returncode != 0:
-            raise WarehouseError(_failed(words, done.stdout or ""))
+            raise WarehouseError(*_failed(words, done.stdout or ""))
         return done.stdout or ""
 
     def rows(self, template: str) -> tuple[Mapping[str, Any], ...]:
@@ -104,7 +104,7 @@ def _rows(said: str) -> tuple[Mapping[str, Any], ...]:
         rows = found.get("show") if isinstance(found, dict) else found
         if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
             return tuple(rows)
-    raise WarehouseError(_failed(("show",), said))
+    raise WarehouseError(*_failed(("show",), said))
 
 
 def executable() -> str:
@@ -127,14 +127,13 @@ def executable() -> str:
 _BACKTRACE = re.compile(r"\s*(stack )?backtrace\b|\s*\d+: (0x[0-9a-f]+|<)|\s*at /", re.IGNORECASE)
 
 
-def _failed(words: Sequence[str], said: str) -> str:
+def _failed(words: Sequence[str], said: str) -> tuple[str, ...]:
     """What a failed command is told as: the end of what it wrote, without dbt v2's backtrace.
 
-    >>> print(_failed(("parse",), "error: no model\\nstack backtrace:\\n   0: 0x5f3a\\n"))
-    dbt parse failed:
-      error: no model
+    >>> _failed(("parse",), "error: no model\\nstack backtrace:\\n   0: 0x5f3a\\n")
+    ('dbt parse failed:', '  error: no model')
     """
     lines = [line for line in said.splitlines() if line.strip() and not _BACKTRACE.match(line)]
     if not lines:
-        return f"dbt {words[0]} failed"
-    return "\n".join([f"dbt {words[0]} failed:", *[f"  {line}" for line in lines[-_LAST_LINES:]]])
+        return (f"dbt {words[0]} failed",)
+    return (f"dbt {words[0]} failed:", *[f"  {line}" for line in lines[-_LAST_LINES:]])

@@ -62,6 +62,13 @@ class SourceNode:
         """The node as people say it."""
         return f"the {self.kind} {self.name}"
 
+    def built_in(self, target: str) -> str:
+        """What makes its columns known in a target."""
+        if self.kind == "source":
+            return "run 'dbt docs generate' once it is there"
+        name = self.name.rpartition(".")[2]
+        return f"build it there first: 'dbt build --target {target} --select +{name}'"
+
 
 def read_wanted(written: str) -> Wanted | None:
     """What the text of ``source.relation`` names; None where it is no name and no call.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine import starter
-from policy_engine.compile.catalog import Table, fresh
+from policy_engine.compile.catalog import TIMES, Kind, Table, fresh
 from policy_engine.dbt import vendored
 from policy_engine.dbt.project import POLICY, DbtProject
 from policy_engine.dbt.sources import SourceNode, read_wanted
@@ -44,7 +44,9 @@ name: {name}
 description: Say what is released, and for whom
 source:
   relation: {relation}
-  unit: {{key: {key}}}    # the column that says who; of a person's rows one is kept
+  unit:                    # whose row it is, and which of a person's rows speaks for them
+    key: {key}{example}
+    keep: {{order_by: [{order}]}}{example}
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
 {columns}
@@ -164,14 +166,19 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
     counted = fresh("n", names)
     accounts = list(room.settings.accounts) if room.settings.file is not None else ["people"]
     if not names:
+        likely = room.targets.likely() if room.targets is not None else None
+        target = next(iter(room.settings.dbt.release_targets), likely) or "prod"
         notes.append(
-            f"the columns of {node.label} are not known, so that the starter names none: build it"
-            " and run 'dbt docs generate', or declare its columns with their data_type"
+            f"the columns of {node.label} are not known, so that those of the starter are examples:"
+            f" declare its columns with their data_type, or {node.built_in(target)}; then remove"
+            " the starter and run this again"
         )
     return _POLICY.format(
         name=name,
         relation=node.call,
         key=starter._scalar(_key(names)),
+        order=starter._scalar(_order(table, _key(names))),
+        example="" if names else "    # an example: the columns are not known",
         columns="\n".join(starter._lines(table)) if names else _EXAMPLE,
         count="" if counted == "n" else f"\n  count_as: {counted}            # n is a column",
         budget=starter._scalar(accounts[0])
@@ -189,6 +196,13 @@ def _table(room: Room, node: SourceNode) -> Table:
     except PolicyEngineError:
         return Table(())
     return Table(()) if dialect is None else table_of(columns, dialect, (node.name,))
+
+
+def _order(table: Table, key: str) -> str:
+    """The last row of a person, by the first column of days or times; else by another one."""
+    others = [column for column in table.columns if column.name != key]
+    days = [column for column in others if column.kind in TIMES | {Kind.DATE}]
+    return next((f"{column.name} desc" for column in (*days, *others)), "visited desc")
 
 
 def _key(names: list[str]) -> str:

@@ -27,14 +27,14 @@ from policy_engine.dbt.release_model import (
     broken_settings,
     release_model,
 )
-from policy_engine.dbt.releases import model_name
+from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name
 from policy_engine.dbt.sources import SourceNode, Sources, read_wanted
 from policy_engine.dbt.targets import Target, Targets, dialect_of_target, read_targets
 from policy_engine.dbt.types import Columns, Known, needed
 from policy_engine.dbt.writing import Change, apply, changed
 from policy_engine.dialects.base import Dialect
 from policy_engine.errors import FileError, NotCertifiable, PolicyError, Problem
-from policy_engine.policy.accounts import check_account
+from policy_engine.policy.accounts import check_account, check_own_project
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.places import located
 from policy_engine.policy.project import Project, default_project, find_project, load_project
@@ -208,6 +208,7 @@ def _release(room: Room, known: Known, path: Path) -> ReleaseModel:
     if broken:
         problems = tuple(Problem(str(path), 0, 0, *law) for law in broken)
         raise PolicyError(located(problems, path))
+    check_own_project(policy, room.settings.file, ONE_PROJECT_FILE)
     check_account(policy, room.settings)
     for file in outdated(policy):
         version, shown = policy.release.version, room.project.shown(file)
@@ -294,7 +295,8 @@ def _untyped(policy: Policy, node: SourceNode, columns: Columns, room: Room) -> 
     entry = f"columns: [{{name: {columns.missing[0]}, data_type: …}}]"
     near = get_close_matches(columns.missing[0], columns.types, n=1)
     remedy = (f"did you mean {near[0]}? If not, " if near else "") + (
-        f"declare them in its properties, as in {entry}, or build it and run 'dbt docs generate'"
+        f"declare them in its properties, as in {entry}, or"
+        f" {node.built_in(room.target.name if room.target is not None else 'prod')}"
     )
     return _refused(policy, message, remedy)
 

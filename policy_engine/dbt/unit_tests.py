@@ -149,7 +149,7 @@ def _second_row(model: ReleaseModel, cases: Sequence[Case]) -> Case | None:
     source, first = model.policy.source, cases[0]
     if source.unique or not first.values:
         return None
-    ordered = source.order_by or ((next(iter(first.values)), "asc"),)
+    ordered = source.order_by
     found = model.table.find(ordered[0][0])
     if found is None or first.values.get(found.name) is None:
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from decimal import ROUND_CEILING, Context, Decimal
 
+from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.odds import odds_words
 from policy_engine.dbt.jinja import spaced
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.policy.recodings import (
@@ -23,7 +24,6 @@ RELEASE = "**A certified release**"
 COLUMN = "Released as:"
 """How our words about a column begin."""
 _MOST_LABELS = 12
-_THREE_DIGITS = Context(prec=3, rounding=ROUND_CEILING)
 _NEIGHBOURS = {
     "add_remove": "if any one person were missing from it, or one more were in it",
     "replace_one": "if the data of any one person in it were different",
@@ -34,14 +34,13 @@ def release_words(model: ReleaseModel) -> str:
     """What is promised of a release, for who has to approve it."""
     policy, certificate = model.policy, model.certificate
     epsilon, delta = policy.guarantee.epsilon, certificate.delta
-    factor = _THREE_DIGITS.plus(epsilon.exp(_THREE_DIGITS))
+    said = odds_words(epsilon, delta, policy.guarantee.neighbours)
     about = " ".join(policy.description.split())
     paragraphs = [
         f"{RELEASE} of the policy `{policy.file.name}`" + (f": {about}" if about else "."),
         f"Guarantee: whatever is published here would have been published with almost the same"
-        f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}. No outcome is more than"
-        f" {_plain(factor)} times as likely, but for a chance of {_plain(delta)} (ε = {epsilon:f},"
-        f" δ = {_plain(delta)}, source: {model.node.label}).",
+        f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}: {said}"
+        f" (ε = {in_text(epsilon)}, δ = {in_text(delta)}, source: {model.node.label}).",
         f"Who is protected: {_unit(model)} Each is drawn into a secret sample with the probability"
         f" {policy.rate:f}, and only groups of at least {policy.k} people of the sample are"
         f" released. The counts are those of the sample: divided by {policy.rate:f} they estimate"
@@ -57,14 +56,7 @@ def _unit(model: ReleaseModel) -> str:
     if source.unique:
         return f"a row, known by its {source.key}, is a person."
     order = ", ".join(f"{name} {way}" for name, way in source.order_by)
-    which = f": the first by {order}" if order else ""
-    return f"a person is one value of {source.key}, of whom one row counts{which}."
-
-
-def _plain(number: Decimal) -> str:
-    """A number of three digits, rounded up."""
-    short = _THREE_DIGITS.plus(number).normalize()
-    return f"{short:f}" if abs(short.adjusted()) < 5 else f"{short:e}".replace("+", "")
+    return f"a person is one value of {source.key}, of whom one row counts: the first by {order}."
 
 
 def column_words(recoding: Recoding) -> str:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect as Parser
 
 from policy_engine.dialects.numbers import number_literal
 from policy_engine.errors import UsageError
@@ -53,8 +54,7 @@ class Dialect:
     """One warehouse's way of saying what the compiler needs.
 
     ``lacks`` has the reason for each operation that the dialect does not define. ``parser`` is the
-    parser's name for its SQL, ``longest_name`` the most bytes of an identifier. ``replaces`` says
-    whether a text can replace a table; otherwise the warehouse puts the new one in its place.
+    parser's name for its SQL, ``longest_name`` the most bytes of an identifier.
     ``says_inline``: a named query can be written as ``AS NOT MATERIALIZED``.
     """
 
@@ -63,7 +63,6 @@ class Dialect:
     vendor: str
     parser: str = ""
     longest_name: int = 63
-    replaces: bool = False
     says_inline: bool = False
     lacks: Mapping[str, str] = MappingProxyType({})
 
@@ -98,6 +97,13 @@ class Dialect:
         """
         raise self._undefined("in_sample")
 
+    def row_hash(self, unit: exp.Expr, place: exp.Expr, secret: exp.Expr | None = None) -> exp.Expr:
+        """A pseudorandom function of a person and the place of one of their rows.
+
+        Under the secret of the sample, and apart from who is in it: of another input.
+        """
+        raise self._undefined("row_hash")
+
     def native_sample(self, rate: Decimal) -> exp.TableSample:
         """The clause that keeps every row independently with probability ``rate``."""
         raise self._undefined("native_sample")
@@ -108,6 +114,10 @@ class Dialect:
 
     def label(self, text: str) -> exp.Expr:
         """A text of the policy, as a value that is released."""
+        return exp.Literal.string(text)
+
+    def key(self, text: str) -> exp.Expr:
+        """A text of the policy, as a value that texts of the source are compared with."""
         return exp.Literal.string(text)
 
     def kept(self, node: exp.Expr, kind: str) -> exp.Expr:
@@ -176,6 +186,11 @@ class Dialect:
         """A column that repeats its row ``count`` times."""
         raise self._undefined("repeat")
 
+    def ordered_plainly(self, node: exp.Expr) -> exp.Expr:
+        """The term that orders rows by what is never NULL: nothing is said of NULL."""
+        first = Parser.get_or_raise(self.parser or self.name).NULL_ORDERING == "nulls_are_small"
+        return exp.Ordered(this=node, nulls_first=first)
+
     def ordered(self, node: exp.Expr, *, descending: bool = False, text: bool) -> list[exp.Expr]:
         """The terms that order rows by ``node``, NULL last, a text by its bytes."""
         raise self._undefined("ordered")
@@ -186,7 +201,8 @@ class Dialect:
 
 
 OPERATIONS = (
-    "in_sample", "native_sample", "file", "row_number", "binary_text", "text", "prefix", "double",
-    "round", "utc", "is_nan", "truncate", "day", "moment", "try_cast", "total", "repeat", "ordered",
+    "in_sample", "row_hash", "native_sample", "file", "row_number", "binary_text", "text", "prefix",
+    "double", "round", "utc", "is_nan", "truncate", "day", "moment", "try_cast", "total", "repeat",
+    "ordered",
 )  # fmt: skip
 """What a dialect defines, or says why not."""

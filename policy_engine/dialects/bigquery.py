@@ -30,6 +30,7 @@ class BigQuery(Standard):
     title = "BigQuery"
     vendor = "https://cloud.google.com/bigquery/docs/reference/standard-sql/hash_functions"
     longest_name = 300
+    hashed = "TO_HEX(SHA256(_s || ':o:' || CAST(_a AS STRING) || ':' || CAST(_b AS STRING)))"
     as_double = "CAST(_a AS FLOAT64)"
     as_whole = "CAST(_a AS INT64)"
     as_exact = "CAST(_a AS NUMERIC)"

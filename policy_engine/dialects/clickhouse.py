@@ -49,6 +49,7 @@ class ClickHouse(Standard):
     longest_name = 200
     as_text = "toString(_a)"
     bound = f"{{{SALT}:String}}"
+    hashed = "lower(hex(SHA256(_s || ':o:' || toString(_a) || ':' || toString(_b))))"
     as_double = "toFloat64(_a)"
     as_whole = "toInt64(_a)"
     as_exact = "_a"

@@ -61,6 +61,9 @@ class DataFusion(Standard):
     parser = "postgres"
     longest_name = 200
     bound = f"${SALT}"
+    hashed = (
+        "encode(sha256(_s || ':o:' || CAST(_a AS VARCHAR) || ':' || CAST(_b AS VARCHAR)), 'hex')"
+    )
     as_whole = "TRY_CAST(_a AS BIGINT)"
     as_exact = "TRY_CAST(_a AS DECIMAL(18, _d))"
     as_step = "CAST(_w AS DECIMAL(18, _d))"

@@ -16,6 +16,8 @@ from policy_engine.dialects.base import Dialect, hex_threshold, sample_relation
 from policy_engine.dialects.numbers import number_literal
 from policy_engine.dialects.written import written
 
+_BOUND = exp.Placeholder(this="salt")
+_HASHED = "SHA256(_s || ':o:' || CAST(_a AS VARCHAR) || ':' || CAST(_b AS VARCHAR))"
 _KEYED = "SHA256(_s || ':u:' || CAST(_a AS VARCHAR)) < _t"
 # What is NaN, infinite or beyond the limit becomes NULL instead of an error.
 _ROUNDED = "TRY_CAST(CASE WHEN ABS(_a) < _l THEN CAST(ROUND(_a / _s) AS BIGINT) * _s END AS {})"
@@ -28,7 +30,6 @@ class DuckDB(Dialect):
     title = "DuckDB"
     vendor = "https://duckdb.org/docs/stable/sql/query_syntax/sample"
     longest_name = 1 << 16
-    replaces = True
     says_inline = True
 
     def file(self, path: str, *, numbered: bool) -> exp.Expr:
@@ -58,6 +59,10 @@ class DuckDB(Dialect):
         relation = exp.to_table(sample_relation(rate), quoted=True)
         drawn = exp.select(exp.column("unit", quoted=True)).from_(relation)
         return exp.In(this=unit, query=exp.Subquery(this=drawn))
+
+    def row_hash(self, unit: exp.Expr, place: exp.Expr, secret: exp.Expr | None = None) -> exp.Expr:
+        """``SHA256($salt || ':o:' || unit || ':' || place)``."""
+        return written("duckdb", _HASHED, s=secret or _BOUND, a=unit, b=place)
 
     def native_sample(self, rate: Decimal) -> exp.TableSample:
         """``TABLESAMPLE BERNOULLI (p PERCENT)``."""

@@ -65,6 +65,16 @@ class MariaDB(Standard):
             t=exp.Literal.string(hex_threshold(rate)),
         )
 
+    def row_hash(self, unit: exp.Expr, place: exp.Expr, secret: exp.Expr | None = None) -> exp.Expr:
+        """``SHA2(CONCAT(@secret, ':o:', unit, ':', place), 256)``, by bytes."""
+        return self.written(
+            f"SHA2(CONCAT(_s, ':o:', {_UTF8}, ':', {_UTF8.replace('_a', '_b')}), 256)"
+            f" COLLATE {self.bytewise}",
+            s=self.salt(secret),
+            a=unit,
+            b=place,
+        )
+
     def binary_text(self, node: exp.Expr) -> exp.Expr:
         """``CAST(x AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin``."""
         return self.written(f"{_UTF8} COLLATE {self.bytewise}", a=node)

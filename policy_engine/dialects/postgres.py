@@ -28,6 +28,9 @@ class Postgres(Standard):
     longest_name = 63
     says_inline = True
     bound = f"current_setting('{SALT}')"
+    hashed = (
+        "sha256(convert_to(_s || ':o:' || CAST(_a AS TEXT) || ':' || CAST(_b AS TEXT), 'UTF8'))"
+    )
     as_text = "CAST(_a AS TEXT)"
     as_double = "CAST(_a AS DOUBLE PRECISION)"
     lacks = MappingProxyType({

@@ -4,7 +4,7 @@ Sampling: the text of ``SET`` stays in the history of queries, so the secret is 
 secrets relation; there is no TABLESAMPLE. "Trailing spaces in VARCHAR and CHAR values are treated
 as semantically insignificant when values are compared" (docs.aws.amazon.com/redshift/latest/dg/
 r_Character_types.html): so 'a' and 'a ' would be one group, shown as either, and texts of the
-source are refused.
+source lose the blanks at their end.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Redshift(Standard):
     title = "Amazon Redshift"
     vendor = "https://docs.aws.amazon.com/redshift/latest/dg/SHA2.html"
     longest_name = 127
+    hashed = "SHA2(_s || ':o:' || CAST(_a AS VARCHAR(MAX)) || ':' || CAST(_b AS VARCHAR(MAX)), 256)"
     as_text = "CAST(_a AS VARCHAR(MAX))"
     as_double = "CAST(_a AS DOUBLE PRECISION)"
     lacks = MappingProxyType({
@@ -34,13 +35,12 @@ class Redshift(Standard):
         "native_sample": "it has no TABLESAMPLE; use method: keyed",
         "try_cast": "TRY_CAST takes few types; give the column its type in the source",
         "repeat": "generate_series runs beside the tables only; use release.as: counts",
-        "binary_text": "texts are compared without their trailing blanks; leave it out",
         "text_column": "texts are compared without their trailing blanks, so that one would stand"
         " for another; keep codes as numbers, or leave it out",
         "float_column": "how NaN is compared is not documented; make it a decimal number",
-        "prefix": "texts are compared without their trailing blanks; leave it out",
         "is_nan": "how NaN is compared is not documented; make it a decimal number",
-        "label": "a label must not end in a blank, which is not compared; take the blank out",
+        "label": "a label, or a key of a map, must not end in a blank, which is not compared;"
+        " take the blank out",
     })  # fmt: skip
 
     def in_sample(self, unit: exp.Expr, rate: Decimal, secret: exp.Expr | None = None) -> exp.Expr:
@@ -64,9 +64,21 @@ class Redshift(Standard):
             return self.written("CASE WHEN _a THEN 'true' WHEN NOT _a THEN 'false' END", a=node)
         return super().text(node, kind)
 
+    def key(self, text: str) -> exp.Expr:
+        """As a label: what it is compared with has no blanks at its end."""
+        return self.label(text)
+
+    def binary_text(self, node: exp.Expr) -> exp.Expr:
+        """``RTRIM(COLLATE(x, 'case_sensitive'))``; the parser would write an operator."""
+        whole = self.written(self.as_text, a=node)
+        told = exp.Anonymous(
+            this="COLLATE", expressions=[whole, exp.Literal.string("case_sensitive")]
+        )
+        return self.written("RTRIM(_a)", a=told)
+
     def prefix(self, node: exp.Expr, length: int) -> exp.Expr:
-        """Not of texts that are compared without their blanks."""
-        raise self._undefined("prefix")
+        """The first characters, without the blanks that are then at the end."""
+        return self.written("RTRIM(LEFT(_a, _n))", a=node, n=exp.Literal.number(length))
 
     def utc(self, node: exp.Expr) -> exp.Expr:
         """``x AT TIME ZONE 'UTC'``."""

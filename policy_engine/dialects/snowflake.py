@@ -39,6 +39,7 @@ class Snowflake(Standard):
     vendor = "https://docs.snowflake.com/en/sql-reference/functions/sha2"
     longest_name = 255
     bound = f"${SALT}"
+    hashed = "SHA2(_s || ':o:' || CAST(_a AS VARCHAR) || ':' || CAST(_b AS VARCHAR), 256)"
     as_moment = "CAST(_a AS TIMESTAMPNTZ)"
     lacks = MappingProxyType({
         "file": "it reads tables; load the file, or release from it with DuckDB",

@@ -34,6 +34,7 @@ class Spark(Standard):
     parser = "spark"
     longest_name = 255
     as_text = "CAST(_a AS STRING)"
+    hashed = "SHA2(_s || ':o:' || CAST(_a AS STRING) || ':' || CAST(_b AS STRING), 256)"
     as_moment = "CAST(_a AS TIMESTAMP_NTZ)"
     lacks = MappingProxyType({
         "file": "it reads tables; make a table of the file, or release from it with DuckDB",

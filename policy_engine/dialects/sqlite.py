@@ -44,6 +44,7 @@ class SQLite(Standard):
     vendor = "https://www.sqlite.org/lang_expr.html"
     longest_name = 200
     bound = f":{SALT}"
+    hashed = f"{HASH}(CAST(_s || ':o:' || CAST(_a AS TEXT) || ':' || CAST(_b AS TEXT) AS BLOB))"
     as_text = "CAST(_a AS TEXT)"
     as_double = "CAST(_a AS REAL)"
     as_whole = "CAST(_a AS INTEGER)"

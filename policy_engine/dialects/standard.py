@@ -27,10 +27,12 @@ class Standard(Dialect):
     ``as_step`` is the step ``_s`` as an exact number; ``_w`` are its digits as a text.
 
     ``bound`` is how a text reads the secret that its connection brings; where no connection can,
-    the secret waits in the secrets relation.
+    the secret waits in the secrets relation. ``hashed`` is the hash of a person, ``_a``, and the
+    place of a row, ``_b``, under the secret, ``_s``.
     """
 
     bound = ""
+    hashed: str
     as_text = "CAST(_a AS VARCHAR)"
     as_double = "CAST(_a AS DOUBLE)"
     as_whole = "CAST(_a AS BIGINT)"
@@ -50,6 +52,10 @@ class Standard(Dialect):
         if secret is not None:
             return secret
         return self.written(self.bound) if self.bound else waiting()
+
+    def row_hash(self, unit: exp.Expr, place: exp.Expr, secret: exp.Expr | None = None) -> exp.Expr:
+        """By ``hashed``."""
+        return self.written(self.hashed, s=self.salt(secret), a=unit, b=place)
 
     def text(self, node: exp.Expr, kind: str) -> exp.Expr:
         """By ``as_text``."""

@@ -26,6 +26,10 @@ class Trino(Standard):
     title = "Trino"
     vendor = "https://trino.io/docs/current/functions/binary.html"
     longest_name = 128
+    hashed = (
+        "LOWER(TO_HEX(SHA256(TO_UTF8(_s || ':o:' || CAST(_a AS VARCHAR) || ':' ||"
+        " CAST(_b AS VARCHAR)))))"
+    )
     as_moment = "CAST(_a AS TIMESTAMP(6))"
     first = "SUBSTR(_a, 1, _n)"
     lacks = MappingProxyType({

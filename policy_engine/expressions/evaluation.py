@@ -173,4 +173,4 @@ def _part(value: object, replaced: dict[int, exp.Expr]) -> object:
 
 
 def _size(node: exp.Expr) -> int:
-    return sum(1 for _ in node.walk())
+    return sum(1 + len(part.expressions) * isinstance(part, exp.In) for part in node.walk())

@@ -119,6 +119,35 @@ def can_both_hold(
         return True
 
 
+Point = tuple[str, type[object], Any]
+"""A column, and the one value of a type that a condition asks of it."""
+
+
+def point_of(condition: exp.Expr, kinds: dict[str, str | None], collated: set[str]) -> Point | None:
+    """What ``column = constant`` asks; None of any other condition.
+
+    No row has two points of a column that differ, as ``can_both_hold`` finds for each pair.
+
+    >>> import sqlglot
+    >>> point_of(sqlglot.parse_one("age = 18"), {"age": "INTEGER"}, set())[2]
+    Fraction(18, 1)
+    """
+    if type(condition) is not exp.EQ:
+        return None
+    column, constant = bare(condition.this), bare(condition.expression)
+    if not isinstance(column, exp.Column):
+        column, constant = constant, column
+    if not isinstance(column, exp.Column) or column.name in collated:
+        return None
+    kind = kinds.get(column.name)
+    value = _read(constant, kind)
+    if not isinstance(value, Fraction | str | datetime) or not _is_sharp(value, kind):
+        return None
+    if isinstance(value, str) and kind is None and value.lower() in _TRUTHS:
+        return None  # 'true' and 't' may be one value
+    return column.sql("duckdb"), type(value), value
+
+
 def _is_whole(node: exp.Expr) -> bool:
     """Whether an expression is a whole number whatever it is made of."""
     if isinstance(node, exp.Extract):

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import (
     MAX_EMAX,
-    MAX_PREC,
     MIN_EMIN,
     ROUND_CEILING,
     ROUND_FLOOR,
@@ -22,6 +21,7 @@ from decimal import (
 )
 from typing import Any
 
+from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.chain import Record
@@ -29,7 +29,6 @@ from policy_engine.ledger.entry import Charge, check_amount
 from policy_engine.ledger.pricing import Asked, Price, Spent, fits, fitting, price
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_WIDE = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
@@ -61,7 +60,7 @@ class Limit:
 
     def __str__(self) -> str:
         """The two numbers."""
-        return f"ε {plain(self.epsilon)}, δ {plain(self.delta)}"
+        return f"ε {in_text(self.epsilon)}, δ {in_text(self.delta)}"
 
 
 @dataclass(frozen=True)
@@ -202,8 +201,8 @@ def check_not_raised(account: Account, limit: Limit | None) -> None:
     raise BudgetExceeded(
         f"{limit.where or 'the project file'} allows account {account.name!r} {limit}, and the"
         f" ledger {account.limit}: only an entry that says who and why raises a limit; run"
-        f" '{_raising(account.name, plain(limit.epsilon), plain(limit.delta))}', or lower it in the"
-        " project file"
+        f" '{_raising(account.name, in_text(limit.epsilon), in_text(limit.delta))}', or lower it in"
+        " the project file"
     )
 
 
@@ -273,9 +272,9 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
         # An engine that draws by itself draws at a little more than the policy's rate.
         rate = _SIX_DIGITS.plus(Decimal(str(event.rate)))
         if found.least_k is not None:
-            ways.append(f"k: {found.least_k} with rate: {plain(rate)}")
+            ways.append(f"k: {found.least_k} with rate: {in_text(rate)}")
         if found.greatest_rate is not None:
-            ways.append(f"k: {event.k} with rate: {plain(found.greatest_rate)}")
+            ways.append(f"k: {event.k} with rate: {in_text(found.greatest_rate)}")
     raising = f"raise the limit, which is the ledger's, with '{_raising(charge.account)}'"
     if limit.where:
         raising = (
@@ -287,20 +286,10 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
     return f"no k and no rate would fit; {raising}"
 
 
-def plain(amount: Decimal) -> str:
-    """An amount as people write it, exactly.
-
-    >>> [plain(Decimal(text)) for text in ("0.50", "1E+2", "0E-9", "1.0e-9", "0.000010")]
-    ['0.5', '100', '0', '1e-9', '0.00001']
-    """
-    digits = _WIDE.normalize(amount)
-    return f"{digits:f}" if digits.adjusted() > -7 else f"{digits:e}"
-
-
 def brief(amount: Decimal, *, down: bool = False) -> str:
     """An amount in at most 12 digits, rounded up; ``down`` for what is left of one.
 
     >>> brief(Decimal("1.00000000000000001e-9")), brief(Decimal("0.99999999999999"), down=True)
     ('1.00000000001e-9', '0.999999999999')
     """
-    return plain((_FLOOR if down else _CEILING).normalize(amount))
+    return in_text((_FLOOR if down else _CEILING).normalize(amount))

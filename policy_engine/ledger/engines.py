@@ -49,6 +49,8 @@ when new.seq is not (select coalesce(max(seq), 0) + 1 from records)
      coalesce((select hash from records order by seq desc limit 1), '{GENESIS}')
 begin select raise(abort, '{REFUSED}'); end;
 """
+_LONG_LOG = 4_000_000
+"""Bytes of a log, from which on it is copied into the file."""
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 _FAILURES = (
     ("SQLITE_BUSY", LOCKED),
@@ -119,6 +121,19 @@ class SqliteStore:
         """Never: SQLite itself says that the commit has failed, and has rolled it back."""
         return False
 
+    def written(self) -> None:
+        """Copy a log that has grown into the file, so that the next writer begins it anew.
+
+        A checkpoint beside a writer can lose commits before SQLite 3.51.3 (the WAL-reset bug). So
+        it is made by a connection of its own while another holds the write lock.
+        """
+        with suppress(sqlite3.Error, OSError):
+            if _beside(self._path.resolve(), "-wal").stat().st_size < _LONG_LOG:
+                return
+            with closing(_connect(self._path)) as lock, closing(_connect(self._path)) as copier:
+                lock.execute("begin immediate")
+                copier.execute("pragma wal_checkpoint(passive)").close()
+
     def explain(self, error: Exception) -> str:
         """What went wrong, by the name SQLite gives it."""
         cause = getattr(error, "orig", None) or error
@@ -163,8 +178,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, 0.1, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute("pragma synchronous = full")
     connection.execute("pragma fullfsync = on")  # macOS: through the drive cache
-    # A checkpoint beside a writer can lose commits before SQLite 3.51.3 (the WAL-reset bug), so
-    # only the last to close the file makes one, alone.
+    # Checkpoints are made with the write lock (see written), and by the last to close the file.
     connection.execute("pragma wal_autocheckpoint = 0")
     return connection
 

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP
 from policy_engine.errors import DomainError, LedgerBroken, LedgerError
-from policy_engine.ledger.chain import Record
+from policy_engine.ledger.chain import Foreign, Record
 from policy_engine.ledger.pricing import Asked
 
 Neighbours = Literal["add_remove", "replace_one"]
@@ -38,7 +38,8 @@ class Charge:
     ``epsilon`` and ``delta`` are the certificate's, ``event`` is the mechanism with its curve;
     where it is None, nothing but (ε, δ) is known. ``part`` names a partition by a secretly keyed
     hash of the unit, and the part of it that is read [PART]. ``request`` says what the
-    release is of, ``run`` how to run it again.
+    release is of, ``run`` how to run it again. ``source`` has names of what is released from, of
+    its place and of its content: digests, of which the content's is keyed.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -60,6 +61,7 @@ class Charge:
     part: tuple[str, str] | None = None
     request: str = ""
     run: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    source: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -118,6 +120,11 @@ class Entry:
         return self.only_digest in {None, release_digest}
 
     @property
+    def unit(self) -> str:
+        """Of whom (ε, δ) is, as the certificate says: ``row``, or the column of a key."""
+        return str(self.run.get("predicate", {}).get("unit", "not recorded"))
+
+    @property
     def is_open(self) -> bool:
         """Whether nobody has said yet what became of it."""
         return self.state in {"reserved", "started"}
@@ -144,6 +151,7 @@ def reserve_payload(charge: Charge, at: datetime) -> dict[str, object]:
     return {
         **{name: getattr(charge, name) for name in _NAMES},
         "asked": charge.asked.to_json(),
+        "source": dict(charge.source),
         "run": dict(charge.run),
         "at": at.isoformat(),
     }
@@ -164,6 +172,9 @@ _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
 }
 
 
+_OF_NO_ENTRY = frozenset({"begin", "disown", "limit", "move"})
+
+
 def follows(kind: str, state: State) -> bool:
     """Whether a record of ``kind`` may settle an entry that is in ``state``.
 
@@ -181,6 +192,8 @@ def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
     """
     entries: dict[int, Entry] = {}
     for record in records:
+        if isinstance(record, Foreign):
+            continue
         try:
             payload = json.loads(record.payload)
             if record.kind == "reserve":
@@ -188,7 +201,7 @@ def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
             elif record.kind in _STEPS:
                 _check_possible(record, entries.get(record.entry), payload, where)
                 entries[record.entry] = _settled(entries[record.entry], record.kind, payload)
-            elif record.kind != "limit":
+            elif record.kind not in _OF_NO_ENTRY:
                 raise ValueError(record.kind)
         except (ArithmeticError, KeyError, TypeError, ValueError):
             raise unreadable(record, where) from None

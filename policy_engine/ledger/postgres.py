@@ -85,8 +85,10 @@ union all
 select 'index', i.relname, concat_ws(' ', pg_get_indexdef(i.oid), indisvalid)
   from pg_index, pg_class as i, r where indrelid = r.oid and i.oid = indexrelid
 union all
-select 'trigger', tgname, concat_ws(' ', tgtype, tgenabled, p.proconfig, p.prosrc)
-  from pg_trigger, pg_proc as p, r where tgrelid = r.oid and not tgisinternal and p.oid = tgfoid
+select 'trigger', tgname, concat_ws(' ', tgtype, tgenabled, tgqual, nullif(tgattr::text, ''),
+    nullif(tgnargs, 0), lanname, case when prosecdef then 'definer' end, p.proconfig, p.prosrc)
+  from pg_trigger, pg_proc as p, pg_language as l, r
+  where tgrelid = r.oid and not tgisinternal and p.oid = tgfoid and l.oid = prolang
 union all
 select 'rule', rulename, '' from pg_rewrite, r where ev_class = r.oid
 union all
@@ -95,7 +97,7 @@ select 'child', c.relname, '' from pg_inherits, pg_class as c, r
 """
 _TYPES = {"seq": "bigint", "entry": "bigint"}
 _ON = f"ON {_SCHEMA}.records USING btree"
-_REFUSES, _EXTENDS = (f'O {{"{_PATH}"}} {body}' for body in (_REFUSE, _EXTEND))
+_REFUSES, _EXTENDS = (f'O plpgsql {{"{_PATH}"}} {body}' for body in (_REFUSE, _EXTEND))
 _WANTED: Made = frozenset(
     {
         ("table", "records", "r p f"),
@@ -109,7 +111,8 @@ _WANTED: Made = frozenset(
             "records_by_request",
             f"CREATE INDEX records_by_request {_ON} (request, seq) WHERE (request <> ''::text) t",
         ),
-        # Of a row or statement, before; and of which acts: the bits of pg_trigger.tgtype.
+        # Of a row or statement, before; and of which acts: the bits of pg_trigger.tgtype. Without
+        # a condition, or columns of its own.
         ("trigger", "records_are_never_changed", f"27 {_REFUSES}"),
         ("trigger", "records_are_never_emptied", f"34 {_REFUSES}"),
         ("trigger", "records_extend_the_chain", f"7 {_EXTENDS}"),
@@ -194,6 +197,9 @@ class PostgresStore:
                 "whether the ledger holds it: it may be charged, so do not release; "
                 "see 'policy-engine ledger show' when the server is back"
             ) from error
+
+    def written(self) -> None:
+        """Nothing: the server does so by itself."""
 
     def explain(self, error: Exception) -> str:
         """What went wrong, by the code the server gives it."""

@@ -10,12 +10,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from policy_engine.errors import LedgerError
+from policy_engine.errors import LedgerError, to_install
 from policy_engine.ledger.chain import Record
 
 DRIVER_MISSING = (
-    "a ledger in PostgreSQL needs the driver psycopg; install it with "
-    "pip install 'policy-engine[postgres]'"
+    f"a ledger in PostgreSQL needs the driver psycopg; install it with {to_install('postgres')}"
 )
 
 
@@ -43,6 +42,9 @@ class Records(Protocol):
 
     def of_request(self, request: str) -> tuple[Record, ...]:
         """The records of one request, in order."""
+
+    def naming(self, text: str, before: int) -> Record | None:
+        """The last record before this number whose payload has a text, read from the table."""
 
     def check(self) -> None:
         """Return if the store is as it was made, as far as it can tell of itself.

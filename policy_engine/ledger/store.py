@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from policy_engine.attest.validity import LedgerEnd
 from policy_engine.errors import LedgerBroken, LedgerError, UsageError
 from policy_engine.ledger.account import (
     Account,
@@ -37,7 +38,32 @@ from policy_engine.ledger.account import (
     limit_to_json,
     refusal,
 )
-from policy_engine.ledger.chain import Draft, Head, Record, broken, extend, head, verified
+from policy_engine.ledger.belonging import (
+    SourceMove,
+    account_in,
+    belongs_elsewhere,
+    moves_of,
+    source_in,
+    text_of,
+)
+from policy_engine.ledger.chain import (
+    DISOWNED,
+    ORDERED,
+    Draft,
+    Foreign,
+    Head,
+    Record,
+    broken,
+    check_disowned,
+    check_order,
+    digest_of,
+    disowned_in,
+    extend,
+    hash_of,
+    head,
+    time_of,
+    verified,
+)
 from policy_engine.ledger.entry import (
     Charge,
     Entry,
@@ -49,12 +75,12 @@ from policy_engine.ledger.entry import (
     unreadable,
 )
 from policy_engine.ledger.records import Records, open_records
-from policy_engine.ledger.trust import Trust, check_signature
+from policy_engine.ledger.trust import Trust, check_not_later, check_signature
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.laws import is_line
 
 PROJECT_FILE = "the project file"
-_MOST_RECORDS = 2**63  # what a database counts to
+_MOST_RECORDS = 2**63 - 1  # what a database counts to
 
 
 def _utc_now() -> datetime:
@@ -72,6 +98,17 @@ class Change:
     why: str
     before: Limit | None
     after: Limit
+
+
+@dataclass(frozen=True)
+class Disowned:
+    """Rows that nobody of ours has written, as the record of that number says."""
+
+    record: int
+    rows: tuple[int, ...]
+    at: datetime
+    who: str
+    why: str
 
 
 class _Refused(Exception):
@@ -108,14 +145,21 @@ class Ledger:
         trust: Trust,
         now: Callable[[], datetime] = _utc_now,
         witness: Witness | None = None,
+        begun: Callable[[str], None] = lambda begins: None,
     ) -> None:
-        """Keep accounts in ``records``, signed as ``trust`` says, with times told in UTC."""
+        """Keep accounts in ``records``, signed as ``trust`` says, with times told in UTC.
+
+        ``begun`` is told the hash of the first record, once it is durable.
+        """
         self._records = records
         self._trust = trust
         self._now = now
         self._witness = witness
+        self._begun = begun
         self._head = Head(0, "")
+        self._past: datetime | None = None
         self._places: Mapping[str, int] = {}
+        self._disowned: Mapping[str, str] = {}
         self._checked: set[Record] = set()
 
     @classmethod
@@ -127,15 +171,16 @@ class Ledger:
         create: bool = True,
         wait: float = 30.0,
         witness: Witness | None = None,
+        begun: Callable[[str], None] = lambda begins: None,
     ) -> Self:
-        """The ledger in a SQLite file or at a database's URL.
+        """The ledger in a SQLite file or at a database's URL; ``begun`` as when it is made.
 
         Raises LedgerError as ``open_records``, and where the witness saw more than there is.
         """
         # What was seen here is not made anew: an empty ledger would have forgotten it.
         known = witness is not None and witness.seen() is not None
         records = open_records(place, create=create and not known, wait=wait)
-        ledger = cls(records, trust, witness=witness)
+        ledger = cls(records, trust, witness=witness, begun=begun)
         try:
             if witness is not None:
                 witness.check(records)
@@ -164,8 +209,9 @@ class Ledger:
 
         What ``is_out`` already, made by somebody else's run, is charged whatever the limit says.
 
-        Raises BudgetExceeded when the account cannot pay, or ``limit`` is above the recorded one
-        (nothing is then charged), and LedgerError when the ledger fails or is not to be trusted.
+        Raises BudgetExceeded when the account cannot pay, the source belongs to another one, or
+        ``limit`` is above the recorded one (nothing is then charged), and LedgerError when the
+        ledger fails or is not to be trusted.
         """
         try:
             return self._reserve(charge, limit, anew=anew, is_out=is_out)
@@ -182,12 +228,14 @@ class Ledger:
             # Without its secret another run's sample is another sample, at a price of its own.
             if paid is not None and paid.run.get("sealed"):
                 return Reservation(self, paid)
+            if not is_out:
+                self.check_source(charge)
             account = self._limited(self._account(charge.account), limit)
             if not is_out and not affords(account, charge):
                 raise _Refused(account)
             record = self._append(
                 "reserve",
-                reserve_payload(charge, self._now()),
+                reserve_payload(charge, self._moment()),
                 account=account.plus(charge),
                 request=charge.request,
             )
@@ -269,10 +317,7 @@ class Ledger:
 
         Raises UsageError where either is not said.
         """
-        if not who.strip() or not why.strip():
-            raise UsageError("a limit is changed by somebody, for a reason: say --by and --why")
-        for what, text in (("ACCOUNT", account), ("--by", who), ("--why", why)):
-            _check_line(what, text)
+        _check_said(account, who, why, "a limit is changed")
         with self._writing():
             self._record_limit(self._account(account), limit, who, why)
 
@@ -290,12 +335,138 @@ class Ledger:
         self._append("limit", payload, account=limited)
         return limited
 
+    # Whose source it is
+
+    def check_source(self, charge: Charge) -> None:
+        """Return unless the charge's source belongs to another account than it asks.
+
+        Raises BudgetExceeded, naming the entry that it was charged by before.
+        """
+        for what, name in charge.source.items():
+            record = self._last_naming(what, name, charge.account)
+            if record is not None:
+                raise belongs_elsewhere(charge, what, record)
+
+    def _last_naming(self, what: str, name: str, account: str) -> Record | None:
+        """The last record that gives a source so named to another account; None if it has it."""
+        text, before = text_of(what, name), _MOST_RECORDS
+        while (record := self._records.naming(text, before)) is not None:
+            before = record.seq
+            if not self._ours((record,)):
+                continue
+            self._trusted(record)
+            if source_in(record).get(what) != name:
+                continue
+            if account_in(record) == account:  # and what was before it was as good
+                return None
+            if record.kind == "move" or self.entry(record.seq).state != "cancelled":
+                return record
+        return None
+
+    def move(self, entry_id: int, account: str, *, who: str, why: str) -> None:
+        """Give the source of an entry to another account: later releases of it are charged there.
+
+        What was charged stays where it was. Raises UsageError where who or why is not said, or the
+        entry names no source.
+        """
+        _check_said(account, who, why, "a source is given to another account")
+        with self._writing():
+            before, source = self.entry(entry_id).account, source_in(self._known(entry_id))
+            if not source:
+                raise UsageError(
+                    f"entry {entry_id} is of a version that recorded no source: there is nothing to"
+                    " move, and any account may release it"
+                )
+            told = {"source": source, "of": entry_id, "from": before, "to": account}
+            self._append("move", {**told, **self._at(by=who, why=why)})
+
+    def moves(self) -> tuple[SourceMove, ...]:
+        """Every source that was given to another account, in order."""
+        return moves_of(self._chain(), self._records.where)
+
+    # What strangers wrote
+
+    def disown(
+        self, first: int, *, who: str, why: str, seen: Head | None = None
+    ) -> tuple[int, ...]:
+        """Leave out the rows from ``first`` to the end, which nobody of ours has written.
+
+        A role that may insert and has no key can write rows that nobody trusts, and the chain
+        would end there. They stay where they are, and this record says by their digests that they
+        say nothing. The numbers of the rows. ``seen`` is what this machine has seen of the ledger.
+
+        Raises UsageError where a key of ours has signed one, it was seen in a ledger that held, or
+        who or why is not said; LedgerError where what is before does not hold.
+        """
+        _check_said("records", who, why, "records are disowned")
+        with self._records.writing():
+            self._renew_trust()
+            rows = self._records.read()
+            before, foreign = rows[: max(first - 1, 0)], rows[max(first - 1, 0) :]
+            self._check_not_ours(first, foreign, seen)
+            chain = verified(before, self._records.where)
+            last = self._trusted(chain[-1] if chain else None)
+            self._head = head(foreign[-1])
+            self._places = _places_of(last, self._records.where)
+            self._past = None if last is None else time_of(last)
+            told = {str(row.seq): digest_of(row) for row in foreign}
+            self._disowned = {**(disowned_in(last) if last is not None else {}), **told}
+            self._append("disown", self._at(by=who, why=why))
+        return tuple(row.seq for row in foreign)
+
+    def _check_not_ours(self, first: int, rows: tuple[Record, ...], seen: Head | None) -> None:
+        """UsageError unless these are rows from ``first`` on, and strangers'."""
+        if first < 1 or not rows or [row.seq for row in rows] != [*range(first, rows[-1].seq + 1)]:
+            raise UsageError(f"there is no record {first} in {self._records.where}")
+        if seen is not None and seen.records >= first:
+            raise UsageError(
+                f"this machine has seen record {seen.records} of the ledger when it held, so that"
+                f" record {first} was one of yours and has been changed: restore a backup"
+            )
+        for row in rows:
+            try:
+                self._check_foreign(row)
+            except LedgerBroken:
+                raise UsageError(
+                    f"record {row.seq} is signed by the key {row.key_id[:8]}, which counts: it is"
+                    " no stranger's"
+                ) from None
+
+    def disowned(self) -> tuple[Disowned, ...]:
+        """Every time that rows were disowned, in order."""
+        found, known = [], frozenset[str]()
+        for record in self._chain():
+            if record.kind == "disown":
+                rows = frozenset(disowned_in(record))
+                found.append(_disowned_by(record, rows - known, self._records.where))
+                known = rows
+        return tuple(found)
+
+    # Its beginning
+
+    def begin(self, *, anew: bool) -> str:
+        """Record that the ledger begins, in one that is empty; the hash of its first record.
+
+        ``anew`` is recorded: another ledger was known, and is lost.
+        """
+        with self._writing():
+            if self._head.records == 0:
+                self._append("begin", self._at(anew="yes" if anew else "no"))
+        begins = self.begins()
+        assert begins is not None
+        return begins
+
+    def begins(self) -> str | None:
+        """The hash of the first record, as it follows from what is in it; None without one."""
+        first = self._records.get(1)
+        return None if first is None else hash_of(first)
+
     # What is known
 
     def entry(self, entry_id: int) -> Entry:
         """One entry; UsageError where there is none of that number."""
         found = 0 < entry_id < _MOST_RECORDS and self._records.get(entry_id)
-        if not found or found.kind != "reserve":
+        if not found or found.kind != "reserve" or not self._ours((found,)):
             raise UsageError(f"there is no entry {entry_id} in {self._records.where}")
         [entry] = self._entries_among((found,))
         return entry
@@ -320,7 +491,7 @@ class Ledger:
 
     def of_request(self, request: str) -> tuple[Entry, ...]:
         """The entries of the releases of one request, in order."""
-        return self._entries_among(self._records.of_request(request))
+        return self._entries_among(self._ours(self._records.of_request(request)))
 
     def paid(self, place: str, of: str) -> Entry | None:
         """The last entry at a place that was charged for just this, and not given back."""
@@ -332,7 +503,7 @@ class Ledger:
 
     def _last_at(self, place: str, wanted: Callable[[Record], bool]) -> Entry | None:
         # Of most records what became of them need not be asked.
-        for record in reversed(self._records.of_request(place)):
+        for record in reversed(self._ours(self._records.of_request(place))):
             if wanted(record) and (entry := self.entry(record.seq)).state != "cancelled":
                 return entry
         return None
@@ -374,12 +545,19 @@ class Ledger:
         """
         seen = self._witness.seen() if self._witness is not None else None
         chain = self._chain()
+        numbered = {record.seq: record for record in chain}
+        check_disowned(chain, self._records.where)
         for record in chain:
+            if isinstance(record, Foreign):
+                self._check_foreign(record.row)
+                continue
             check_signature(record, self._trust, self._records.where)
+            check_not_later(record, self._trust, numbered.get, self._records.where)
         if self._witness is not None:
             self._witness.check_chain(seen, chain, self._records.where)
         entries_of(chain, self._records.where)
         check_states(chain, self._records.where)
+        check_order(chain, self._records.where)
         self._records.check()
         return head(chain[-1] if chain else None)
 
@@ -405,13 +583,42 @@ class Ledger:
     def _writing(self) -> Iterator[None]:
         """Exclude other writers; on leaving, what was appended is durable, and remembered."""
         with self._records.writing():
+            self._renew_trust()
             if self._witness is not None:
                 self._witness.check(self._records)
             last = self._trusted(self._records.last())
             self._head, self._places = head(last), _places_of(last, self._records.where)
+            self._past = None if last is None else time_of(last)
+            self._disowned = {} if last is None else disowned_in(last)
             yield
         if self._witness is not None:
             self._witness.remember(self._head)
+        if last is None and (begins := self.begins()) is not None:
+            self._begun(begins)
+
+    def _renew_trust(self) -> None:
+        """LedgerError where the key that signs was revoked since the ledger was opened."""
+        if self._trust.renewed is None:
+            return
+        now = self._trust.renewed()
+        if now.revoked != self._trust.revoked or now.ends != self._trust.ends:
+            self._checked.clear()
+        self._trust = now
+        if now.sign_with is not None and now.sign_with.key_id in now.revoked:
+            raise LedgerError(
+                f"{self._records.where}: the key {now.sign_with.key_id[:8]} was revoked meanwhile,"
+                " and nothing more is recorded under it"
+            )
+
+    @contextmanager
+    def at_rest(self) -> Iterator[LedgerEnd | None]:
+        """Where the ledger ends, while the body runs and nobody can write; None without records."""
+        with self._records.writing():
+            last, first = self._trusted(self._records.last()), self._records.get(1)
+            if last is None or first is None:
+                yield None
+            else:
+                yield LedgerEnd(first.hash, last.seq, last.hash)
 
     def _append(
         self,
@@ -428,7 +635,9 @@ class Ledger:
             self._places = {**self._places, name: self._head.records + 1}
         # Nobody who sees a head can try what was recorded, and when, until it fits.
         salt = secrets.token_hex(16)
-        told = {**payload, **state, "accounts": self._places, "salt": salt}
+        told = {**payload, **state, "accounts": self._places, "salt": salt, ORDERED: True}
+        if self._disowned:
+            told[DISOWNED] = self._disowned
         draft = Draft(kind, told, name, entry, request)
         record = extend(self._head, draft, self._trust.signer)
         self._records.append(record)
@@ -452,11 +661,17 @@ class Ledger:
         """The same record, once its hash and signature are checked: of each record one time."""
         if record is not None and record not in self._checked:
             check_signature(record, self._trust, self._records.where)
+            check_not_later(record, self._trust, self._records.get, self._records.where)
             self._checked.add(record)
         return record
 
     def _at(self, **found: str) -> dict[str, object]:
-        return {**found, "at": self._now().isoformat()}
+        return {**found, "at": self._moment().isoformat()}
+
+    def _moment(self) -> datetime:
+        """Now; or when the last record was written, by a clock that is before this one."""
+        now = self._now()
+        return now if self._past is None else max(now, self._past)
 
     def _chain(self) -> tuple[Record, ...]:
         return verified(self._records.read(), self._records.where)
@@ -464,6 +679,22 @@ class Ledger:
     def _chain_from(self, after: Head) -> tuple[Record, ...]:
         found = self._records.since(after.records + 1)
         return verified(found, self._records.where, after)
+
+    def _ours(self, found: tuple[Record, ...]) -> tuple[Record, ...]:
+        """The records that are not disowned, as the last one says, which is signed."""
+        last = self._trusted(self._records.last()) if found else None
+        foreign = {} if last is None else disowned_in(last)
+        return tuple(record for record in found if str(record.seq) not in foreign)
+
+    def _check_foreign(self, row: Record) -> None:
+        """LedgerError where a row is disowned that a key of ours has signed: it counts."""
+        try:
+            check_signature(row, self._trust, self._records.where)
+            check_not_later(row, self._trust, self._records.get, self._records.where)
+        except LedgerBroken:
+            return
+        fault = f"it was disowned, and the key {row.key_id[:8]} that signed it counts"
+        raise broken(self._records.where, row.seq, fault)
 
 
 def check_states(chain: tuple[Record, ...], where: str) -> None:
@@ -475,6 +706,8 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
     reserved: dict[int, Record] = {}
     places: dict[str, int] = {}
     for record in chain:
+        if isinstance(record, Foreign):
+            continue
         if record.account:
             places[record.account] = record.seq
         if _places_of(record, where) != places:
@@ -513,6 +746,15 @@ def _change_of(record: Record, before: Limit | None, where: str) -> Change:
         raise unreadable(record, where) from None
 
 
+def _disowned_by(record: Record, rows: frozenset[str], where: str) -> Disowned:
+    try:
+        told = json.loads(record.payload)
+        at, who, why = datetime.fromisoformat(told["at"]), str(told["by"]), str(told["why"])
+        return Disowned(record.seq, tuple(sorted(map(int, rows))), at, who, why)
+    except (KeyError, TypeError, ValueError):
+        raise unreadable(record, where) from None
+
+
 def _plus(before: Account, record: Record) -> Account:
     """The account after the charge of a ``reserve`` record."""
     asked, neighbours = asked_of(record), json.loads(record.payload)["neighbours"]
@@ -531,6 +773,14 @@ def _places_of(last: Record | None, where: str) -> Mapping[str, int]:
         return dict(json.loads(last.payload)["accounts"])
     except (KeyError, TypeError, ValueError):
         raise unreadable(last, where) from None
+
+
+def _check_said(account: str, who: str, why: str, what: str) -> None:
+    """UsageError unless a change says in plain text who made it, and why."""
+    if not who.strip() or not why.strip():
+        raise UsageError(f"{what} by somebody, for a reason: say --by and --why")
+    for name, text in (("ACCOUNT", account), ("--by", who), ("--why", why)):
+        _check_line(name, text)
 
 
 def _check_line(what: str, text: str) -> None:

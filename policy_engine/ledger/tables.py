@@ -142,6 +142,9 @@ class Store(Protocol):
         Raises LedgerError when that cannot be known.
         """
 
+    def written(self) -> None:
+        """Tidy up after a write that is durable already; it never fails."""
+
     def explain(self, error: Exception) -> str:
         """What went wrong and what to do, without secrets."""
 
@@ -186,6 +189,11 @@ class TableRecords:
         """The records of one request; the empty text is none."""
         return self._all(select(RECORDS).where(_C.request == request, _IS_OF_A_REQUEST))
 
+    def naming(self, text: str, before: int) -> Record | None:
+        """The last record before this number whose payload has a text."""
+        has_it = _C.payload.contains(text, autoescape=True)
+        return self._first(select(RECORDS).where(has_it, _C.seq < before).order_by(_C.seq.desc()))
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the only write lock; on leaving, all appended is durable, or nothing is."""
@@ -200,6 +208,7 @@ class TableRecords:
             self._writer, self._appended = connection, None
             yield
             self._commit(connection)
+            self._store.written()
         except BaseException:
             if self._writer is None:
                 connection.invalidate()  # it could not begin, so another one is made next time

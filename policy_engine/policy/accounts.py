@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from policy_engine.policy.places import refused
-from policy_engine.policy.project import Project
+from policy_engine.policy.project import Project, find_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.tree import path_text
@@ -34,7 +34,7 @@ def account_of(policy: Policy, project: Project, table: tuple[str, ...]) -> str:
     if policy.declared_budget:
         return policy.budget
     if policy.source_path is not None:
-        return _path_from(project, policy.source_path)
+        return path_from(project, policy.source_path)
     parts = [part.lower() for part in table]
     warehouse = project.default.lower()
     named = parts if len(parts) == _PARTS and parts[0] == warehouse else [warehouse, *parts]
@@ -69,7 +69,7 @@ def _misnamed(project: Project, name: str, law: str, remedy: str) -> Exception:
 
 def _means(name: str, account: str, project: Project, relation: str | None) -> bool:
     """Whether the project file means an account by a name."""
-    if account in {name, _path_from(project, project.directory / name)}:
+    if account in {name, path_from(project, project.directory / name)}:
         return True
     parts = _relation(account, project)
     if not parts:
@@ -100,7 +100,7 @@ def _engine(parts: list[str], project: Project) -> str:
     return types.get(parts[0], "")
 
 
-def _path_from(project: Project, path: Path) -> str:
+def path_from(project: Project, path: Path) -> str:
     """A path from the project's folder: policies in different folders write it differently."""
     return Path(os.path.relpath(path.resolve(), project.directory.resolve())).as_posix()
 
@@ -137,24 +137,72 @@ def plain_name(name: str) -> str:
     return unicodedata.normalize("NFKC", bare).casefold().strip()
 
 
-def check_account(policy: Policy, project: Project) -> None:
-    """Refuse a ``budget`` that is none of the project's accounts, but nearly one.
+def check_account(policy: Policy, project: Project, account: str | None = None) -> None:
+    """Refuse an account that is none of the project's.
 
-    A mistyped name would open an account without a limit. Any other name that the project file
-    does not have is an account without a limit, which only adds up; so is the source's own
-    account, of a policy without ``budget``.
+    ``account`` is the one that pays; without it, that of a relation without ``budget`` is not
+    looked at, for its name is the warehouse's. Where accounts are listed there are no others, or
+    the same file could be sold again without limit; unless the project file says
+    ``accounts_open: true``. Any name is then an account without a limit, but for one that is nearly
+    a listed one, and taken for a mistyped one.
 
     Raises:
-        PolicyError: with the line and column of ``budget``.
+        PolicyError: with the line and column of ``budget``, or of ``source`` where there is none.
     """
-    if not policy.declared_budget or policy.budget in project.accounts:
+    declared = policy.declared_budget
+    if account is None and (declared or policy.source_path is not None):
+        account = account_of(policy, project, ())
+    if account is None or account in project.accounts:
         return
-    near = nearest(policy.budget, project.accounts)
-    if near is None:
+    near = nearest(account, project.accounts) if declared else None
+    if project.accounts_open and near is None:
         return
-    message = f"budget must be an account of {project.file}, found {show(policy.budget)}"
+    if listed_as(account, project, None if declared else policy.source.relation) is not None:
+        return
+    message = f"budget must be an account of {project.file}, found {show(account)}"
+    if not declared:
+        message = (
+            f"budget must name an account of {project.file}: without it the source pays for itself,"
+            f" as {show(account)}, which is none of them"
+        )
     remedy = f"did you mean {near!r}? (add a new account to accounts there first)"
-    raise refused(policy.file, "budget", message, remedy)
+    if near is None:
+        known = ", ".join(project.accounts)
+        remedy = (
+            f"known: {known}; or list a new one under accounts there; 'accounts_open: true' there"
+            " allows for accounts without a limit"
+        )
+    raise refused(policy.file, "budget" if declared else "source", message, remedy)
+
+
+def check_own_project(policy: Policy, found: Path | None, remedy: str = "") -> None:
+    """Refuse a policy whose folder has, upwards, another project file than ``found``.
+
+    Each has a ledger of its own, which does not know what the other was charged for the same
+    people. ``remedy`` says what to do; without it, to run the policy from its own project.
+
+    Raises PolicyError.
+    """
+    own = find_project(policy.directory)
+    if own is None or own == found:
+        _check_source(policy, found)
+        return
+    file = (policy.directory.resolve() / policy.file.name).relative_to(own.parent)
+    message = f"its project file is {own}, and the one in use is {found or 'none'}"
+    default = f"run it from its own project, as with -C {own.parent}, where it is {file}"
+    law = f"{message}: each has a ledger of its own, which does not know of the other's charges"
+    raise refused(policy.file, "", law, remedy or default)
+
+
+def _check_source(policy: Policy, found: Path | None) -> None:
+    """The same of the file that is read: the people in it are another project's to charge."""
+    source = policy.source_path
+    own = None if source is None else find_project(source.parent)
+    if own is None or own == found:
+        return
+    message = f"source.path lies in another project, found {policy.source.path} below {own}"
+    remedy = "release it from there: each project has a ledger of its own"
+    raise refused(policy.file, "source.path", message, remedy)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 DIGITS = 12
 GREATEST = 1 - Decimal(10) ** -DIGITS
-NATIVE_GRAIN = Decimal(2) ** -32
-"""An engine compares 32 random bits: its true rate is within this of the one written."""
 _EXACT = Context(prec=200)
 _NO_RATE = "no rate is small enough"
 

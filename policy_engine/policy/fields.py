@@ -36,7 +36,8 @@ _CUT = {
 }
 
 
-def _count(least: int, most: int = laws.MAX_INTEGER) -> dict[str, object]:
+def count(least: int, most: int = laws.MAX_INTEGER) -> dict[str, object]:
+    """The JSON Schema of an integer between two."""
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
@@ -50,6 +51,8 @@ OptionalNameField = Annotated[str | None, Ruled(laws.name, _NAME)]
 TextField = Annotated[str, Ruled(laws.text, _TEXT)]
 LineField = Annotated[str, Ruled(laws.line, _LINE)]
 OptionalLineField = Annotated[str | None, Ruled(laws.line, _LINE)]
+PathField = Annotated[str, Ruled(laws.path, _LINE)]
+OptionalPathField = Annotated[str | None, Ruled(laws.path, _LINE)]
 OptionalSizeField = Annotated[
     str | None, Ruled(laws.size, {"type": "string", "pattern": r"^[1-9][0-9]{0,5}(MB|GB|TB)$"})
 ]
@@ -58,8 +61,10 @@ LabelOrNullField = Annotated[
     str | None, Ruled(laws.label_or_null, {"type": ["string", "integer", "null"]})
 ]
 CutField = Annotated[Cut, Ruled(laws.cut, _CUT)]
+OptionalCutField = Annotated[Cut | None, Ruled(laws.cut, _CUT)]
 ColumnTypeField = Annotated[ColumnType, _word(*COLUMN_TYPES)]
 TruncateField = Annotated[TruncateUnit, _word(*TRUNCATE_UNITS)]
+FlagField = Annotated[bool, Ruled(laws.flag, {"type": "boolean"})]
 MethodField = Annotated[Method, _word("keyed", "native")]
 NeighboursField = Annotated[Neighbours, _word("add_remove", "replace_one")]
 FormField = Annotated[Form, _word("counts", "rows")]
@@ -69,15 +74,15 @@ LevelField = Annotated[
     int,
     Ruled(
         laws.integer(1, remedy="level 0 is the value itself: use keep"),
-        _count(1),
+        count(1),
     ),
 ]
-LengthField = Annotated[int, Ruled(laws.integer(1), _count(1))]
-PositiveField = Annotated[int, Ruled(laws.integer(1), _count(1))]
-OptionalPositiveField = Annotated[int | None, Ruled(laws.integer(1), _count(1))]
+LengthField = Annotated[int, Ruled(laws.integer(1), count(1))]
+PositiveField = Annotated[int, Ruled(laws.integer(1), count(1))]
+OptionalPositiveField = Annotated[int | None, Ruled(laws.integer(1), count(1))]
 OptionalDayField = Annotated[date | None, Ruled(laws.day, {"type": "string", "format": "date"})]
 OptionalGroupsField = Annotated[
-    int | None, Ruled(laws.integer(1, most=MOST_GROUPS), _count(1, MOST_GROUPS))
+    int | None, Ruled(laws.integer(1, most=MOST_GROUPS), count(1, MOST_GROUPS))
 ]
 ExponentField = Annotated[
     Decimal,
@@ -91,7 +96,7 @@ KField = Annotated[
     int | Literal["auto"],
     Ruled(
         laws.integer(2, auto=True, remedy="'policy-engine calibrate' finds one"),
-        {"anyOf": [_count(2), _AUTO]},
+        {"anyOf": [count(2), _AUTO]},
     ),
 ]
 RateField = Annotated[

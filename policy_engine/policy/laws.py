@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import get_close_matches
+from pathlib import PurePath
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -23,7 +24,8 @@ At = tuple[str | int, ...]
 Law = Callable[[object], object]
 
 MAX_INTEGER = 1_000_000_000
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,99}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,99}")
+"""The name of a policy, an account or a warehouse."""
 _ZONE = re.compile(r"(?<=[0-9]) ?([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$")
 _SIZE = re.compile(r"[1-9][0-9]{0,5}(MB|GB|TB)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -154,7 +156,7 @@ def version(found: object) -> int:
 
 def name(found: object) -> str:
     """The name of a policy, an account or a warehouse: at most 100 plain characters."""
-    if isinstance(found, str) and _NAME.fullmatch(found):
+    if isinstance(found, str) and NAME.fullmatch(found):
         return found
     law = "start with a letter and hold at most 100 letters, digits, _, - and ."
     raise refusal(f"must {law}, found {show(found)}")
@@ -180,6 +182,22 @@ def line(found: object) -> str:
         what = "is not blank and has no line break or control character"
         raise refusal(f"must be text that {what}, found {show(found)}")
     raise refusal(f"must be text, found {show(found)}", _quotes(found))
+
+
+def flag(found: object) -> bool:
+    """True or false."""
+    if isinstance(found, bool):
+        return found
+    raise refusal(f"must be true or false, found {show(found)}")
+
+
+def path(found: object) -> str:
+    """A path in its one normal form: `pat/`, `./pat` and `pat` are one place.
+
+    >>> path("./data//pat/"), path("../pat")
+    ('data/pat', '../pat')
+    """
+    return str(PurePath(line(found)))
 
 
 def size(found: object) -> str:

@@ -17,19 +17,22 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
 from policy_engine.policy.auto_models import AutoSpec, chooses
+from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.documents import Document
+from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.laws import At, refusal
 from policy_engine.policy.recode_models import Recode
 from policy_engine.policy.scalars import show
+from policy_engine.policy.unit_models import UnitSpec, _keys_of, _typed_key, read_unit
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 _ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
-CSV_FILES = (".csv", ".tsv")
-"""What the name of a file of delimited text ends in."""
 PARQUET_FILES = (".parquet", ".pq")
 
 SOURCE_FILES = (*PARQUET_FILES, *CSV_FILES)
 """What the name of a source's file may end in."""
+A_SOURCE_FILE = ".parquet, .pq, .csv, .tsv, .txt or .csv.gz"
+"""The same, as a message says it."""
 _PATTERN = "*?["
 
 
@@ -56,9 +59,8 @@ def one_file(path: object) -> Iterable[PydanticCustomError]:
     elif any(sign in name for sign in _PATTERN):
         wrong = f"must name one file, without *, ? and [, {found}"
         yield refusal(wrong, "they would be read as a pattern: rename the file", at=("path",))
-    elif PurePath(name).suffix and PurePath(name).suffix.lower() not in SOURCE_FILES:
-        listed = f"{', '.join(SOURCE_FILES[:-1])} or {SOURCE_FILES[-1]}"
-        yield refusal(f"must end in {listed}, {found}", at=("path",))
+    elif PurePath(name).suffix and not PurePath(name).name.lower().endswith(SOURCE_FILES):
+        yield refusal(f"must end in {A_SOURCE_FILE}, {found}", at=("path",))
 
 
 def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:
@@ -79,85 +81,12 @@ def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:
             )
 
 
-class OrderSpec(Document):
-    """Which of a person's rows is kept: the first in this order."""
-
-    order_by: Annotated[
-        tuple[fields.LineField, ...],
-        BeforeValidator(laws.a_list("columns", "as in [visit_date desc]")),
-        Field(json_schema_extra={"minItems": 1}),
-    ]
-    """Columns of the source, each with an optional `asc` (default) or `desc`."""
-
-    @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-        """No column orders twice."""
-        terms = data.get("order_by")
-        seen: set[str] = set()
-        for index, term in enumerate(terms if isinstance(terms, list) else ()):
-            column = order_term(term)[0].casefold() if isinstance(term, str) else ""
-            if column and column in seen:
-                yield refusal(f"orders by {show(term)} a second time", at=("order_by", index))
-            seen.add(column)
-
-
-def order_term(term: str) -> tuple[str, Literal["asc", "desc"]]:
-    """The column and the direction of a term of ``order_by``.
-
-    >>> order_term("visit_date DESC"), order_term("desc")
-    (('visit_date', 'desc'), ('desc', 'asc'))
-    """
-    words = term.strip().rsplit(maxsplit=1)
-    if len(words) == 2 and words[1].lower() == "desc":
-        return words[0], "desc"
-    if len(words) == 2 and words[1].lower() == "asc":
-        return words[0], "asc"
-    return term.strip(), "asc"
-
-
-class UnitSpec(Document):
-    """The privacy unit of a source, by a column: a person's key, or a key of rows."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["key"]}, {"required": ["row_key"]}]}
-    )
-
-    key: fields.OptionalLineField = None
-    """The column that names the person, who may have many rows: one is kept."""
-    row_key: fields.OptionalLineField = None
-    """The column that names the row, where one row is one person: it is unique."""
-    keep: OrderSpec | None = None
-    """Which of the person's rows is kept."""
-
-    @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-        """One of the two keys; of rows that are people none is chosen."""
-        if "key" in data and "row_key" in data:
-            remedy = "keep key where a person may have many rows, else row_key"
-            yield refusal("must not stand beside key", remedy, at=("row_key",), on_key=True)
-        elif "key" not in data and "row_key" not in data:
-            yield refusal("must have key or row_key, found neither", "as in {key: person_id}")
-        elif "row_key" in data and "keep" in data:
-            remedy = "name the person's column with key"
-            yield refusal("chooses among a person's rows", remedy, at=("keep",), on_key=True)
-
-
-def read_unit(found: object) -> object:
-    """`row`, or the mapping with the person's key."""
-    if found == "row" or isinstance(found, UnitSpec):
-        return found
-    if isinstance(found, dict):
-        return UnitSpec.model_validate(found)
-    wrong = f"must be row or a mapping with key, found {show(found)}"
-    raise refusal(wrong, "as in {key: person_id}")
-
-
 class SourceSpec(Document):
     """The table that is released from."""
 
     model_config = ConfigDict(json_schema_extra=_ONE_PLACE)
 
-    path: fields.OptionalLineField = None
+    path: fields.OptionalPathField = None
     """A Parquet or CSV file, relative to the policy file."""
     relation: fields.OptionalLineField = None
     """A table or view of the warehouse. A view is followed to its table, whose account pays."""
@@ -169,6 +98,8 @@ class SourceSpec(Document):
         dict[str, fields.ColumnTypeField], BeforeValidator(laws.a_mapping("column: type"))
     ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
     """The type a column is read as; what does not fit becomes NULL."""
+    csv: CsvSpec | None = None
+    """How a CSV file is read: its delimiter, encoding, numbers, dates and words."""
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -176,6 +107,11 @@ class SourceSpec(Document):
         yield from one_place(data)
         yield from one_file(data.get("path"))
         yield from column_names(data.get("columns"), ("columns",))
+        yield from _typed_key(_mapping(data.get("unit")), _mapping(data.get("columns")))
+        path = data.get("path")
+        if "csv" in data and not (isinstance(path, str) and is_csv(path)):
+            remedy = "remove it, or name a .csv, .tsv or .txt file in path"
+            yield refusal("is for a CSV file", remedy, at=("csv",), on_key=True)
 
     @classmethod
     def needs(cls, key: str) -> str:
@@ -196,9 +132,9 @@ class GuaranteeSpec(Document):
     """What the engine certifies, or refuses to."""
 
     epsilon: fields.EpsilonField
-    """ε: no chance of a release changes by more than a factor e^ε between neighbours."""
+    """ε: between neighbours P[S] ≤ e^ε · P'[S] + δ for every set S of releases."""
     delta: fields.DeltaField
-    """δ: but for a chance of at most this."""
+    """δ: the slack in it; no chance that something happens."""
     neighbours: fields.NeighboursField = "add_remove"
     """Tables that differ by one person more or less, or by one person replaced."""
 
@@ -208,7 +144,7 @@ class ReleaseSpec(Document):
 
     model_config = ConfigDict(json_schema_extra=_ONE_PLACE)
 
-    path: fields.OptionalLineField = None
+    path: fields.OptionalPathField = None
     """A file, relative to the policy file."""
     relation: fields.OptionalLineField = None
     """A table of the warehouse."""
@@ -255,6 +191,10 @@ class PolicyDocument(Document):
         dict[str, Recode], BeforeValidator(laws.a_mapping("column: recoding", _UNCOMMENT))
     ] = Field(json_schema_extra={"minProperties": 1})
     """Every released column and its recoding; a column not named is not released."""
+    filter: Annotated[
+        dict[str, FilterSpec], BeforeValidator(laws.a_mapping("column: condition", _UNCOMMENT))
+    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
+    """Who is released at all: what each column must hold in the one row that a person has."""
     public: Annotated[
         dict[str, fields.LineField], BeforeValidator(laws.a_mapping("relation: key"))
     ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
@@ -279,10 +219,13 @@ class PolicyDocument(Document):
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         """Column names that can be told apart, the count's among them; a place of its own."""
         yield from column_names(data.get("recode"), ("recode",))
+        yield from column_names(data.get("filter"), ("filter",))
+        yield from _filtered_constants(_mapping(data.get("filter")), _mapping(data.get("recode")))
         yield from chooses(data)
         source, release, recode = (
             _mapping(data.get(key)) for key in ("source", "release", "recode")
         )
+        yield from _kept_key(_mapping(source.get("unit")), recode)
         if release.get("as", "counts") == "counts":
             yield from _count_column(recode, release.get("count_as", "n"))
         for place in ("path", "relation"):
@@ -296,6 +239,29 @@ class PolicyDocument(Document):
 
 def _mapping(found: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
+
+
+def _filtered_constants(
+    conditions: Mapping[str, Any], recode: Mapping[str, Any]
+) -> Iterable[PydanticCustomError]:
+    """The law that a released name is no other column's: an engine could read the one for it."""
+    filtered = {str(column).casefold() for column in conditions}
+    for column, recoding in recode.items():
+        is_constant = isinstance(recoding, dict) and "constant" in recoding
+        if is_constant and str(column).casefold() in filtered:
+            wrong = "is a constant, and the name of a column of filter"
+            yield refusal(wrong, "give the constant another name", at=("recode", column))
+
+
+def _kept_key(unit: Mapping[str, Any], recode: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    """The law that nobody is a group of their own: such a release is empty whatever the data."""
+    for column, recoding in recode.items():
+        if recoding == "keep" and str(column).casefold() in _keys_of(unit):
+            yield refusal(
+                "is the key of source.unit, so that every group is one person and none is released",
+                "leave it out, or recode it",
+                at=("recode", column),
+            )
 
 
 def _count_column(recode: Iterable[str], count: object) -> Iterable[PydanticCustomError]:

@@ -14,7 +14,8 @@ from policy_engine.policy.reading import read_text
 def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
     """``problems`` with the line and column of the key each one names, in the file's order.
 
-    A path that the file does not have (any more) leaves its problem without a place.
+    A path that the file does not have (any more) leaves its problem without a place, and one that
+    has its place keeps it.
     """
     try:
         root, _ = tree.read_tree(read_text(file, "policy"), str(file))
@@ -22,7 +23,9 @@ def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
         return problems
     places = dict(_keys(root, ())) if root is not None else {}
     found = [
-        replace(p, line=place.line, column=place.column) if (place := places.get(p.path)) else p
+        replace(p, line=place.line, column=place.column)
+        if not p.line and (place := places.get(p.path))
+        else p
         for p in problems
     ]
     return tuple(sorted(found, key=lambda p: (p.line, p.column)))

@@ -18,10 +18,12 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from policy_engine.errors import UsageError
 from policy_engine.policy import fields, laws
 from policy_engine.policy.documents import Document
 from policy_engine.policy.environment import filled
 from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy.pins import IN_EACH_CHECKOUT
 from policy_engine.policy.reading import Reading, check, read_root, read_text
 from policy_engine.policy.scalars import EnvironmentText, show
 from policy_engine.policy.tree import Node
@@ -38,6 +40,7 @@ _OPENED = ("url", "database", "profile", "target", "profiles_dir")
 """What of a warehouse is of no use before it is opened."""
 ACCESS = ("public", "protected", "private")
 SECRETS = "policy_engine_salts"
+_BEGINS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class SigningSpec(Document):
@@ -112,6 +115,19 @@ class AccountSpec(Document):
             yield refusal(f"is missing, {given} is given", "a limit has both", at=(missing,))
 
 
+def _begins(found: object) -> str:
+    """The law of a pin."""
+    if isinstance(found, str) and (found == IN_EACH_CHECKOUT or _BEGINS.fullmatch(found)):
+        return found
+    law = f"sha256: and 64 hex digits, which the first release writes, or {IN_EACH_CHECKOUT}"
+    raise refusal(f"must be {law}, found {show(found)}")
+
+
+BeginsField = Annotated[
+    str, Ruled(_begins, {"type": "string", "pattern": f"^({_BEGINS.pattern}|{IN_EACH_CHECKOUT})$"})
+]
+
+
 class ProjectDocument(Document):
     """The project file as it is written."""
 
@@ -123,12 +139,17 @@ class ProjectDocument(Document):
     """The warehouse of commands that name none."""
     ledger: fields.LineField = LEDGER
     """A file of SQLite, or a `postgresql://` URL."""
+    ledger_begins: BeginsField = ""
+    """SHA-256 of the first record of the project's ledger, or `in_each_checkout`."""
     signing: SigningSpec = SigningSpec()
     sealing: SealingSpec = SealingSpec()
     dbt: DbtSpec = DbtSpec()
     accounts: Annotated[
         dict[str, AccountSpec], BeforeValidator(laws.a_mapping("account: limit"))
     ] = Field(default_factory=dict)
+    """The accounts that pay, by name; where one is listed there are no others."""
+    accounts_open: fields.FlagField = False
+    """Whether there may be accounts that are not listed: without a limit, they only add up."""
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -203,10 +224,12 @@ class Limit:
 class Project:
     """A project with every default filled in and every path relative to its directory.
 
-    ``accounts`` has None for an account without a limit. ``file`` is None where there is no
+    ``accounts`` has None for an account without a limit; ``accounts_open`` says that there may be
+    others, as there may be where none is listed. ``file`` is None where there is no
     project file. ``ledger`` is a file, or the URL of a database. With a ``signing_command``,
     ``public_key`` is its key and ``signing_key`` stays unused; without one, ``public_key`` stands
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
+    ``begins`` is ``ledger_begins``, empty where the project file has none.
     """
 
     directory: Path
@@ -220,9 +243,11 @@ class Project:
     sealing_key: Path = Path("sealing.pem")
     reviewers: tuple[Path, ...] = ()
     accounts: Mapping[str, Limit | None] = field(default_factory=dict)
+    accounts_open: bool = True
     dbt: Dbt = Dbt()
     file: Path | None = None
     missing: str = ""
+    begins: str = ""
 
     @property
     def ledger_name(self) -> str:
@@ -237,21 +262,46 @@ class Project:
         return self.directory / WITNESS
 
     @property
+    def pin(self) -> str:
+        """The SHA-256 that the ledger's first record must have; empty where none is stated."""
+        return "" if self.begins == IN_EACH_CHECKOUT else self.begins
+
+    @property
     def warehouse(self) -> Warehouse:
         """The default warehouse."""
         return self.warehouses[self.default]
 
 
 def find_project(start: str | Path) -> Path | None:
-    """The project file in a directory or the nearest one above it, else None."""
+    """The project file in a directory or the nearest one above it, else None.
+
+    It chooses the ledger, and may name a command that signs. So it must be yours, root's, or of
+    whose folder you stand in: another user's, above you, would run as you.
+
+    Raises UsageError.
+    """
     directory = Path(start).resolve()
+    standing = next(each for each in (directory, *directory.parents) if each.exists())
     for folder in (directory, *directory.parents):
+        file = folder / PROJECT_FILE
         try:
-            if (folder / PROJECT_FILE).is_file():
-                return folder / PROJECT_FILE
+            if not file.is_file():
+                continue
+            trusted = {os.geteuid(), 0, _owner(standing)} if hasattr(os, "geteuid") else None
+            owner = _owner(file)
         except OSError:
             continue
+        if trusted is not None and owner not in trusted:
+            raise UsageError(
+                f"{file} belongs to another user (uid {owner}), and would choose the ledger and who"
+                f" signs: write a {PROJECT_FILE} of your own in {directory}"
+            )
+        return file
     return None
+
+
+def _owner(path: Path) -> int:
+    return path.stat().st_uid
 
 
 def default_project(directory: str | Path) -> Project:
@@ -358,8 +408,10 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         warehouses=warehouses,
         default=document.default or next(iter(warehouses)),
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},
+        accounts_open=document.accounts_open or not document.accounts,
         dbt=Dbt(dbt.release_targets, dbt.group, dbt.access, dbt.secrets),
         file=file,
+        begins=document.ledger_begins,
     )
 
 

@@ -90,7 +90,7 @@ def _ascending(cuts: list[Any]) -> Iterable[PydanticCustomError]:
 class HierarchySpec(Document):
     """A level of a public hierarchy in a CSV file."""
 
-    hierarchy: fields.LineField
+    hierarchy: fields.PathField
     """The file, relative to the policy file: `value;level 1;level 2…` with no heading."""
     level: fields.LevelField
     """The column that is released; 1 is the one after the value."""

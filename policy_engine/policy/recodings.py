@@ -75,3 +75,26 @@ class Constant:
 
 
 Recoding = Keep | Bins | Lookup | Prefix | Truncate | Round | Constant
+
+
+def labels(recoding: Recoding, declared: str | None = None) -> int | None:
+    """How many values a recoding can give at most, NULL being one; None: it does not tell.
+
+    ``declared`` is the type that a policy reads the column as, if it says one.
+
+    >>> labels(Bins((Decimal(18),), ("<18", ">=18"))), labels(Constant("*")), labels(Keep())
+    (3, 1, None)
+    >>> labels(Lookup((("a", "x"), ("b", "x")), other="other")), labels(Keep(), "boolean")
+    (3, 3)
+    """
+    match recoding:
+        case Bins():
+            return len({*recoding.labels, None})
+        case Lookup():
+            return len({*(label for _, label in recoding.table), recoding.other, None})
+        case Constant():
+            return 1
+        case Keep() if declared == "boolean":
+            return len((False, True, None))
+        case _:
+            return None

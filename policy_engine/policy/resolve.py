@@ -9,18 +9,20 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
+from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.errors import InternalError, UsageError
 from policy_engine.policy.auto import (
-    NATIVE_GRAIN,
     Choice,
     Guarantee,
     effective_rate,
     solve_auto,
 )
 from policy_engine.policy.canonical import digest
+from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
+from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.models import PolicyDocument, SourceSpec, order_term
+from policy_engine.policy.models import PolicyDocument, SourceSpec
 from policy_engine.policy.recode_models import (
     BinsSpec,
     HierarchySpec,
@@ -41,6 +43,7 @@ from policy_engine.policy.recodings import (
     Truncate,
 )
 from policy_engine.policy.scalars import show
+from policy_engine.policy.unit_models import OrderSpec, order_term
 
 Direction = Literal["asc", "desc"]
 
@@ -50,7 +53,7 @@ class Source:
     """The table released from: ``path`` or ``relation``, the other is None.
 
     ``key`` is None where one row is one person and has no key of its own; with a key, ``unique``
-    says so. ``order_by`` is empty where no order is named.
+    says so. ``order_by`` is empty where no order is named: of a person's rows one is drawn then.
     """
 
     path: str | None
@@ -60,11 +63,22 @@ class Source:
     sampled_at: Decimal = Decimal(1)
     columns: tuple[tuple[str, ColumnType], ...] = ()
     unique: bool = False
+    csv: CsvSpec | None = None
 
     @property
     def text(self) -> str:
         """The path or the relation as it is written."""
         return self.path or self.relation or ""
+
+    @property
+    def has_many_rows(self) -> bool:
+        """Whether a person may have many rows, of which one is kept."""
+        return self.key is not None and not self.unique
+
+    @property
+    def draws_a_row(self) -> bool:
+        """Whether one of a person's rows is drawn by a keyed hash: ``keep: any``."""
+        return self.has_many_rows and not self.order_by
 
 
 @dataclass(frozen=True)
@@ -91,8 +105,9 @@ class Release:
 class Policy:
     """A policy with nothing left open: every default filled in, every ``auto`` solved.
 
-    ``recodings`` has every released column in the file's order. ``digest`` covers the document
-    and its hierarchy files. ``budget`` is the source's own text where none is declared.
+    ``recodings`` has every released column in the file's order, ``filter`` its columns by their
+    names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
+    text where none is declared.
     """
 
     name: str
@@ -113,6 +128,7 @@ class Policy:
     declared_k_auto: bool = False
     declared_rate_auto: bool = False
     declared_budget: bool = True
+    filter: tuple[tuple[str, FilterSpec], ...] = ()
 
     @property
     def source_path(self) -> Path | None:
@@ -199,6 +215,7 @@ def resolve(
         declared_k_auto=declared_k is None,
         declared_rate_auto=declared_rate is None,
         declared_budget=document.budget is not None,
+        filter=tuple(sorted(document.filter.items())),
     )
 
 
@@ -211,9 +228,12 @@ def resolve_source(source: SourceSpec) -> Source:
         relation=source.relation,
         key=None if unit is None else unit.key or unit.row_key,
         unique=unit is not None and unit.row_key is not None,
-        order_by=() if keep is None else tuple(order_term(term) for term in keep.order_by),
+        order_by=tuple(order_term(term) for term in keep.order_by)
+        if isinstance(keep, OrderSpec)
+        else (),
         sampled_at=source.sampled_at,
         columns=tuple(source.columns.items()),
+        csv=source.csv,
     )
 
 

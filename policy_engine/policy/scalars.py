@@ -107,6 +107,15 @@ def as_text(value: Scalar) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things, one of which is called ``noun``.
+
+    >>> counted(1, "row"), counted(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def show(value: object) -> str:
     """What a message says was found; never a secret, never more than a line.
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of the policy file, made from the models.
+"""The JSON Schemas of the policy file and of the project file, made from the models.
 
 ``python -m policy_engine.policy.schema > policy_engine/policy/schemas/v1.json`` writes it anew.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.policy.models import PolicyDocument
+from policy_engine.policy.project import ProjectDocument
 
 _LEFT_OUT = (
     "path",
@@ -22,7 +23,15 @@ _LEFT_OUT = (
     "people",
     "groups",
     "deprecated",
+    "csv",
+    "delimiter",
+    "escape",
+    "header",
+    "comment",
+    "thousands",
 )
+_HEAD = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+_FROM_THE_ENVIRONMENT = {"type": "string", "pattern": r"\{\{ *env_var\("}
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "v1.json"
 
 
@@ -35,9 +44,25 @@ def json_schema() -> dict[str, Any]:
     >>> json_schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    made = PolicyDocument.model_json_schema(by_alias=True)
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return {**head, **_tidied(made)}
+    return {**_HEAD, **_tidied(PolicyDocument.model_json_schema(by_alias=True))}
+
+
+def project_schema() -> dict[str, Any]:
+    """The JSON Schema of the project file, `policy-engine.yaml`; as wide as the policy's is.
+
+    >>> sorted(project_schema()["properties"])[:2]
+    ['accounts', 'accounts_open']
+    """
+    made = ProjectDocument.model_json_schema(by_alias=True)
+    for model in (made, *made["$defs"].values()):
+        for field in model["properties"].values():
+            field.pop("title", None)
+            if not field.get("default") or "$ref" in field:
+                field.pop("default", None)
+            if "enum" in field or field.get("type") == "string":
+                law = {key: field.pop(key) for key in ("enum", "type", "pattern") if key in field}
+                field["anyOf"] = [law, _FROM_THE_ENVIRONMENT]
+    return {**_HEAD, **made}
 
 
 def _tidied(made: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +72,9 @@ def _tidied(made: dict[str, Any]) -> dict[str, Any]:
             field.pop("title", None)
             if key in _LEFT_OUT:
                 field.pop("default", None)
-            if key in ("keep", "auto"):
+            if key == "keep":
+                field["anyOf"] = [way for way in field["anyOf"] if way != {"type": "null"}]
+            elif key in ("auto", "csv"):
                 field["$ref"] = field.pop("anyOf")[0]["$ref"]
         if "sampled_at" in model["properties"]:
             model["properties"]["sampled_at"]["default"] = 1
@@ -58,7 +85,12 @@ def _tidied(made: dict[str, Any]) -> dict[str, Any]:
 
 def schema_text() -> str:
     """The text of the shipped file."""
-    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return text_of(json_schema())
+
+
+def text_of(schema: dict[str, Any]) -> str:
+    """A schema as it stands in a file."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":  # pragma: no cover - run in a process of its own by its test

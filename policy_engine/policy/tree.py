@@ -23,6 +23,8 @@ from policy_engine.policy.scalars import Scalar, as_text, plain_scalar, shortene
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20
+_LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+_IS_READ = re.compile(r"\s*[^\s#]")
 
 Path = tuple[str | int, ...]
 
@@ -140,7 +142,7 @@ def _events(text: str) -> Iterator[ev.Event]:
         except StopIteration:
             return
         except MarkedYAMLError as error:
-            raise _not_yaml(error, last) from None
+            raise _not_yaml(error, last, text) from None
         except ReaderError as error:
             before = text[: error.position]
             place = Position(before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
@@ -152,16 +154,32 @@ def _events(text: str) -> Iterator[ev.Event]:
         yield event
 
 
-def _not_yaml(error: MarkedYAMLError, last: Position) -> Unreadable:
+def _not_yaml(error: MarkedYAMLError, last: Position, text: str) -> Unreadable:
     """The parser's complaint in one line, with a remedy for the commonest mistakes."""
     place = last if error.problem_mark is None else _position(error.problem_mark)
     problem = " ".join(str(error.problem).split())
     remedy = ""
     if "'\\t'" in problem:
         remedy = "indent with spaces, not tabs"
+    elif indents := _other_indent(problem, place, text):
+        problem, remedy = indents, "the keys of one mapping have the same indent"
     elif "cannot start any token" in problem or "not allowed here" in problem:
         remedy = "put text that holds special characters in quotes"
     return Unreadable(place, f"not YAML: {problem}", remedy)
+
+
+def _other_indent(problem: str, place: Position, text: str) -> str:
+    """That a line begins elsewhere than the one above, where that is what is wrong; else empty."""
+    *above, line = _LINE_END.split(text)[: place.line]
+    number, before = next(
+        ((n, each) for n, each in reversed([*enumerate(above, 1)]) if _IS_READ.match(each)), (0, "")
+    )
+    deep, other = (len(each) - len(each.lstrip(" ")) for each in (line, before))
+    # A colon that is the line's first stands behind a key, and one behind it is part of a text.
+    is_key = "not allowed here" in problem and ": " not in line[: place.column - 1]
+    if not number or deep == other or not (is_key or "<block mapping start>" in problem):
+        return ""
+    return f"this line is indented by {deep}, and line {number} above it by {other}"
 
 
 def _position(mark: object) -> Position:

@@ -7,14 +7,26 @@ from sqlglot import exp
 from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.evaluation import BYTEWISE, canonical
 from policy_engine.expressions.row_laws import cannot_fail
-from policy_engine.expressions.value_map import can_both_hold
+from policy_engine.expressions.value_map import can_both_hold, point_of
 from policy_engine.expressions.values import Kind, Value
-from policy_engine.relations.shape import Relation, Stage
+from policy_engine.relations.shape import Condition, Relation, Stage
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.node_laws import reads_one_relation
 
 _MOST_PAIRS = 2000
 """Each condition of a part is compared with each of the other side's."""
+
+
+def condition_of(node: exp.Expr, rows: Relation) -> Condition:
+    """``node`` as a condition over the columns of the source of ``rows``."""
+    columns = frozenset(column.name for column in node.find_all(exp.Column))
+    return Condition(node, columns, point_of(node, *_kinds(rows)))
+
+
+def _kinds(rows: Relation) -> tuple[dict[str, str | None], set[str]]:
+    """The types of the source's columns, and those that compare text their own way."""
+    kinds = {name: value.type for name, value in rows.base.items()}
+    return kinds, {name for name, value in rows.base.items() if value.collated}
 
 
 def _size(rows: Relation) -> int:
@@ -36,10 +48,8 @@ def united(
         notes.judge(reads_one_relation.broken_by(found), query)
         return None
     pairs = zip(left.columns.items(), right.columns.values(), strict=True)
-    inputs = frozenset(
-        column.name for part in (*left.parts, *right.parts) for each in part
-        for column in each.find_all(exp.Column)
-    )  # fmt: skip
+    of_parts = (each.columns for part in (*left.parts, *right.parts) for each in part)
+    inputs: frozenset[str] = frozenset().union(*of_parts)
     return left.but(
         columns={name: _either(one, other, inputs, query, notes) for (name, one), other in pairs},
         names=frozenset(),
@@ -73,10 +83,15 @@ def _difference(left: Relation, right: Relation) -> str | None:
 
 def _are_apart(left: Relation, right: Relation, notes: Notes) -> bool:
     """Whether no row of the source is in both."""
-    kinds = {name: value.type for name, value in left.base.items()}
-    collated = {name for name, value in left.base.items() if value.collated}
+    kinds, collated = _kinds(left)
+
+    def exclude(one: Condition, other: Condition) -> bool:
+        if one.point is not None and other.point is not None and one.point[:2] == other.point[:2]:
+            return one.point != other.point
+        return not can_both_hold(one.node, other.node, kinds, collated)
+
     apart = all(
-        any(not can_both_hold(a, b, kinds, collated) for a in one for b in other)
+        any(exclude(a, b) for a in one for b in other)
         for one in left.parts
         for other in right.parts
     )

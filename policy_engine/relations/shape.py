@@ -13,13 +13,11 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from policy_engine.expressions.value_map import Entry, value_map
+from policy_engine.expressions.value_map import Entry, Point, value_map
 from policy_engine.expressions.values import Value
 from policy_engine.policy.recodings import Recoding
 
 _LOADED = "temp.main."
-ROW_UNIT = "row"
-"""The privacy unit where one row is one person."""
 
 
 class Stage(Enum):
@@ -54,6 +52,8 @@ class Term:
 class Rank:
     """A row_number() per unit; ``total`` if no two rows of a person can tie.
 
+    ``drawn``: it is by a keyed hash of the number that the order gives.
+
     Rows that tie have the same values of the columns ``apart``, and of those ``perhaps`` unless one
     is a float or a text under a collation.
     """
@@ -64,6 +64,7 @@ class Rank:
     text: str
     apart: frozenset[str] = frozenset()
     perhaps: frozenset[str] = frozenset()
+    drawn: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,15 @@ class Lookup:
     by: str  # what its key was compared with
     types: Mapping[str, str] | None
     inputs: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """A condition of a part: its columns, and the value that it asks of one, if it is no more."""
+
+    node: exp.Expr
+    columns: frozenset[str]
+    point: Point | None
 
 
 @dataclass(frozen=True)
@@ -97,7 +107,7 @@ class Relation:
     sample: Sample | None = None
     rank: Rank | None = None
     one_row: bool = False  # the rank was filtered to 1
-    parts: tuple[tuple[exp.Expr, ...], ...] = ((),)  # conditions of each part of a union
+    parts: tuple[tuple[Condition, ...], ...] = ((),)  # conditions of each part of a union
     filtered: bool = False
     keys: tuple[str, ...] = ()
     k: int | None = None
@@ -163,6 +173,7 @@ class ReleaseShape:
     target: str | None
     hidden: tuple[str, ...]
     rank_order: tuple[Term, ...]
+    draws_a_row: bool
     one_row: bool
     filtered: bool
     order: tuple[Term, ...]

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import plain
+from policy_engine.expressions.datatypes import TEXT, plain
 from policy_engine.expressions.row_laws import names_one_column
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.scope import ROW_NUMBERS
@@ -153,7 +153,9 @@ class Sources:
         reading = READINGS.get(self.dialect)
         if reading is None or plain(kind) not in reading.excludes:
             return kind
-        return f"OTHER {plain(kind)} COLLATE {self.dialect}"
+        # A text is one where the engine's form says how it is compared; until then it is collated.
+        known = plain(kind) == TEXT and reading.bytewise is not None
+        return f"{'' if known else 'OTHER '}{plain(kind)} COLLATE {self.dialect}"
 
     def _relation(self, name: str, node: exp.Table, number: str | None, notes: Notes) -> Relation:
         types = self.schema.columns(name)

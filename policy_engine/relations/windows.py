@@ -91,9 +91,10 @@ def first_of(condition: exp.Expr) -> exp.Expr | None:
 
 
 def is_first_row(condition: exp.Expr, rows: Relation) -> bool:
-    """Whether a condition keeps the first of each person's rows: ``rn = 1``."""
+    """Whether a condition keeps the first of each person's rows: ``rn = 1``, of the last number."""
     value = lookup(first_of(condition), rows)
-    return value is not None and value.kind is Kind.RANK
+    number = rows.rank is not None and value is not None and value.key == rows.rank.text
+    return number and value is not None and value.kind is Kind.RANK
 
 
 def read_repeat(node: exp.Explode, rows: Relation, notes: Notes) -> Relation:

@@ -13,10 +13,11 @@ from itertools import islice
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.tokenizer_core import Token
 
 from policy_engine.errors import UsageError
 from policy_engine.syntax.findings import Breach, Notes
-from policy_engine.syntax.lexing import KERNEL, lexical_oddity, without_hints
+from policy_engine.syntax.lexing import KERNEL, lexical_oddity, tokens_of, without_hints
 from policy_engine.syntax.node_laws import (
     asks_no_query,
     is_in_the_grammar,
@@ -156,12 +157,13 @@ def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
     """
     reader, reading = dialect_named(dialect), READINGS.get(dialect)
     text = without_hints(text) if reading is None else text
-    odd = lexical_oddity(text, reader.tokenizer(), reading.lexicon if reading else KERNEL)
+    tokens = tokens_of(text, reader.tokenizer())
+    odd = lexical_oddity(text, tokens, reading.lexicon if reading else KERNEL)
     if odd is not None:
         notes.judge(is_in_the_grammar.broken_by(odd[0]), odd[1])
         return None
     try:
-        parsed = _parsed(text, reader)
+        parsed = _parsed(tokens, text, reader)
     except Exception:  # the parser raises more than errors of its own where a text is odd
         parsed = []
     # A comment behind the last semicolon is an empty statement.
@@ -174,17 +176,29 @@ def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
     broken = ((breach, node) for node in statement.walk() for breach in _breaches(node))
     for breach, node in islice(broken, _MOST_FINDINGS):
         notes.judge(breach, node)
+    for node in statement.find_all(exp.In):
+        _as_one_value(node)
     return statement
 
 
-def _parsed(text: str, reader: Dialect) -> list[exp.Expr | None]:
+def _as_one_value(node: exp.In) -> None:
+    """Make a list of plain literals one value, for no pass has anything to look at in each.
+
+    What is a tuple is neither walked nor copied by the parser's nodes: it is shared.
+    """
+    listed = node.expressions
+    if listed and all(type(part) is exp.Literal for part in listed):
+        node.args["expressions"] = tuple(listed)
+
+
+def _parsed(tokens: list[Token], text: str, reader: Dialect) -> list[exp.Expr | None]:
     """What the parser makes of a text, but for ORDER BY ALL.
 
     For that it takes whatever is named so as well: a column "ALL", the text of lower('all').
     DuckDB's alone is certain: elsewhere a column of that name may come first.
     """
     has_all, reader.SUPPORTS_ORDER_BY_ALL = isinstance(reader, DuckDB), False
-    parsed = reader.parse(text)
+    parsed = reader.parser().parse(tokens, text)
     for statement in parsed if has_all else ():
         for term in list(statement.find_all(exp.Ordered)) if statement is not None else ():
             if _is_all(term.this):

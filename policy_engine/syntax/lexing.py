@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token
 from sqlglot.tokens import Tokenizer as SqlglotTokenizer
 
 from policy_engine.syntax.positions import Position
@@ -84,20 +85,31 @@ def without_hints(text: str) -> str:
     )
 
 
+def tokens_of(text: str, tokenizer: SqlglotTokenizer) -> list[Token]:
+    """The parser's own tokens of a text; none where it finds no end of one."""
+    try:
+        return tokenizer.tokenize(text)
+    except SqlglotError:
+        return []
+
+
 def lexical_oddity(
-    text: str, tokenizer: SqlglotTokenizer, lexicon: Lexicon = KERNEL
+    text: str, tokens: list[Token], lexicon: Lexicon = KERNEL
 ) -> tuple[str, Position] | None:
-    """The first place where readers of ``text`` could disagree, and what stands there."""
+    """The first place where readers of ``text`` could disagree, and what stands there.
+
+    ``tokens`` are the parser's: they must cut the text as the kernel does.
+    """
     spoken: list[str] = []
-    read = lexicon.token
+    read, unread = lexicon.token, lexicon.unread.split()
     offset, touching = 0, ""
     while offset < len(text):
         match = read.match(text, offset)
         if match is None:
             return f"the character {text[offset]!r} outside quotes", _place(text, offset)
         kind, token = match.lastgroup or "", match.group()
-        odd = _oddity(kind, token, touching, spoken[-2:])
-        if kind == "word" and token.lower() in lexicon.unread.split():
+        odd = _oddity(kind, token, touching, spoken[-2:]) if kind != "space" else None
+        if kind == "word" and token.lower() in unread:
             odd = f"the word {token}"
         if odd:
             return odd, _place(text, offset)
@@ -106,7 +118,7 @@ def lexical_oddity(
             spoken.append(token)
     if spoken.count("[") > _MOST_BRACKETS:
         return f"more than {_MOST_BRACKETS} brackets", (1, 1)
-    if "".join(spoken) != _as_tokenized(text, tokenizer):
+    if "".join(spoken) != _as_tokenized(text, tokens):
         return "text that two parsers cut differently", (1, 1)
     return None
 
@@ -136,12 +148,8 @@ def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | No
     return "a NUL character" if "\x00" in token else None
 
 
-def _as_tokenized(text: str, tokenizer: SqlglotTokenizer) -> str | None:
+def _as_tokenized(text: str, tokens: list[Token]) -> str:
     """What the parser's own tokenizer leaves of a text: all but comments and white space."""
-    try:
-        tokens = tokenizer.tokenize(text)
-    except SqlglotError:
-        return None
     pieces = (text[token.start : token.end + 1] for token in tokens)
     # GROUP BY is one token, with the space in it.
     return "".join(p if p and p[0] in "'\"`[" else "".join(p.split()) for p in pieces)

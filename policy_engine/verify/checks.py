@@ -10,14 +10,16 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
+from policy_engine.accounting.domain import in_text
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import written
 from policy_engine.expressions.value_map import value_map
+from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.policy.recodings import Keep, Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.relations.ordering import is_sorted
 from policy_engine.relations.scope import ROW_NUMBERS
-from policy_engine.relations.shape import ROW_UNIT, ColumnShape, ReleaseShape, Term
+from policy_engine.relations.shape import ColumnShape, ReleaseShape, Term
 from policy_engine.syntax.findings import Breach, findings_of, law
 from policy_engine.syntax.names import dotted, fold
 from policy_engine.verify.sampling import SAMPLE_BITS
@@ -57,13 +59,12 @@ def _is_named(name: str, wanted: str) -> bool:
 def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """The sampled unit must be the policy's unit: who is sampled is who is protected [mechanism 1].
 
-    Sample by source.unit, and keep one row of it in the order of keep.order_by.
+    Sample by source.unit, and keep one row of it as unit.keep says.
     """
     wanted = fold(policy.source.key or ROW_UNIT)
     if shape.unit != wanted:
         return f"the unit {shape.unit}"
-    many = policy.source.key is not None and not policy.source.unique
-    if many and not shape.one_row:
+    if policy.source.has_many_rows and not shape.one_row:
         return f"several rows a {shape.unit}"
     order = tuple(Term(fold(name), way == "desc") for name, way in policy.source.order_by)
     # Behind the policy's order, what tells a person's own rows apart, as far as a release can tell.
@@ -73,6 +74,11 @@ def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     read = {name for column in shape.columns for name in column.inputs}
     # Who tells rows apart at all tells them apart in all that is read.
     settled = not last or named & ROW_NUMBERS or read <= named | {wanted}
+    # Where all of a person's rows are alike in what is read there is nothing to draw.
+    alike = policy.source.draws_a_row and read <= {wanted}
+    if shape.draws_a_row != policy.source.draws_a_row and not alike:
+        how = "drawn by a keyed hash" if shape.draws_a_row else "chosen by an order"
+        return f"one row a {shape.unit} {how}"
     if (
         shape.rank_order[: len(order)] != order
         or any(t.name not in apart for t in last)
@@ -80,6 +86,8 @@ def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     ):
         chosen = ", ".join(term.name for term in shape.rank_order) or "nothing"
         return f"one row a {shape.unit} chosen by {chosen}"
+    if policy.filter:
+        return "SQL beside a policy with a filter, whose text is certified as it is printed alone"
     return "a filter that the policy does not have" if shape.filtered else None
 
 
@@ -160,17 +168,16 @@ def _is_guard(read_as: str | None, declared: str | None) -> bool:
 
 @law("V27")
 def target_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
-    """The target and form must be the policy's.
+    """The target, where the text makes a table, and the form must be the policy's.
 
     Write to release.relation, as release.as says.
     """
     if shape.form != policy.release.form:
         return f"the form {shape.form}"
-    wanted = policy.release.relation
-    if wanted is None:
-        return shape.target
-    found = shape.target or "no table"
-    return None if _is_named(found, fold(wanted)) else found
+    wanted, found = policy.release.relation, shape.target
+    if found is None:
+        return None  # the envelope, if there is one, is the warehouse's
+    return None if wanted is not None and _is_named(found, fold(wanted)) else found
 
 
 @law("V29")
@@ -179,7 +186,11 @@ def guarantee_is_met(delta: Decimal, promised: Decimal, epsilon: Decimal) -> str
 
     Find a k and a rate that do with 'policy-engine calibrate'.
     """
-    return f"δ = {delta}, promised {promised} at ε = {epsilon}" if delta > promised else None
+    return (
+        f"δ = {in_text(delta)}, promised {in_text(promised)} at ε = {in_text(epsilon)}"
+        if delta > promised
+        else None
+    )
 
 
 def _order(shape: ReleaseShape, policy: Policy) -> Breach | None:

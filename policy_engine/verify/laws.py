@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from policy_engine.relations.rates import grain_of
-from policy_engine.relations.shape import ROW_UNIT, Relation, Sample
+from policy_engine.accounting.rates import grain_of
+from policy_engine.kernel.assumptions import ROW_UNIT
+from policy_engine.relations.shape import Relation, Sample
 from policy_engine.syntax.findings import law
 from policy_engine.syntax.names import fold
 

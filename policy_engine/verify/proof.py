@@ -10,23 +10,9 @@ from policy_engine.errors import Finding
 from policy_engine.expressions.evaluation import BYTEWISE
 from policy_engine.expressions.recodes import read_recoding
 from policy_engine.expressions.values import Kind, Value
-from policy_engine.relations.assumptions import (
-    APART,
-    BUILT_INS,
-    TIES,
-    UNORDERED,
-    is_a_person,
-    of_its_sample,
-    of_its_texts,
-)
-from policy_engine.relations.shape import (
-    ROW_UNIT,
-    ColumnShape,
-    Rank,
-    Relation,
-    ReleaseShape,
-    Stage,
-)
+from policy_engine.kernel.assumptions import ROW_UNIT, is_a_person, is_unique, of_its_sample
+from policy_engine.relations.assumptions import APART, BUILT_INS, TIES, UNORDERED, of_its_texts
+from policy_engine.relations.shape import ColumnShape, Rank, Relation, ReleaseShape, Stage
 from policy_engine.relations.sources import Sources
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.grammar import read_statement
@@ -135,6 +121,7 @@ def _shape(rows: Relation, target: str | None, replaces: bool) -> ReleaseShape:
         target=target,
         hidden=tuple(key for key in rows.keys if key not in seen),
         rank_order=rank.order if rank is not None else (),
+        draws_a_row=rank is not None and rank.drawn,
         one_row=rows.one_row,
         filtered=rows.filtered,
         order=rows.order,
@@ -171,7 +158,7 @@ def _assume(shape: ReleaseShape, rows: Relation, dialect: str, notes: Notes) -> 
     if shape.unit == ROW_UNIT:
         notes.assume(is_a_person(shape.unit, shape.source))
     elif not shape.one_row and not (shape.unit in rows.base and rows.base[shape.unit].unique):
-        notes.assume(f"{shape.unit} is unique in {shape.source}")
+        notes.assume(is_unique(shape.unit, shape.source))
     elif rows.rank is not None:
         notes.assumed.update(_ties(rows.rank, shape, rows))
     if not shape.ordered:

@@ -15,9 +15,10 @@ from sqlglot import exp
 from policy_engine.expressions.evaluation import evaluate, folded
 from policy_engine.expressions.row_laws import names_one_column
 from policy_engine.expressions.values import Kind, Value
+from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.relations.joins import joined
 from policy_engine.relations.ordering import read_order
-from policy_engine.relations.parts import united
+from policy_engine.relations.parts import condition_of, united
 from policy_engine.relations.regrouping import regrouped
 from policy_engine.relations.scope import lookup, resolver
 from policy_engine.relations.select_list import (
@@ -33,7 +34,7 @@ from policy_engine.relations.select_list import (
     star_of,
     unalias,
 )
-from policy_engine.relations.shape import ROW_UNIT, Relation, Sample, Stage
+from policy_engine.relations.shape import Relation, Sample, Stage
 from policy_engine.relations.sources import Sources
 from policy_engine.relations.windows import (
     first_of,
@@ -52,6 +53,7 @@ from policy_engine.syntax.node_laws import (
     reads_a_table,
     reason,
 )
+from policy_engine.verify.choosing import read_choice
 from policy_engine.verify.groups import Grouping
 from policy_engine.verify.laws import (
     counts_units,
@@ -98,7 +100,7 @@ class Reader:
         rows = self._where(query, self._tablesample(query, rows), scope)
         if query.args.get("group") or any(aggregates(item) for item in query.expressions):
             return self._group(query, rows)
-        return self._project(query, self._qualify(query, rows))
+        return self._project(query, self._qualify(query, rows, scope), scope)
 
     # WITH and FROM: the relation that is read
 
@@ -237,10 +239,11 @@ class Reader:
         held = self._evaluate(predicate, rows, condition=True).expression
         parts = rows.parts
         if held is not None:
-            parts = tuple((*part, folded(held)) for part in parts)
+            condition = condition_of(folded(held), rows)
+            parts = tuple((*part, condition) for part in parts)
         return rows.but(filtered=True, parts=parts)
 
-    def _qualify(self, query: exp.Select, rows: Relation) -> Relation:
+    def _qualify(self, query: exp.Select, rows: Relation, scope: Scope) -> Relation:
         """QUALIFY may keep the first of each person's rows, and nothing else."""
         clause = query.args.get("qualify")
         if clause is None:
@@ -250,8 +253,13 @@ class Reader:
             if not isinstance(rank, exp.Window):
                 self._notes.judge(keeps_every_row(clause), condition)
                 continue
-            rows = read_rank(rank, rows, self._notes).but(one_row=True)
+            rows = self._numbered(rank, rows, scope).but(one_row=True)
         return rows
+
+    def _numbered(self, node: exp.Window, rows: Relation, scope: Scope) -> Relation:
+        """``rows`` with their numbers among their person's, by an order or by a keyed hash."""
+        drawn = read_choice(node, rows, scope, self._notes)
+        return drawn or read_rank(node, rows, self._notes)
 
     def _passing(self, conditions: list[exp.Expr], rows: Relation) -> Relation:
         """WHERE over counted groups: the threshold, and conditions beside it."""
@@ -288,7 +296,7 @@ class Reader:
         resolve = resolver(rows, self._notes, aliases)
         return evaluate(node, resolve, self._notes, total=total, condition=condition)
 
-    def _project(self, query: exp.Select, rows: Relation) -> Relation:
+    def _project(self, query: exp.Select, rows: Relation, scope: Scope) -> Relation:
         if query.args.get("having"):
             found = has_threshold(None, "HAVING without groups")
             self._notes.judge(found, query.args["having"])
@@ -301,8 +309,9 @@ class Reader:
                     self._add(columns, name, value, item)
                 is_open = is_open or rows.open
             elif isinstance(node, exp.Window) and rows.stage is not Stage.RELEASED:
-                rows = read_rank(node, rows, self._notes)
-                self._add(columns, output_name(item), Value(Kind.RANK), item)
+                rows = self._numbered(node, rows, scope)
+                number = Value(Kind.RANK, key=rows.rank.text if rows.rank is not None else None)
+                self._add(columns, output_name(item), number, item)
             elif isinstance(node, exp.Explode):
                 rows = read_repeat(node, rows, self._notes)
                 self._add(columns, output_name(item), Value(Kind.DERIVED), item)

@@ -26,9 +26,10 @@ from policy_engine.expressions.row_laws import (
     names_one_column,
 )
 from policy_engine.expressions.values import Kind
-from policy_engine.relations.assumptions import WAITS, is_a_key
+from policy_engine.kernel.assumptions import ROW_UNIT, WAITS
+from policy_engine.relations.assumptions import is_a_key
 from policy_engine.relations.scope import assume_a_column, lookup
-from policy_engine.relations.shape import ROW_UNIT, Relation, Sample
+from policy_engine.relations.shape import Relation, Sample
 from policy_engine.relations.side_tables import (
     check_secrets,
     is_bound_secret,
@@ -168,7 +169,7 @@ def _read_keyed(
     queries: Collection[str],
     notes: Notes,
 ) -> Sample:
-    parts = _concatenated(hashed.this)
+    parts = concatenated(hashed.this)
     if rate is None:
         return Sample("keyed", fault="a bound that is not lower-case hex")
     if len(parts) != 3 or not parts[1].is_string or parts[1].name != _SEPARATOR:
@@ -196,10 +197,11 @@ def _read_keyed(
     return Sample("keyed", rate, unit, canonical(hashed) if named else "")
 
 
-def _concatenated(node: exp.Expr) -> list[exp.Expr]:
+def concatenated(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of a concatenation, in their order."""
     node = bare(node)
     if isinstance(node, exp.DPipe):
-        return [*_concatenated(node.this), *_concatenated(node.expression)]
+        return [*concatenated(node.this), *concatenated(node.expression)]
     return [bare(part) for part in node.expressions] if isinstance(node, exp.Concat) else [node]
 
 

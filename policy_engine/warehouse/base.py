@@ -59,14 +59,16 @@ class Warehouse(Protocol):
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
         *,
         replace: bool,
     ) -> None:
-        """Run a certified text that creates ``target``, and comment it: both stand, or neither.
+        """Make the table ``target`` of a certified query, and comment it: both stand, or neither.
+
+        The query stands unedited in an envelope of the warehouse's.
 
         ``attest`` is called last before they stand, and sees the table; if it raises, what stood
         before stands. ``replace`` allows for a table of that name, and its rights are kept.

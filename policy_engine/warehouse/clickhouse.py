@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.clickhouse import SALT
 from policy_engine.errors import WarehouseError
@@ -255,7 +256,7 @@ class ClickHouseWarehouse(ServerWarehouse):
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
@@ -265,12 +266,9 @@ class ClickHouseWarehouse(ServerWarehouse):
         """Make the table aside, comment it, ``attest`` it, and give it its name in one step."""
         aside = (target[0], f"policy_engine_{token_hex(8)}")
         text = comment.replace("\\", "\\\\").replace("'", "\\'")
-        made = f"CREATE TABLE {_quoted(*target)} AS\n"
-        if sql.count(made) != 1:
-            raise WarehouseError(f"the text creates another table than {'.'.join(target)}")
         self._aside[target] = aside
         try:
-            self._query(sql.replace(made, f"CREATE TABLE {_quoted(*aside)} AS\n"))
+            self._query(created(query, _quoted(*aside)))
             self._query(f"ALTER TABLE {_quoted(*aside)} MODIFY COMMENT '{text}'")
             attest()
             verb = "EXCHANGE" if replace and self.exists(target) else "RENAME"

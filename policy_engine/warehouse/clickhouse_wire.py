@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 import pyarrow as pa
 
-from policy_engine.errors import WarehouseError
+from policy_engine.errors import WarehouseError, to_install
 
 SETTINGS = {
     # What a text means.
@@ -119,7 +119,7 @@ class Embedded:
         except ImportError:
             raise WarehouseError(
                 f"warehouse {name}: the embedded engine is not installed; run"
-                " pip install 'policy-engine[clickhouse]'"
+                f" {to_install('clickhouse')}"
             ) from None
         except Exception:
             raise WarehouseError(

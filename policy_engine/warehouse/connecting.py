@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
-from policy_engine.errors import WarehouseError
+from policy_engine.errors import WarehouseError, to_install
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.profiles import resolved
@@ -108,5 +108,5 @@ def _load(engine: _Engine, named: Named) -> None:
         found = "cannot be loaded" if is_there else "is not installed"
         raise WarehouseError(
             f"warehouse {named.name}: the driver of {named.type}, {engine.driver}, {found}; run"
-            f" pip install 'policy-engine[{engine.extra}]'"
+            f" {to_install(engine.extra)}"
         ) from None

@@ -189,18 +189,15 @@ class DataFusionWarehouse(ServerWarehouse):
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
         *,
         replace: bool,
     ) -> None:
-        """Write what the text's query gives beside its place, ``attest`` it, and move it there."""
-        made = f"CREATE TABLE {quoted(*target)} AS\n"
-        if sql.count(made) != 1:
-            raise WarehouseError(f"the text creates another table than {'.'.join(target)}")
-        rows = self.rows(sql.replace(made, "")).replace_schema_metadata({_COMMENT: comment})
+        """Write what the query gives beside its place, ``attest`` it, and move it there."""
+        rows = self.rows(query).replace_schema_metadata({_COMMENT: comment})
         path = self._path(target)
         aside = path.with_name(f".{path.name}.{token_hex(8)}")
         self._aside[target] = aside

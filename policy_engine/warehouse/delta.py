@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 
 from policy_engine.compile.catalog import fresh
-from policy_engine.errors import FileError
+from policy_engine.errors import FileError, to_install
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.fingerprints import Files
 from policy_engine.warehouse.parquet_folder import DELTA_LOG, check_alike
@@ -27,7 +27,7 @@ from policy_engine.warehouse.quoting import literal, quoted
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-_INSTALL = "pip install 'policy-engine[delta]'"
+_INSTALL = to_install("delta")
 _READER = 3
 # Features of a table that say nothing of its rows, or of which ``_wrong`` looks at what is there.
 _FEATURES = {

@@ -17,14 +17,17 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Kind, Table
+from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import FileError, WarehouseError
-from policy_engine.policy.models import CSV_FILES, SOURCE_FILES
+from policy_engine.policy.csv_models import is_csv
+from policy_engine.policy.models import A_SOURCE_FILE, SOURCE_FILES
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.arrow import portable
+from policy_engine.warehouse.csv_files import load
 from policy_engine.warehouse.delta import is_delta, make_view, snapshot_of
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
@@ -62,6 +65,7 @@ class DuckDBWarehouse:
         self._written = database if writable else None
         self._before: FilesState | None = None
         self._snapshot: Files | None = None
+        self._secret = b""
         try:
             self._connection = connect(self._spill.path, memory_limit, threads)
             self._sample = DrawnSample(self._connection)
@@ -105,11 +109,11 @@ class DuckDBWarehouse:
         if source.path is None:
             return self._relation(self._qualified(source.relation or ""))
         path = directory / source.path
-        _check_file(path, source.path)
+        check_file(path, source.path)
         if path.is_dir() and is_delta(path):
             return self._delta(path, source.path)
-        if path.suffix.lower() in CSV_FILES:
-            return self._csv(path, source.path)
+        if is_csv(source.path):
+            return self._csv(path, source)
         if not path.is_dir():
             check_not_logged([path], source.path)
         self._search(directory, source.path)
@@ -143,25 +147,12 @@ class DuckDBWarehouse:
             )
         self._connection.execute("SET file_search_path = ?", [str(folder)])
 
-    def _csv(self, path: Path, name: str) -> Table:
+    def _csv(self, path: Path, source: Source) -> Table:
         """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
         # Loaded now, and not read again: what is fingerprinted must be what was loaded.
         self._before = files_at(path).state()
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        header = _csv_header(path, delimiter)
-        malformed = FileError(
-            f"{path} is not a CSV file that can be read: it is not CSV in UTF-8, a quote is left"
-            " open, or its lines end in different ways; and every row must have as many fields as"
-            " the first line"
-        )
-        with withheld(malformed):
-            self._connection.execute(
-                f"CREATE TEMP TABLE {quoted(name)} AS SELECT * FROM read_csv(?, delim = ?,"
-                " header = true, all_varchar = true, auto_detect = false, quote = '\"',"
-                " escape = '\"', columns = ?)",
-                [str(path), delimiter, header],
-            )
-        return self._loaded(name)
+        load(self._connection, path, source)
+        return self._loaded(str(source.path))
 
     def _delta(self, folder: Path, name: str) -> Table:
         """A Delta table as a temporary view of the files of its last version."""
@@ -216,8 +207,24 @@ class DuckDBWarehouse:
         columns = tuple(
             Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
         )
-        related = self._database(parts[0]) if row[1] is not None else ()
-        return Table(columns, parts=parts, view=row[1], related=related)
+        if row[1] is None:
+            return Table(columns, parts=parts)
+        self._check_macros(parts)
+        return Table(columns, parts=parts, view=row[1], related=self._database(parts[0]))
+
+    def _check_macros(self, view: tuple[str, ...]) -> None:
+        """Refuse a view where a macro could stand for what its text seems to call."""
+        with withheld():
+            found = self._connection.execute(
+                "SELECT schema_name || '.' || function_name FROM duckdb_functions()"
+                " WHERE NOT internal AND database_name IN ($1, 'temp') ORDER BY 1 LIMIT 1",
+                [view[0]],
+            ).fetchone()
+        if found is not None:
+            raise WarehouseError(
+                f"{'.'.join(view)} is a view in a database with macros, found {found[0]}: what its"
+                f" text calls may be that; {INSTEAD_OF_A_VIEW}"
+            )
 
     def _database(self, name: str) -> tuple[Table, ...]:
         """Every table and view of a database, as its catalog describes them."""
@@ -314,6 +321,7 @@ class DuckDBWarehouse:
                 raise _changed(table.name)
             return found
         read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
+        read |= {name.lower() for name, _ in policy.filter}
         read.add((policy.source.key or "").lower())
         columns = [_hashable(c) for c in table.columns if c.name.lower() in read]
         # The rows of a table stand in the order of their numbers; those of a view in none.
@@ -343,6 +351,7 @@ class DuckDBWarehouse:
                 else:
                     self._sample.check_known_keys()
                 self._draw(name, policy, table, secret)
+        self._secret = secret
 
         def unchanged() -> None:
             if self._state(policy, table) != before:
@@ -390,25 +399,28 @@ class DuckDBWarehouse:
     def rows(self, sql: str) -> pa.Table:
         """Run a certified text that selects, and fetch what it releases."""
         with withheld():
-            return portable(self._connection.sql(sql).to_arrow_table())
+            return portable(self._connection.sql(sql, params=self._bound(sql)).to_arrow_table())
+
+    def _bound(self, sql: str) -> dict[str, str] | None:
+        """The sample's secret, where the text asks for it: to draw one of a person's rows."""
+        asks = self._connection.extract_statements(sql)[0].named_parameters
+        return {"salt": self._secret.hex()} if asks else None
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
         *,
         replace: bool = False,
     ) -> None:
-        """Create ``target``, comment it and call ``attest``, in one transaction.
-
-        The text says itself whether it replaces.
-        """
+        """Create ``target``, comment it and call ``attest``, in one transaction."""
         with withheld():
             self._connection.execute("BEGIN")
             try:
-                self._connection.execute(sql)
+                text = created(query, quoted(*target), replaces=replace)
+                self._connection.execute(text, self._bound(text))
                 self._connection.execute(
                     f"COMMENT ON TABLE {quoted(*target)} IS {literal(comment)}"
                 )
@@ -510,7 +522,8 @@ _STORED = frozenset(
 ) | {"Reference"}
 
 
-def _check_file(path: Path, name: str) -> None:
+def check_file(path: Path, name: str) -> None:
+    """Refuse, by FileError, a source that is not there, empty or of an unknown kind."""
     try:
         size = path.stat().st_size
     except FileNotFoundError:
@@ -527,21 +540,5 @@ def _check_file(path: Path, name: str) -> None:
         raise FileError(f"the source {name} cannot be read: permission is denied")
     if size == 0:
         raise FileError(f"the source {name} is empty")
-    if path.suffix.lower() not in SOURCE_FILES:
-        raise FileError(f"the source {name} must be a .parquet, .csv or .tsv file")
-
-
-def _csv_header(path: Path, delimiter: str) -> dict[str, str]:
-    import csv
-
-    try:
-        # Other bytes behind the first line are the engine's to refuse, wherever they stand:
-        # a file is decoded by blocks, and an error here would tell that one is near its head.
-        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            names = next(csv.reader(file, delimiter=delimiter), [])
-        "".join(names).encode()
-    except (UnicodeEncodeError, csv.Error):
-        raise FileError(f"the first line of {path} is not CSV in UTF-8") from None
-    if not names or len({name.lower() for name in names}) != len(names) or "" in names:
-        raise FileError(f"the first line of {path} must name every column once")
-    return dict.fromkeys(names, "VARCHAR")
+    if not name.lower().endswith(SOURCE_FILES):
+        raise FileError(f"the source {name} must end in {A_SOURCE_FILE}")

@@ -1,9 +1,8 @@
-"""The drawn sample as a DuckDB relation, and the known-answer test of it.
+"""The drawn sample as a temporary table of DuckDB, and the known-answer test of it.
 
-Numbered rows come from ``drawing.draw_rows`` as an Arrow column. Of keys, those whose hash under
-the secret is low enough become a temporary table; the secret is bound, and stands in no text. The
-test compares both with the plain definition, bit for bit, through this connection, before every
-run.
+Numbered rows come from ``drawing.draw_rows``. Of keys, those are taken whose hash under the secret
+is low enough; the secret is bound, and stands in no text. The test compares both with the plain
+definition, bit for bit, through this connection, before every run.
 """
 
 from __future__ import annotations
@@ -17,10 +16,11 @@ from policy_engine.warehouse.drawing import draw_rows
 from policy_engine.warehouse.quoting import quoted
 
 _KNOWN = "policy_engine_known"
+_DRAWN = "policy_engine_drawn"
 
 
 class DrawnSample:
-    """Draws units into a relation of one connection, and takes them away again."""
+    """Draws units into a table of one connection, and takes them away again."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -29,7 +29,12 @@ class DrawnSample:
         """Make ``name`` the drawn row numbers among ``count``."""
         blocks = [pa.array(rows, pa.int64()) for rows in draw_rows(secret, count, bound)]
         column = pa.chunked_array(blocks, pa.int64())
-        self._connection.register(name, pa.table({"unit": column}))
+        self._connection.register(_DRAWN, pa.table({"unit": column}))
+        # A table of the engine's own: of a query that reads Arrow's it tells no progress.
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS SELECT unit FROM {_DRAWN}"
+        )
+        self._connection.unregister(_DRAWN)
 
     def of_keys(self, name: str, secret: bytes, query: str, values: list[str], bound: int) -> None:
         """Make ``name`` the drawn ones among the keys that ``query`` selects as ``unit``."""
@@ -40,8 +45,7 @@ class DrawnSample:
         )
 
     def drop(self, name: str) -> None:
-        """Remove a drawn relation, whichever kind it is."""
-        self._connection.unregister(name)
+        """Remove a drawn table."""
         self._connection.execute(f"DROP TABLE IF EXISTS temp.{quoted(name)}")
 
     def check_known_rows(self) -> None:

@@ -26,12 +26,14 @@ from pymysql.constants import FIELD_TYPE  # type: ignore[import-untyped]  # it h
 from pymysql.cursors import SSCursor  # type: ignore[import-untyped]  # it has none
 
 from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.mysql import SALT
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.syntax.readings import READINGS
+from policy_engine.warehouse.mysql_logs import keep_from_binary_log, keep_from_logs
 from policy_engine.warehouse.mysql_session import HOLDING, READ_ONLY, WRITES, connect, withheld
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.server import Row, ServerWarehouse
@@ -163,6 +165,8 @@ class MariaDBWarehouse(ServerWarehouse):
 
     def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
         """What a release reads of the source, in a snapshot that begins here."""
+        if policy.method == "keyed":
+            keep_from_logs(self.ask)  # what cannot be is refused before it is charged
         self.ask("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         engines = self._catalog(_TABLE, table.parts)
         self._reads_snapshot = bool(engines) and engines[0][1] == "InnoDB"
@@ -213,10 +217,8 @@ class MariaDBWarehouse(ServerWarehouse):
 
     @contextmanager
     def bound(self, salt: str) -> Iterator[None]:
-        """The secret as a user variable of this session, which no text names but to read it.
-
-        What a server logs of statements is its administrator's to say: the certificate says so.
-        """
+        """The secret as a user variable of this session, whose statements are in no log."""
+        keep_from_logs(self.ask)
         with self._set(SALT, salt):
             yield
 
@@ -341,7 +343,7 @@ class MariaDBWarehouse(ServerWarehouse):
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
@@ -351,18 +353,17 @@ class MariaDBWarehouse(ServerWarehouse):
         """Make the table aside, comment it, call ``attest`` and swap it in."""
         mark = _digest(".".join(target))[:24]
         aside, before = ((target[0], f"policy_engine_{way}_{mark}") for way in ("new", "old"))
-        text = _elsewhere(sql, target, aside)
         with self._alone(mark):
             # It ends here in any case: each step below begins with a commit of the one before.
             self.ask("COMMIT")
-            self._keep_from_the_binary_log()
+            keep_from_binary_log(self.ask)
             for leftover in (aside, before):
                 self._drop(leftover)
             try:
                 self._write_facts(target[0], comment)
                 # Reads a snapshot of its own, and locks no row of the source.
                 self.ask("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
-                self.ask(text)
+                self.ask(created(query, _quoted(*aside)))
                 about = f"policy-engine release; facts sha256:{_digest(comment)}"
                 self.ask(f"ALTER TABLE {_quoted(*aside)} COMMENT = '{about}'")
                 self._aside = (target, aside)
@@ -402,19 +403,6 @@ class MariaDBWarehouse(ServerWarehouse):
             with suppress(WarehouseError):
                 self.ask("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 self.ask("SELECT RELEASE_LOCK(%s)", (name,))
-
-    def _keep_from_the_binary_log(self) -> None:
-        """A log of statements has the variables that they read: of rows, it has the rows."""
-        [(logs, form)] = self.ask("SELECT @@log_bin, @@binlog_format")
-        if logs == "0" or form == "ROW":
-            return
-        try:
-            self.ask("SET SESSION binlog_format = 'ROW'")
-        except WarehouseError:
-            raise WarehouseError(
-                "the server's binary log would hold the secret of the sample, and the role may not"
-                " change that; set binlog_format = ROW, grant BINLOG ADMIN, or release to a file"
-            ) from None
 
     def _write_facts(self, schema: str, facts: str) -> None:
         name = _quoted(schema, FACTS)
@@ -463,14 +451,6 @@ def _quoted(*parts: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _elsewhere(sql: str, target: tuple[str, ...], aside: tuple[str, ...]) -> str:
-    """The certified text, the name of the table that it makes exchanged, and nothing else."""
-    head, made, query = sql.partition(f"CREATE TABLE {_quoted(*target)} AS\n")
-    if not made or any(not line.startswith("-- ") for line in head.splitlines()):
-        raise WarehouseError(f"the text makes no table {'.'.join(target)}; nothing was published")
-    return f"{head}CREATE TABLE {_quoted(*aside)} AS\n{query}"
 
 
 def _exactly(name: str, kind: str) -> str:

@@ -28,6 +28,7 @@ PINNED = (
     "SET SESSION sql_select_limit = DEFAULT",
     "SET SESSION sql_auto_is_null = 0",
     "SET SESSION system_versioning_asof = DEFAULT",
+    "SET SESSION slow_query_log = 0",  # it would have the secret
     "SET SESSION max_statement_time = 0",
     "SET SESSION lock_wait_timeout = 30",
     "SET SESSION innodb_lock_wait_timeout = 30",

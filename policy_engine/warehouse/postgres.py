@@ -20,12 +20,13 @@ import psycopg
 import pyarrow as pa
 
 from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.postgres import SALT
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
 from policy_engine.syntax.readings import READINGS
-from policy_engine.warehouse import postgres_replacing
+from policy_engine.warehouse import postgres_replacing, postgres_secret
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.postgres_session import Session, withheld
 from policy_engine.warehouse.postgres_values import rows_of
@@ -174,17 +175,20 @@ class PostgresWarehouse(ServerWarehouse):
 
     @contextmanager
     def bound(self, salt: str) -> Iterator[None]:
-        """The secret as a setting of this transaction; its text is a parameter, and in no log.
-
-        What a server logs with parameters is its administrator's to say: the certificate says so.
-        """
-        self.ask("SELECT set_config(%s, %s, true)", (SALT, salt))
+        """The secret as a setting of this transaction, which comes there past every log."""
+        postgres_secret.send(self._connection, self.ask, SALT, salt)
         try:
             yield
         finally:
             # A transaction that failed has forgotten it.
             with suppress(WarehouseError):
                 self.ask("SELECT set_config(%s, '', true)", (SALT,))
+
+    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
+        """What a release reads of the source; first, that a secret could be sent for it."""
+        if policy.method == "keyed":
+            postgres_secret.check_unlogged(self.ask)
+        return super().fingerprint(policy, table, salt)
 
     def numbers(self, count: int) -> str:
         """``generate_series``."""
@@ -243,7 +247,7 @@ class PostgresWarehouse(ServerWarehouse):
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
@@ -254,7 +258,7 @@ class PostgresWarehouse(ServerWarehouse):
         with withheld():
             try:
                 granted = self._dropped(target) if replace else []
-                self._do(sql)
+                self._do(created(query, quoted(*target)))
                 self._keep_to_oneself(target, granted)
                 self._do(f"COMMENT ON TABLE {quoted(*target)} IS {literal(comment)}")
                 attest()

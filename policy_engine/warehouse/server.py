@@ -87,7 +87,7 @@ class ServerWarehouse(ABC):
     @abstractmethod
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
@@ -192,6 +192,7 @@ class ServerWarehouse(ABC):
 
     def _state(self, policy: Policy, table: Table, salt: bytes) -> bytes:
         read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
+        read |= {name.lower() for name, _ in policy.filter}
         read.add((policy.source.key or "").lower())
         columns = tuple(c.name for c in table.columns if c.name.lower() in read)
         return self.state(table.parts, columns, salt)

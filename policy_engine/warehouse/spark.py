@@ -22,10 +22,11 @@ from py4j.protocol import (  # type: ignore[import-untyped]  # it has no types
 from pyspark.errors import PySparkException
 
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Column, Table
+from policy_engine.compile.rendering import created
 from policy_engine.dialects.base import Dialect
 from policy_engine.dialects.secrets import RELATION, RELEASE
 from policy_engine.dialects.spark import spark_of
-from policy_engine.errors import InternalError, WarehouseError
+from policy_engine.errors import WarehouseError
 from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
@@ -237,7 +238,7 @@ class SparkWarehouse(ServerWarehouse):
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
@@ -251,11 +252,10 @@ class SparkWarehouse(ServerWarehouse):
             " see the rights and the space of its schema. The engine's message is withheld because"
             " it may quote data"
         )
-        text = _made_aside(sql, target, aside)
         self._aside[target] = aside
         try:
             with self._withheld(known):
-                self._do(text).collect()
+                self._do(created(query, quoted(*aside))).collect()
                 self._do(f"COMMENT ON TABLE {quoted(*aside)} IS {_text(comment)}").collect()
                 facts = "('policy_engine.release' = 'true')"
                 self._do(f"ALTER TABLE {quoted(*aside)} SET TBLPROPERTIES {facts}").collect()
@@ -314,14 +314,6 @@ def _aside(target: tuple[str, ...]) -> tuple[str, ...]:
 def _old(target: tuple[str, ...]) -> tuple[str, ...]:
     """Where the table that is replaced stands meanwhile."""
     return (*target[:-1], f"{target[-1]}_policy_engine_old")
-
-
-def _made_aside(sql: str, target: tuple[str, ...], aside: tuple[str, ...]) -> str:
-    """The certified text, with another name for what it creates."""
-    head, made = "\n".join(sql.split("\n")[:2]), f"\nCREATE TABLE {quoted(*target)} AS\n"
-    if not sql.startswith(head + made):
-        raise InternalError("a text to publish does not begin with what it creates")
-    return f"{head}\nCREATE TABLE {quoted(*aside)} AS\n{sql.removeprefix(head + made)}"
 
 
 def _column(field: Any) -> Column:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.dialects.sqlite import HASH, SALT
 from policy_engine.errors import WarehouseError
@@ -242,7 +243,7 @@ class SQLiteWarehouse(ServerWarehouse):
 
     def publish(
         self,
-        sql: str,
+        query: str,
         target: tuple[str, ...],
         comment: str,
         attest: Callable[[], None],
@@ -254,7 +255,7 @@ class SQLiteWarehouse(ServerWarehouse):
             try:
                 if replace:
                     self._run(f"DROP TABLE IF EXISTS {_quoted(*target)}")
-                self._run(sql)
+                self._run(created(query, _quoted(*target)))
                 self._run(
                     f"CREATE TABLE IF NOT EXISTS main.{RELEASES}"
                     " (name TEXT PRIMARY KEY COLLATE NOCASE, facts TEXT NOT NULL) STRICT"

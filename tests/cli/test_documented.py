@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,3 +38,25 @@ def test_commands_exist(page):
         words = call.split()
         name = " ".join(words[:2]) if words[0] in GROUPS else words[0]
         assert name in known | TO_COME, f"policy-engine {call}"
+
+
+def test_the_readme_names_every_extra_and_nothing_is_installed_from_an_index():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    table = (ROOT / "README.md").read_text("utf-8").split("| extra | for |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == {
+        *extras["optional-dependencies"]
+    }
+    told = [*PAGES, *sorted(ROOT.glob("policy_engine/**/*.py"))]
+    found = re.compile(r"pip install '?policy[-_]engine\b")
+    assert [str(page) for page in told if found.search(page.read_text("utf-8"))] == []
+
+
+def test_no_page_calls_delta_a_chance():
+    false = re.compile(
+        r"except (with (a )?probability|for δ)|but for (an exception|a chance)|how improbable", re.I
+    )
+    told = [*PAGES, *sorted(ROOT.glob("examples/**/*.yml")),
+            *sorted(ROOT.glob("policy_engine/**/*.py")),
+            ROOT / "policy_engine/policy/schemas/v1.json"]  # fmt: skip
+    found = {str(page): false.search(" ".join(page.read_text("utf-8").split())) for page in told}
+    assert {page: hit[0] for page, hit in found.items() if hit} == {}

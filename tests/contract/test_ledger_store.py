@@ -13,6 +13,7 @@ import socket
 import sqlite3
 import time
 from contextlib import closing
+from decimal import Decimal
 
 import psycopg
 import pytest
@@ -22,8 +23,11 @@ from postgres import running
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import InternalError, LedgerError
 from policy_engine.ledger import postgres as postgres_store
+from policy_engine.ledger.account import Limit
 from policy_engine.ledger.chain import GENESIS, Draft, extend, head, verified
 from policy_engine.ledger.records import open_records
+from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.trust import Trust
 
 PROCESSES = multiprocessing.get_context("fork")
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
@@ -488,6 +492,15 @@ class TestSqliteRecords(RecordsContract):
         assert f"USING INDEX {index} " in plan[-1]
 
 
+def anew(name, acts, condition):
+    """A trigger of PostgreSQL dropped and made again, with a condition or none."""
+    table = "policy_engine.records"
+    return (
+        f"drop trigger {name} on {table}; create trigger {name} {acts} on {table}"
+        f" for each row {condition} execute function policy_engine.refuse()"
+    )
+
+
 class TestPostgresRecords(RecordsContract):
     table = "policy_engine.records"
     unprotect = ("alter table policy_engine.records disable trigger all",)
@@ -496,6 +509,19 @@ class TestPostgresRecords(RecordsContract):
             "alter table policy_engine.records disable trigger records_are_never_changed",
             "the trigger records_are_never_changed is changed",
             "alter table policy_engine.records enable trigger records_are_never_changed",
+        ),
+        *(
+            (
+                anew("records_are_never_changed", "before update or delete", condition),
+                "the trigger records_are_never_changed is changed",
+                anew("records_are_never_changed", "before update or delete", ""),
+            )
+            for condition in ("when (false)", "when (old.seq > 9)")
+        ),
+        (
+            anew("records_are_never_changed", "before delete or update of payload", ""),
+            "the trigger records_are_never_changed is changed",
+            anew("records_are_never_changed", "before update or delete", ""),
         ),
         (
             "create index w on policy_engine.records (seq)",
@@ -621,6 +647,23 @@ class TestPostgresRecords(RecordsContract):
     def test_a_writer_cannot_undo_the_triggers(self, writer, sql, statement):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             sql(statement, user="releaser")
+
+    def test_a_row_of_a_writer_without_a_key_is_disowned_and_all_goes_on(self, writer, sql):
+        def change():
+            ledger.set_limit("a", Limit(Decimal(1), Decimal(0)), who="Ada", why="x")
+
+        with Ledger(open_records(writer), Trust.of(SIGNER)) as ledger:
+            change()
+            last = ledger.records()[-1]
+            sql(
+                "insert into policy_engine.records values (2, 'limit', 'a', 0, '', '{}',"
+                f" '{last.hash}', 'x', 'x', 'x')",
+                user="releaser",
+            )
+            assert "see 'policy-engine ledger disown'" in failure(change)
+            assert ledger.disown(2, who="Ada", why="written by hand") == (2,)
+            change()
+            assert ledger.verify().records == 4
 
     def test_a_writer_cannot_lend_the_triggers_an_operator_of_its_own(self, records, writer, sql):
         sql("create schema hers authorization releaser")

@@ -11,8 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from policy_engine.compile.compiler import compiled_plan
-from policy_engine.compile.rendering import render
+from policy_engine.compile.compiler import compiled
 from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.loading import load_policy_text
@@ -31,7 +30,7 @@ k: 2
 guarantee: {{epsilon: 1, delta: 0.9}}
 release: {{relation: out}}
 """
-PEOPLE = "{relation: people, unit: {key: id}}"
+PEOPLE = "{relation: people, unit: {key: id, keep: any}}"
 SECRET = bytes(range(16))
 
 
@@ -57,11 +56,9 @@ class WarehouseContract(ABC):
         text = POLICY.format(source=source, recode=recode)
         return load_policy_text(text, folder / "policy.yaml", folder)
 
-    def text(self, warehouse: Warehouse, policy: Policy, *, replaces: bool = False) -> str:
+    def text(self, warehouse: Warehouse, policy: Policy) -> str:
         table = warehouse.table(policy.source, policy.directory)
-        target = warehouse.target("out")
-        plan = compiled_plan(policy, table, warehouse.dialect, target=target, replaces=replaces)
-        return render(plan)
+        return compiled(policy, table, warehouse.dialect)[1]
 
     def lines(self, warehouse: Warehouse) -> list[tuple]:
         return list(warehouse.release_lines(warehouse.target("out")))
@@ -128,8 +125,8 @@ class WarehouseContract(ABC):
             before = self.lines(warehouse) if replaces else None
             other = self.policy(tmp_path, '{all: {constant: "another"}}')
             with pytest.raises(KeyboardInterrupt):
-                text = self.text(warehouse, other, replaces=replaces)
-                warehouse.publish(text, target, "", attest)
+                text = self.text(warehouse, other)
+                warehouse.publish(text, target, "", attest, replace=replaces)
         assert warehouse.exists(target) is replaces
         assert before is None or self.lines(warehouse) == before
 

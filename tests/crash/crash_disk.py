@@ -54,6 +54,8 @@ def _fault_of(answer: Any) -> str:
         return "it has died"
     if "raised" not in answer or answer["raised"] in CLEAR:
         return ""
+    if "see disk space" in answer["message"]:
+        return ""  # the engine's own files are full
     return f"{answer}"
 
 

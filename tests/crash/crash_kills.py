@@ -48,9 +48,18 @@ MODULES = frozenset(
         *(PACKAGE / "ledger").glob("*.py"),
         *(
             PACKAGE / f"{name}.py"
-            for name in ("release", "publish", "settlement", "reconcile", "requests", "books")
+            for name in (
+                "release",
+                "publish",
+                "settlement",
+                "reconcile",
+                "requests",
+                "books",
+                "beginning",
+            )
         ),
         PACKAGE / "warehouse" / "duckdb.py",
+        PACKAGE / "policy" / "pins.py",
         PACKAGE / "attest" / "making.py",
         PACKAGE / "attest" / "keyring.py",
         PACKAGE / "attest" / "sealing.py",

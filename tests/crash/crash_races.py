@@ -27,7 +27,8 @@ from crash_world import (
 )
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from policy_engine.attest.signers import KeySigner, signer_of
+from policy_engine.attest.signers import KeySigner
+from policy_engine.beginning import ledger_writer
 from policy_engine.books import open_ledger
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.account import Account, Limit, admit
@@ -141,7 +142,7 @@ def race_of_releases(folder: Path) -> dict[str, Any]:
         write_policy(folder, "file", name, f"{{path: out/{name}.parquet}}")
     forked(lambda: write_source(folder))
     limit = forked(lambda: _limit_of_releases(folder))
-    forked(lambda: signer_of(project_in(folder)).key_id)  # made by a race, it may be too young
+    forked(lambda: ledger_writer(project_in(folder)).key_id)  # made by a race, it may be too young
     write_project(folder, *limit)
     answers = together([partial(released, folder, name) for name in names])
     standing = [(folder / "out" / f"{name}.parquet").exists() for name in names]

@@ -170,7 +170,7 @@ def odd_world(folder: Path, engine: str = "duckdb") -> World:
         text = text.replace("  unit:", "  columns: {note: integer}\n  unit:")
     every.write_text(text)
     recode = _OTHER if is_duckdb else without(_OTHER, "level")
-    unit = "{key: person_id}"
+    unit = "{key: person_id, keep: {order_by: [born]}}"
     made.policy("models/b/other", unit=unit, recode=recode, model="every", version=2, k=120)
     made.policy(
         "models/rows",

@@ -14,7 +14,7 @@ from pathlib import Path
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.plan import Plan
-from policy_engine.compile.rendering import render
+from policy_engine.compile.rendering import created, name_of, render
 from policy_engine.dialects import DIALECTS, dialect_named
 from policy_engine.errors import NotCertifiable, PolicyError, UsageError
 from policy_engine.policy.loading import load_policy_text
@@ -44,6 +44,7 @@ COLUMNS = {
 FILE = "{path: people.parquet, unit: row}"
 TABLE = "{relation: people, unit: row}"
 KEYED = "{{relation: people, unit: {{key: person, keep: {{order_by: [{order}]}}}}}}"
+ANY_ROW = "{relation: people, unit: {key: person, keep: any}}"
 
 CASES: dict[str, dict[str, str]] = {
     "keep": {"recode": "{zip: keep, sex: keep, married: keep, born: keep}"},
@@ -61,7 +62,8 @@ CASES: dict[str, dict[str, str]] = {
     "collation": {"recode": "{name: keep}", "source": TABLE},
     "names": {"recode": "{'it\"s': keep}", "count_as": ", count_as: order by"},
     "key": {"source": KEYED.format(order="seen desc, age")},
-    "key_of_a_file": {"source": "{path: people.parquet, unit: {key: person}}"},
+    "key_of_a_file": {"source": "{path: people.parquet, unit: {key: person, keep: any}}"},
+    "any_row": {"recode": "{age: {bins: [18]}}", "source": ANY_ROW},
     "rows": {"form": "rows"},
     "native": {"method": "native", "source": TABLE},
     "native_of_a_file": {"method": "native"},
@@ -70,7 +72,6 @@ CASES: dict[str, dict[str, str]] = {
         "grouping": "raw_first", "form": "rows", "source": KEYED.format(order="age"),
     },
     "into_a_table": {"source": TABLE, "target": "relation: out"},
-    "replacing_a_table": {"source": TABLE, "target": "relation: out"},
 }  # fmt: skip
 
 # Elsewhere: a table of people with a key, without columns that only some engines have.
@@ -80,6 +81,7 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "prefix": {"recode": "{zip: {prefix: 3}}"},
     "native": {"source": TABLE},
     "key": {"source": KEYED.format(order="seen desc, age")},
+    "any_row": {"source": ANY_ROW},
 }
 MORE: dict[str, dict[str, str]] = {
     "keep_numbers": {"recode": "{age: keep, income: keep, born: keep, seen: keep}"},
@@ -170,23 +172,24 @@ def _column(column: Column, dialect: str) -> Column:
 def plan_of(case: str, folder: Path, dialect: str = DUCKDB) -> Plan:
     """The plan of a case."""
     policy = policy_of(case, folder, dialect)
+    return compiled_plan(policy, table_of(policy, dialect), dialect_named(dialect))
+
+
+def _enveloped(query: str, policy: Policy, dialect: str) -> str:
+    """The query in its envelope, where it makes a table."""
     place = ("db", "main", "out") if dialect == DUCKDB else ("main", "out")
-    return compiled_plan(
-        policy,
-        table_of(policy, dialect),
-        dialect_named(dialect),
-        target=place if policy.release.relation else (),
-        replaces=case.startswith("replacing"),
-    )
+    asked = dialect_named(dialect)
+    return created(query, name_of(place, asked)) if policy.release.relation else query
 
 
 def text_of(case: str, folder: Path, dialect: str = DUCKDB) -> str | Exception:
     """The text of a case, or why the dialect or the kernel refuses it."""
     try:
-        text = render(plan_of(case, folder, dialect))
+        policy = policy_of(case, folder, dialect)
+        text = _enveloped(render(plan_of(case, folder, dialect)), policy, dialect)
     except (PolicyError, UsageError) as error:
         return error
-    table = table_of(policy_of(case, folder, dialect), dialect)
+    table = table_of(policy, dialect)
     found = prove(text, dialect, schema_of(table)).findings
     return NotCertifiable(found) if found else text
 

@@ -10,12 +10,11 @@ from pathlib import Path
 import duckdb
 
 from policy_engine.compile.catalog import Table
-from policy_engine.compile.compiler import compiled_plan
-from policy_engine.compile.rendering import render
+from policy_engine.compile.compiler import compiled
+from policy_engine.kernel.certificate import ROWS, Certificate, certify
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import schema_of
-from policy_engine.verify.certificate import Certificate, certify
+from policy_engine.verify.certificate import terms_of
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
@@ -57,7 +56,7 @@ class Mechanism:
 
     def units(self, column: str) -> list[object]:
         """A column of the step that samples, of one draw."""
-        step = self.sql.partition("AS NOT MATERIALIZED (")[2].partition('\n), "')[0]
+        step = self.sql.partition("AS NOT MATERIALIZED (")[2].partition("\n), ")[0]
         with self.warehouse.sampled(self.policy, self.table, self.secret()):
             found = self.warehouse.rows(f'SELECT "{column}" FROM ({step}) ORDER BY 1')
         return found.column(0).to_pylist()
@@ -83,8 +82,8 @@ def mechanism(folder: Path, rows: str, **changes: str) -> Iterator[Mechanism]:
     warehouse = DuckDBWarehouse("db", database)
     try:
         table = warehouse.table(policy.source, folder)
-        sql = render(compiled_plan(policy, table, warehouse.dialect))
-        certificate = certify(policy, sql, "duckdb", schema=schema_of(table))
+        claim, sql = compiled(policy, table, warehouse.dialect)
+        certificate = certify(sql, claim, "duckdb", terms_of(policy, ROWS, "2.0.0"))
         yield Mechanism(policy, table, warehouse, certificate, sql)
     finally:
         warehouse.close()

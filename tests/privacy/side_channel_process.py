@@ -50,19 +50,17 @@ def unsorted() -> None:
 def pages_by_batch() -> None:
     """Row groups as the engine's threads made them."""
 
-    publish._in_pieces = lambda rows: rows
-
     def write(rows: pa.Table, path: Path, metadata: Any) -> None:
         with pq.ParquetWriter(path, rows.schema) as writer:
             for batch in rows.to_batches():
                 writer.write_batch(batch)
 
-    publish._write_parquet = write
+    publish.write_parquet = write
 
 
 def a_dictionary_of_the_source() -> None:
     """A dictionary page as of a column that was encoded before the rare were suppressed."""
-    real = publish._write_parquet
+    real = publish.write_parquet
 
     def write(rows: pa.Table, path: Path, metadata: Any) -> None:
         source = path.parent / "source.parquet"
@@ -71,18 +69,18 @@ def a_dictionary_of_the_source() -> None:
         column = pa.DictionaryArray.from_arrays(places, every)
         real(rows.set_column(0, "city", column), path, metadata)
 
-    publish._write_parquet = write
+    publish.write_parquet = write
 
 
 def statistics_of_the_source() -> None:
     """A footer that counts the rows that were not released."""
-    real = publish._write_parquet
+    real = publish.write_parquet
 
     def write(rows: pa.Table, path: Path, metadata: Any) -> None:
         count = pq.read_metadata(path.parent / "source.parquet").num_rows
         real(rows, path, {**metadata, "source_rows": str(count)})
 
-    publish._write_parquet = write
+    publish.write_parquet = write
 
 
 def a_comment_on_the_source() -> None:
@@ -179,15 +177,16 @@ def errors_of_the_engine() -> None:
 def early_decoding() -> None:
     """The head of a CSV file is decoded by itself, and fails by itself."""
     from policy_engine.errors import FileError
+    from policy_engine.warehouse import csv_files
 
-    def header(path: Path, delimiter: str) -> dict[str, str]:
+    def names(path: Path, name: str, spec: object) -> tuple[str, ...]:
         try:
             with path.open(encoding="utf-8") as file:
-                return dict.fromkeys(file.readline().strip().split(delimiter), "VARCHAR")
+                return tuple(file.readline().strip().split(","))
         except UnicodeDecodeError:
             raise FileError(f"{path} is not CSV in UTF-8") from None
 
-    warehouse._csv_header = header
+    csv_files.names_in = names
 
 
 LEAKS: dict[str, Callable[[], None]] = {
@@ -231,7 +230,7 @@ def _fixed(given: dict[str, Any]) -> None:
     import_module("policy_engine.requests").secrets = SimpleNamespace(
         token_hex=lambda size: "00" * size
     )
-    import_module("policy_engine.verify.certificate").datetime = Clock
+    import_module("policy_engine.kernel.certificate").datetime = Clock
     import_module("policy_engine.ledger.store").datetime = Clock
     limits = {"threads": str(given["threads"]), **given.get("settings", {})}
     settings._CONFIG = {**settings._CONFIG, **limits}

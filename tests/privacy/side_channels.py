@@ -47,9 +47,9 @@ guarantee: {{epsilon: 1, delta: 0.99}}
 release: {{{target}, as: {form}}}
 budget: people
 """
-PROJECT = "warehouses: {db: {type: duckdb, database: db.duckdb}}\n"
+PROJECT = "ledger_begins: in_each_checkout\nwarehouses: {db: {type: duckdb, database: db.duckdb}}\n"
 SOURCES = {
-    "parquet": "{path: source.parquet, unit: {key: id}}",
+    "parquet": "{path: source.parquet, unit: {key: id, keep: any}}",
     "parquet rows": "{path: source.parquet, unit: row}",
     "csv": "{path: source.csv, unit: row, columns: {age: integer, code: integer}}",
     "relation": "{relation: source, unit: row}",
@@ -169,6 +169,9 @@ class Lab:
             duckdb.connect(str(base / "db.duckdb")).close()
             (base / ".policy-engine").mkdir()
             generate_key(base / ".policy-engine/signing.pem")
+            (base / "policy-engine.yaml").write_text(PROJECT)
+            begin = [sys.executable, "-m", "policy_engine", "ledger", "begin"]
+            subprocess.run(begin, cwd=base, check=True, capture_output=True)
             generate_sealing_key(base / ".policy-engine/sealing.pem")
         shutil.rmtree(root, ignore_errors=True)
         shutil.copytree(base, root / "project")
@@ -240,10 +243,12 @@ def _ledger(folder: Path) -> Observed:
 
 
 def _told(record: Record) -> str:
-    """What a record tells but three things of one length: its salt, the keyed name of the source's
-    state, and the secret, sealed. The hashes of the chain are of these and of what is told here."""
+    """What a record tells but four things of one length: its salt, the keyed names of the source
+    and of its state, and the secret, sealed. The hashes of the chain are of these and of what is
+    told here."""
     payload = json.loads(record.payload)
     payload["salt"] = len(payload["salt"])  # of a record's own, from the operating system
+    payload["source"] = {way: len(name) for way, name in payload.get("source", {}).items()}
     if run := payload.get("run"):
         run["of"], sealed = len(run["of"]), run["sealed"]
         run["sealed"] = {key: len(box) for key, box in sealed.items()}

@@ -71,7 +71,7 @@ COLUMNS = st.dictionaries(
 
 @given(
     COLUMNS,
-    st.sampled_from(["row", "{key: the key}"]),
+    st.sampled_from(["row", "{key: the key, keep: any}"]),
     # DuckDB's own sample is taken to be 2⁻³² more than it says, and all of it is no sample.
     st.integers(1, 10**12 - 1000),
     st.integers(2, 1000),

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from policy_engine.attest.signers import signer_of
+from policy_engine.beginning import ledger_writer
 from policy_engine.books import open_ledger
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
@@ -68,7 +68,7 @@ class SmallProject:
         self, target: str = FILE, *, name: str = "people", method: str = "keyed", k: int = 2
     ) -> Policy:
         """The policy, with these changes."""
-        unit = "row" if method == "native" else "{key: person}"
+        unit = "row" if method == "native" else "{key: person, keep: any}"
         text = _POLICY.format(name=name, method=method, unit=unit, k=k, release=target)
         return load_policy_text(text, self.folder / "policy.yaml", self.folder)
 
@@ -110,4 +110,4 @@ class SmallProject:
 
     def writing(self) -> Ledger:
         """The ledger, to write."""
-        return open_ledger(self.project, signer_of(self.project))
+        return open_ledger(self.project, ledger_writer(self.project))

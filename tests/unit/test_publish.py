@@ -13,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine import publish
+from policy_engine.attest import parquet_file
 from policy_engine.errors import FileError
+from policy_engine.kernel.certificate import MECHANISM
 from policy_engine.publish import (
     aside_text,
     certificate_of_table,
@@ -26,7 +28,6 @@ from policy_engine.publish import (
     recover_table,
     write_certificate,
 )
-from policy_engine.verify.certificate import MECHANISM
 
 ROWS = pa.table({"a": ["x", None], "n": [3, 2]})
 FACTS = {"policy_engine.certificate": '{"k": 2}'}
@@ -70,7 +71,7 @@ def test_the_batches_of_the_engine_change_no_byte(tmp_path, many, size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_batches_that_are_written_as_they_come_show(tmp_path, monkeypatch, many, size):
-    monkeypatch.setattr(publish, "_in_pieces", lambda rows: rows)
+    monkeypatch.setattr(parquet_file, "_in_pieces", lambda rows: rows)
     whole = publish_file(many, tmp_path / "one.parquet", FACTS, str, replace=False)
     cut = publish_file(batches(many, size), tmp_path / "two.parquet", FACTS, str, replace=False)
     assert whole != cut
@@ -82,7 +83,7 @@ def test_no_rows_are_a_release_too(tmp_path):
 
 
 def test_files_have_the_time_of_their_certificate(tmp_path):
-    facts = {publish.METADATA_KEY: '{"time": "2026-11-21T12:34:56Z"}'}
+    facts = {parquet_file.METADATA_KEY: '{"time": "2026-11-21T12:34:56Z"}'}
     publish_file(ROWS, tmp_path / "r.parquet", facts, str, replace=False)
     wanted = datetime(2026, 11, 21, 12, 34, 56, tzinfo=UTC).timestamp()
     for path in (tmp_path / "r.parquet", tmp_path / "r.certificate.json"):

@@ -32,7 +32,7 @@ def test_where_nothing_is_open_nothing_is_settled(lab):
 def test_each_open_entry_is_settled_by_what_exists(lab, monkeypatch):
     lab.killed(monkeypatch, Ledger, "commit", TABLE)
     lab.killed(monkeypatch, Ledger, "start")
-    lab.killed(monkeypatch, publish, "_write_parquet", "{path: out/other.parquet}")
+    lab.killed(monkeypatch, publish, "write_parquet", "{path: out/other.parquet}")
     assert lab.states == ["started", "reserved", "started"]
     settled = reconcile(lab.project)
     assert [each.outcome for each in settled] == ["committed", "cancelled", "kept"]
@@ -98,5 +98,5 @@ def test_a_table_whose_database_is_not_named_any_more_is_not_settled(lab, monkey
 def test_nothing_is_settled_on_a_ledger_that_has_forgotten(lab, monkeypatch):
     lab.killed(monkeypatch, Ledger, "commit")
     lab.project.ledger.unlink()
-    with pytest.raises(LedgerError, match="the ledger is gone: this machine has seen 3 rec"):
+    with pytest.raises(LedgerError, match="the ledger is not here: this machine has seen 3 "):
         reconcile(lab.project)

@@ -24,6 +24,7 @@ from policy_engine import publish
 from policy_engine.attest import signers
 from policy_engine.attest.keys import TrustedKeys, load_public_key
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.results import Verified
 from policy_engine.attest.signers import signer_of
 from policy_engine.books import open_ledger
 from policy_engine.errors import (
@@ -46,7 +47,8 @@ from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 # The modules: the package's own ``release`` and ``certify`` are functions.
 releasing = import_module("policy_engine.release")
-certifying = import_module("policy_engine.verify.certificate")
+certifying = import_module("policy_engine.kernel.certificate")
+proving = import_module("policy_engine.verify.certificate")
 
 POLICY = """\
 version: 1
@@ -104,9 +106,9 @@ class Lab:
         files += [file for file in self.folder.glob(".*") if file.is_file()]
         return {str(file.relative_to(self.folder)): file.read_bytes() for file in files}
 
-    def verify(self, certificate: Path, found: Path | None = None) -> None:
+    def verify(self, certificate: Path, found: Path | None = None) -> Verified:
         trusted = TrustedKeys.of(load_public_key(self.project.signing_key))
-        verify_release(certificate.read_text(), trusted, found)
+        return verify_release(certificate.read_text(), trusted, found)
 
     def table(self, sql: str) -> list[tuple]:
         with duckdb.connect() as connection:
@@ -157,10 +159,13 @@ def test_a_release_verifies_from_its_files_alone(lab, form, method, source):
     rows = pq.read_table(done.release)
     assert rows.num_rows == done.rows
     assert done.groups == 2
+    assert done.people == (sum(rows["n"].to_pylist()) if form == "counts" else rows.num_rows)
 
 
 @pytest.mark.parametrize(
-    ("unit", "method"), [("{key: person}", "keyed"), ("row", "native")], ids=["keyed", "native"]
+    ("unit", "method"),
+    [("{key: person, keep: any}", "keyed"), ("row", "native")],
+    ids=["keyed", "native"],
 )
 def test_a_view_is_followed_to_its_table(lab, unit, method):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
@@ -185,7 +190,7 @@ def test_a_view_is_followed_to_its_table(lab, unit, method):
 def test_a_view_in_which_rows_depend_on_others_is_refused(lab, body, code):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute(f"CREATE VIEW mixed AS {body}")
-    source = "{relation: mixed, unit: {key: person}}"
+    source = "{relation: mixed, unit: {key: person, keep: any}}"
     refused(lab, NotCertifiable, f"{code} .*the view db.main.mixed, ", source=source)
 
 
@@ -203,7 +208,11 @@ def test_a_release_into_a_table_carries_and_has_its_certificate(lab):
     lab.verify(done.certificate)
     [comment] = lab.table("SELECT comment FROM duckdb_tables() WHERE table_name = 'out'")
     assert json.loads(comment[0])["k"] == 2
-    assert len(lab.table("FROM db.main.out")) == done.groups == 2
+    rows = lab.table("FROM db.main.out")
+    assert len(rows) == done.groups == 2
+    assert sum(row[-1] for row in rows) == done.people > 2
+    again = lab.release(source="{relation: people, unit: row}", release="{relation: out}")
+    assert (again.repeated, again.people) == (True, done.people)
     assert done.certificate == lab.folder / "people.certificate.json"
 
 
@@ -236,7 +245,7 @@ def test_a_file_is_replaced_only_when_asked(lab):
 def test_the_secret_is_in_nothing_that_is_written_or_logged(lab, monkeypatch, caplog, target):
     monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
     with caplog.at_level(logging.DEBUG):
-        lab.release(source="{relation: people, unit: {key: person}}", release=target)
+        lab.release(source="{relation: people, unit: {key: person, keep: any}}", release=target)
     files = [file for file in lab.folder.rglob("*") if file.is_file()]
     assert len(files) > 4
     texts = [SECRET, SECRET.hex().encode(), str(int.from_bytes(SECRET, "big")).encode()]
@@ -255,7 +264,7 @@ def test_certificates_of_neighbouring_sources_are_the_same(lab, monkeypatch):
     ]
     for found in facts:
         found["policy"].pop("digest")
-        found.pop("sql"), found.pop("sql_digest")
+        found.pop("query"), found.pop("query_digest")
     assert facts[0] == facts[1]
 
 
@@ -270,7 +279,7 @@ class FrozenClock:
 def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkeypatch):
     monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
     monkeypatch.setattr(certifying, "datetime", FrozenClock)
-    by_key = "{path: source.parquet, unit: {key: person}}"
+    by_key = "{path: source.parquet, unit: {key: person, keep: any}}"
     first = Path(lab.release(source=by_key).release).read_bytes()
     for order in (ROWS[::-1], ROWS[31:] + ROWS[:31]):
         write_source(lab.folder / "source.parquet", order)
@@ -281,7 +290,7 @@ def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkey
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
-@pytest.mark.parametrize("unit", ["row", "{key: person}"])
+@pytest.mark.parametrize("unit", ["row", "{key: person, keep: any}"])
 @pytest.mark.parametrize("source", ["path: source.parquet", "relation: few", "path: source.csv"])
 def test_a_table_below_k_releases_nothing_and_succeeds(lab, size, unit, source):
     rows = ROWS[:size]
@@ -305,6 +314,19 @@ def test_one_group_may_hold_everybody(lab, form):
     )
     assert done.groups == 1
     lab.verify(done.certificate, Path(done.release))
+
+
+@pytest.mark.parametrize("source", ["path: source.parquet", "relation: people", "path: source.csv"])
+def test_each_assumption_is_signed_once_in_the_policys_words(lab, source):
+    lines = ["person,age,zip", *(",".join(row) for row in ROWS)]
+    (lab.folder / "source.csv").write_text("\n".join(lines) + "\n")
+    done = lab.release(source=f"{{{source}, unit: row}}", recode="{zip: {prefix: 1}}")
+    stated = lab.verify(done.certificate).assumptions
+    name = source.partition(" ")[2]
+    assert [text for text in stated if "is one person" in text] == [
+        f"one row of {name} is one person"
+    ]
+    assert not [text for text in stated if "temp" in text or "main" in text]
 
 
 # What is charged, and what stands, when a step fails.
@@ -333,7 +355,7 @@ def fail(monkeypatch, owner, name, error, number=1):
 # owner, name, which call, whether the account was charged by then
 FILE_STEPS = [
     (DuckDBWarehouse, "table", 1, False),
-    (releasing, "render", 1, False),
+    (releasing, "compiled", 1, False),
     (releasing, "certify", 1, False),
     (releasing, "check_target", 1, False),
     (signers, "load_private_key", 1, False),
@@ -421,7 +443,7 @@ TABLE = {"source": "{relation: people, unit: row}", "release": "{relation: out}"
 
 
 @pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("statement", ["BEGIN", "-- policy", "COMMENT", "COMMIT"])
+@pytest.mark.parametrize("statement", ["BEGIN", "CREATE", "COMMENT", "COMMIT"])
 @pytest.mark.parametrize(
     ("error", "told"),
     [
@@ -588,9 +610,16 @@ def test_a_release_that_does_not_meet_its_guarantee_is_refused(lab):
         ("folder", "folder.parquet", r"is a folder without a \.parquet file in it"),
         (b"", "empty.parquet", "the source empty.parquet is empty"),
         (b"PAR1 nonsense PAR1", "bad.parquet", "is not a Parquet file that can be read"),
-        (b"{}", "people", r"must be a .parquet, .csv or .tsv file"),
+        (b"{}", "people", r"must end in .parquet, .pq, .csv, .tsv, .txt or .csv.gz"),
         (b"a,A\n1,2\n", "twice.csv", "must name every column once"),
-        (b"age,\n1,2\n", "nameless.csv", "must name every column once"),
+        (b"age,,zip\n1,2,3\n", "nameless.csv", "must name every column once"),
+        (b"age;zip\n1;2\n", "semicolon.csv", r"delimited by ';'; write csv: {delimiter: \";\"}"),
+        (b"age\tzip\n1\t2\n", "tabs.csv", r"delimited by tabs; write csv: {delimiter: \"\\t\"}"),
+        (b"sep=;\nage;zip\n", "sep.csv", r"write csv: {skip: 1, delimiter: \";\"} under source"),
+        (b"a\x00g\x00e\x00\n\x00", "wide.csv", "is not CSV in UTF-8"),
+        (b"\xff\xfea\x00;\x00b\x00", "u.csv", r"{encoding: utf-16, delimiter: \";\"} under"),
+        (b"gr\xf6\xdfe;zip\n", "ansi.csv", r"{encoding: windows-1252, delimiter: \";\"} under"),
+        (b"age\n\x1f\x8b", "none.csv.gz", "the first line of .* is not CSV"),
         (b"age,zip\n1\n2,3\n", "short.csv", "every row must have as many fields"),
         (b"age,zip\n1,2,3\n2,3\n", "long.csv", "every row must have as many fields"),
         (b"age,zip\n1,\"2\n", "open.csv", "is not a CSV file that can be read"),
@@ -655,7 +684,8 @@ def test_a_release_is_no_file_of_its_sources_folder(lab):
         PolicyError, match=r":\d+: release\.path must not lie in the source's folder"
     ):
         lab.release(
-            source="{path: parts, unit: {key: person}}", release="{path: ./parts/in/r.parquet}"
+            source="{path: parts, unit: {key: person, keep: any}}",
+            release="{path: ./parts/in/r.parquet}",
         )
     assert lab.entries == []
 
@@ -722,6 +752,17 @@ def test_a_csv_file_is_assumed_to_be_well_formed(lab):
     policy = lab.policy(source="{path: people.csv, unit: row, columns: {age: integer}}")
     found = releasing.preview(policy, lab.project).certificate
     assert "people.csv is well-formed CSV whoever is in it" in found.assumptions
+    people = [text for text in found.assumptions if text.endswith(" is one person")]
+    assert people == ["one row of people.csv is one person"]
+
+
+def test_a_key_of_rows_is_assumed_to_be_unique_in_the_file_that_the_policy_names(lab):
+    (lab.folder / "ids.csv").write_text("id,age\n1,34\n")
+    source = "{path: ids.csv, unit: {row_key: id}, columns: {age: integer}}"
+    policy = lab.policy(source=source, recode="{age: {bins: [30]}}")
+    found = releasing.preview(policy, lab.project).certificate
+    assert "id is unique in ids.csv" in found.assumptions
+    assert not any("temp.main" in text for text in found.assumptions)
 
 
 def test_a_path_in_place_of_a_policy_says_what_to_call(lab):
@@ -744,7 +785,7 @@ def test_the_kernel_refuses_a_view_too(lab):
         certificate, table = releasing.prepare(policy, lab.project, warehouse)
     view = releasing.schema_of(replace(table, view="SELECT * FROM other"))
     with pytest.raises(NotCertifiable, match="V16"):
-        certifying.certify(policy, certificate.sql, "duckdb", schema=view)
+        proving.certify(policy, certificate.query, "duckdb", schema=view)
 
 
 def test_two_native_runs_at_once_are_two_charges(lab, monkeypatch):
@@ -804,7 +845,8 @@ def test_a_table_that_was_drawn_is_published_or_nothing(lab, monkeypatch):
 def own_account(lab, source, accounts):
     """A relation's own account, and a project that lists these."""
     policy = replace(lab.policy(source=source, k="40"), declared_budget=False)
-    return policy, replace(lab.project, accounts=dict.fromkeys(accounts, LIMIT))
+    listed = dict.fromkeys(accounts, LIMIT)
+    return policy, replace(lab.project, accounts=listed, accounts_open=True)
 
 
 LIMIT = Limit(Decimal(3), Decimal("0.99"))
@@ -823,7 +865,9 @@ def test_a_view_pays_from_the_account_of_its_table_under_its_full_name(lab):
         connection.execute("CREATE VIEW grown AS SELECT * FROM everyone WHERE age >= 0")
         connection.execute("CREATE VIEW tall AS SELECT * FROM main.People")
     for view in ("grown", "main.tall"):
-        found = own_account(lab, f"{{relation: {view}, unit: {{key: person}}}}", ["people"])
+        found = own_account(
+            lab, f"{{relation: {view}, unit: {{key: person, keep: any}}}}", ["people"]
+        )
         preview = releasing.preview(*found)
         assert (preview.account.name, preview.account.limit) == ("db.main.people", LIMIT)
 
@@ -861,6 +905,8 @@ def test_an_account_of_another_spelling_in_the_ledger_is_not_begun_anew(lab):
     assert told.endswith(" --by NAME --why TEXT --new'")
     with open_ledger(project, signer_of(project)) as ledger:
         ledger.set_limit("db.main.people", LIMIT, who="Ada", why="what is left")
+        [before] = ledger.entries()
+        ledger.move(before.id, "db.main.people", who="Ada", why="its own account")
     assert release(policy, project).account == "db.main.people"
 
 
@@ -993,3 +1039,28 @@ def test_rows_are_each_group_as_often_as_it_was_counted(lab, monkeypatch):
         (group["age"], group["zip"]): group["n"] for group in counts
     }
     assert sum(group["n"] for group in counts) > 10
+
+
+def test_a_certificate_that_the_ledger_does_not_know_is_told_at_every_release(lab):
+    """Attack: the ledger's folder of yesterday is put back, and another policy released."""
+    lab.release()
+    keep = lab.folder / "kept"
+    shutil.copytree(lab.folder / ".policy-engine", keep)
+    lab.release(release="{path: out/second.parquet}")
+    shutil.rmtree(lab.folder / ".policy-engine")
+    shutil.copytree(keep, lab.folder / ".policy-engine")
+    told: list[str] = []
+    release(lab.policy(release="{path: out/third.parquet}"), lab.project, say=told.append)
+    assert any("second.certificate.json is the certificate of a release that" in t for t in told)
+
+
+def test_a_view_beside_a_macro_is_refused(lab):
+    """Attack: what the view calls is a macro of a built-in's name, which reads every row."""
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("CREATE MACRO upper(x) AS (SELECT string_agg(zip, ' ') FROM people)")
+        connection.execute("CREATE VIEW loud AS SELECT person, age, upper(zip) AS zip FROM people")
+    source = "{relation: loud, unit: {key: person, keep: any}}"
+    refused(
+        lab, WarehouseError, "a view in a database with macros, found main.upper", source=source
+    )
+    lab.release(source="{relation: people, unit: {key: person, keep: any}}")

@@ -33,7 +33,7 @@ def asked(lab, target=FILE, state="state", **changes):
     with closing(open_warehouse(policy, lab.project, writes=False)) as warehouse:
         certificate, _ = prepare(policy, lab.project, warehouse)
         ends = ends_of(policy, lab.project, warehouse)
-    return request_of(policy, certificate, ends, state), certificate
+    return request_of(policy, certificate, ends, {"content": state}), certificate
 
 
 # Where it goes.
@@ -89,10 +89,27 @@ def test_a_request_is_of_a_policy_a_place_and_a_state(lab, change, same_place, s
     assert (one.place == other.place, one.of == other.of) == (same_place, same_of)
 
 
-def test_replacing_a_table_is_not_another_request():
-    assert text_of("CREATE OR REPLACE TABLE t AS SELECT 1") == "CREATE TABLE t AS SELECT 1"
-    assert text_of("CREATE TABLE t AS SELECT 1") == "CREATE TABLE t AS SELECT 1"
-    assert text_of("SELECT 1") == "SELECT 1"
+HEADER = "-- policy: p\n-- digest: sha256:00\n"
+QUERY = f"{HEADER}WITH a AS (\n  SELECT 1\n)\nSELECT 1"
+
+
+@pytest.mark.parametrize("verb", ["CREATE TABLE", "CREATE OR REPLACE TABLE"])
+def test_a_request_of_version_1_is_the_same_request(lab, verb):
+    run = Run.new(*asked(lab), {})
+    sql = f'{HEADER}{verb} "db"."main"."out" AS\n{QUERY.removeprefix(HEADER)}'
+    before = replace(run, predicate={"version": 1, "sql": sql})
+    after = {"version": 2, "query": QUERY, "published_as": 'CREATE TABLE "db"."main"."out" AS'}
+    assert before.query == QUERY == replace(run, predicate=after).query
+    assert (
+        before.text == replace(run, predicate=after).text == text_of(QUERY, after["published_as"])
+    )
+
+
+def test_a_request_of_a_file_of_version_1_is_the_same_request(lab):
+    run = Run.new(*asked(lab), {})
+    before = replace(run, predicate={"version": 1, "sql": QUERY})
+    after = replace(run, predicate={"version": 2, "query": QUERY, "published_as": "rows"})
+    assert before.query == after.query == before.text == after.text == QUERY
 
 
 # How it is run.
@@ -106,7 +123,7 @@ def test_a_run_is_recorded_and_read_again(lab, target):
     assert Run(**json.loads(json.dumps(run.to_json()))) == run
     assert run.ends(lab.folder) == request.ends
     assert (run.of, run.is_file, run.sealed) == (request.of, target == FILE, {"key": "sealed"})
-    assert run.sql == certificate.sql
+    assert run.query == certificate.query
     assert run.digest == predicate_digest(certificate.predicate())
 
 
@@ -150,7 +167,8 @@ def test_what_has_changed_since_an_earlier_run_is_said(lab):
     request, certificate = asked(lab)
     run = Run.new(request, certificate, {"mine": "…"})
     assert change_since(run, asked(lab, k=3)[1], "mine") == "the policy has changed"
-    assert change_since(run, replace(certificate, sql="SELECT 2"), "mine") == (
+    columns = replace(certificate.claim, count="people")
+    assert change_since(run, replace(certificate, claim=columns), "mine") == (
         "the source's columns have changed"
     )
     assert change_since(run, certificate, "mine") == "the source has changed"

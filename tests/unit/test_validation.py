@@ -54,7 +54,7 @@ def test_the_guarantee_is_checked_without_the_source(write):
     assert "nope.parquet is not there" in checked.unchecked
     [problem] = checked.problems
     assert (problem.line, problem.column, problem.path) == (8, 27, "guarantee.delta")
-    assert "k = 3 and rate = 0.1 reach at ε = 0.5, found 1.0E-9" in problem.message
+    assert "k = 3 and rate = 0.1 reach at ε = 0.5, found 1e-9" in problem.message
     assert problem.remedy == "k: 17 gives it at this rate"
 
 
@@ -69,7 +69,7 @@ def test_a_guarantee_that_no_k_gives(write):
         ("folder", None, "is a folder without a .parquet file in it"),
         ("empty.parquet", b"", "is empty"),
         ("junk.parquet", b"junk", "is not a Parquet file"),
-        ("notes", b"notes", "must be a .parquet, .csv or .tsv file"),
+        ("notes", b"notes", "must end in .parquet, .pq, .csv, .tsv, .txt or .csv.gz"),
     ],
 )
 def test_a_source_that_is_no_table_is_a_problem(write, name, content, told):
@@ -135,7 +135,7 @@ def test_of_a_view_of_groups_the_view_is_told_and_not_what_follows_from_it(write
         connection.execute(
             "CREATE VIEW groups AS SELECT id, max(age) AS age FROM people GROUP BY 1"
         )
-    source = ("path: people.parquet, unit: row", "relation: groups, unit: {key: id}")
+    source = ("path: people.parquet, unit: row", "relation: groups, unit: {key: id, keep: any}")
     problems = check_policy(write(source=source)).problems
     assert [problem.message[:3] for problem in problems] == ["V03", "V08"]
     for problem in problems:
@@ -258,3 +258,120 @@ def test_problems_with_other_files_stand_in_the_order_of_the_file(write):
                    "release: {path: out/a.parquet}\nbudget: peple"))  # fmt: skip
     checked = check_policies((Path("a.yaml"), second))
     assert [(p.line, p.path) for p in checked[1].problems] == [(9, "release.path"), (10, "budget")]
+
+
+UNKNOWN = [
+    ("recode.agee", "people.parquet has no column 'agee'", "did you mean 'age'?"),
+    ("source.unit.key", "people.parquet has no column 'person'", "name a column of the source"),
+    (
+        "source.unit.keep.order_by",
+        "people.parquet has no column 'seen'",
+        "name a column of the source",
+    ),
+    ("source.columns.born", "people.parquet has no column 'born'", "name a column of the source"),
+]
+
+
+def test_unknown_columns_are_told_beside_what_the_schema_refuses(write):
+    file = write(
+        unit=("unit: row", "columns: {born: dat}, unit: {key: person, keep: {order_by: [seen]}}"),
+        age=("age: {bins: [30, 60]}", "agee: {bin: [30]}\n  who: {constant: x}\n  age: keep"),
+        k=("k: 20", "k: 1"),
+    )
+    pq.write_table(pa.table({"age": [1, 2, 3], "sex": ["f"] * 3}), "people.parquet")
+    checked = check_policy(file)
+    assert (checked.policy, checked.unchecked, checked.unread) == (None, "", False)
+    told = [(each.path, each.message, each.remedy) for each in checked.problems]
+    assert set(UNKNOWN) <= set(told)
+    assert all(each.line and each.column for each in checked.problems)
+    of_the_schema = {"k", "source.columns.born", "recode.agee.bin"}
+    assert of_the_schema <= {path for path, message, _ in told if "no column" not in message}
+
+
+def test_a_source_that_is_not_there_is_said_beside_what_the_schema_refuses(write):
+    checked = check_policy(write(k=("k: 20", "k: 1"), source=("people.parquet", "nope.parquet")))
+    assert [each.path for each in checked.problems] == ["k"]
+    assert "nope.parquet is not there" in checked.unchecked
+
+
+@pytest.mark.parametrize(
+    ("changes", "paths"),
+    [
+        ({"source": ("source: {path: people.parquet, unit: row}", "source: people")}, ["source"]),
+        ({"csv": ("unit: row", "unit: row, csv: {}"), "age": ("age:", "agee:")}, ["source.csv"]),
+        ({"recode": ("recode:\n  age: {bins: [30, 60]}", "recode: [age]")}, ["recode"]),
+        ({"quotes": ("k: 20", "k: 'x")}, ["k"]),
+    ],
+)
+def test_of_what_names_no_source_the_schema_alone_is_told(write, changes, paths):
+    checked = check_policy(write(**changes))
+    assert [each.path for each in checked.problems] == paths
+    assert (checked.policy, checked.unchecked) == (None, "")
+
+
+def test_a_broken_project_hides_nothing_of_a_broken_policy(write):
+    Path("policy-engine.yaml").write_text("version: 9\n")
+    checked = check_policy(write(k=("k: 20", "k: 1")))
+    assert [each.path for each in checked.problems] == ["k"]
+
+
+def test_a_row_key_that_is_no_column_has_its_place(write):
+    [problem] = check_policy(write(unit=("unit: row", "unit: {row_key: id}"))).problems
+    assert (problem.path, problem.line) == ("source.unit.row_key", 3)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("{round: 1}", "tells every person apart, so that no group is released"),
+        ("{round: 0.5}", "tells every person apart, so that no group is released"),
+        ("{round: 100}", "and where it tells every person apart no group is released"),
+        ("{prefix: 3}", "and where it tells every person apart no group is released"),
+        ("{constant: x}", ""),
+    ],
+)
+@pytest.mark.parametrize("unit", ["{key: Age, keep: any}", "{row_key: Age}"])
+def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
+    if "prefix" in how:
+        pq.write_table(pa.table({"age": ["a", "b"]}), "people.parquet")
+    checked = check_policy(
+        write(unit=("unit: row", f"unit: {unit}"), age=("{bins: [30, 60]}", how))
+    )
+    assert checked.problems == ()
+    assert [told in each.message for each in checked.warnings] == ([True] if told else [])
+    for each in checked.warnings:
+        assert (each.line, each.column, each.path) == (5, 3, "recode.age")
+        assert each.remedy == "leave it out, unless 20 people and more have the same value"
+
+
+def test_columns_that_are_not_the_key_are_not_warned_of(write):
+    pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
+    assert check_policy(write(unit=("unit: row", "unit: {row_key: id}"))).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "warned"),
+    [
+        ('{delimiter: ";"}', True),
+        ('{delimiter: ";", decimal: ","}', False),
+        ('{delimiter: ";", decimal: "."}', False),
+        ('{delimiter: ";", thousands: " "}', False),
+        ("{delimiter: tab}", False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["double", "integer", "date"])
+def test_numbers_beside_semicolons_whose_mark_is_not_said_are_warned_of(write, said, warned, kind):
+    sign = "\t" if "tab" in said else ";"
+    Path("people.csv").write_text(f"name{sign}age\nx{sign}1.250\n")
+    source = f"{{path: people.csv, unit: row, csv: {said}, columns: {{age: {kind}}}}}"
+    cuts = "{bins: [1990-01-01]}" if kind == "date" else "{bins: [30, 60]}"
+    checked = check_policy(
+        write(source=("{path: people.parquet, unit: row}", source), age=("{bins: [30, 60]}", cuts))
+    )
+    assert checked.problems == ()
+    assert [each.path for each in checked.warnings] == (
+        ["source.columns.age"] if warned and kind != "date" else []
+    )
+    for each in checked.warnings:
+        assert each.line == 3 and "of which 1.250 would be read as 1.25, and" in each.message
+        assert 'thousands: "."' in each.remedy

@@ -1,4 +1,4 @@
-"""The engine's own compiled texts, with what is needed to certify them again."""
+"""Texts of the first compiler, which dbt still runs, with what is needed to prove them again."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from functools import cache
 from pathlib import Path
 
 from policy_engine.compile.catalog import Table
+from policy_engine.compile.compiler import compiled_plan
+from policy_engine.compile.rendering import render
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import open_warehouse, prepare, project_of, schema_of
+from policy_engine.release import open_warehouse, project_of, schema_of
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import certify
 
@@ -53,5 +55,6 @@ def golden(case: str) -> Golden:
         chdir(policy.directory),
         closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse,
     ):
-        certificate, table = prepare(policy, project_of(policy), warehouse)
-    return Golden(policy, certificate.sql, schema_of(table), table)
+        table = warehouse.table(policy.source, policy.directory)
+        text = render(compiled_plan(policy, table, warehouse.dialect))
+    return Golden(policy, text, schema_of(table), table)

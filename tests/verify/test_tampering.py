@@ -8,7 +8,7 @@ import pytest
 from golden import CASES, golden
 
 from policy_engine.errors import NotCertifiable
-from policy_engine.verify.certificate import Certificate
+from policy_engine.kernel.certificate import Certificate
 
 TAMPERINGS = [
     # who is sampled, and how often

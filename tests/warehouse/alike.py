@@ -159,7 +159,7 @@ def rows_of(policy: Policy, warehouse: Warehouse, secret: bytes = SECRET) -> pa.
     certificate, table = prepare(policy, default_project(policy.directory), warehouse)
     warehouse.fingerprint(policy, table, bytes(32))
     with warehouse.sampled(policy, table, secret) as unchanged:
-        rows = warehouse.rows(certificate.sql)
+        rows = warehouse.rows(certificate.query)
         unchanged()
     return rows
 

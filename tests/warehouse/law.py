@@ -45,7 +45,7 @@ def counts_of(warehouse, policy, parts: int = 1) -> list[list[int]]:
     found = []
     for _ in range(DRAWS // parts):
         with warehouse.sampled(policy, table, secrets.token_bytes(16)):
-            counts = warehouse.rows(certificate.sql).column("n").to_pylist()
+            counts = warehouse.rows(certificate.query).column("n").to_pylist()
         found.append(counts + [0] * (parts - len(counts)))
     return found
 

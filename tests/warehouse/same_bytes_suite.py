@@ -99,7 +99,8 @@ def _policy(chance: random.Random, table: pa.Table) -> str:
         f"{name}{chance.choice(['', ' desc'])}"
         for name in chance.sample(["small", "day", "text", "time", "exact", "flag"], 2)
     )
-    unit = chance.choice([f"{{key: id, keep: {{order_by: [{order}]}}}}"] * 3 + ["{row_key: row}"])
+    ordered, any_row = f"{{key: id, keep: {{order_by: [{order}]}}}}", "{key: id, keep: any}"
+    unit = chance.choice([ordered, ordered, any_row, any_row, "{row_key: row}"])
     return f"""\
 version: 1
 name: random

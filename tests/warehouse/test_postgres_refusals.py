@@ -51,7 +51,7 @@ def rows_of(policy, url):
         certificate, table = prepare(policy, default_project(policy.directory), warehouse)
         warehouse.fingerprint(policy, table, bytes(32))
         with warehouse.sampled(policy, table, bytes(16)):
-            return warehouse.rows(certificate.sql).to_pylist()
+            return warehouse.rows(certificate.query).to_pylist()
 
 
 def test_a_policy_may_write_every_name_in_another_case(visits, tmp_path):

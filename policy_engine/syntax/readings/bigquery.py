@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from policy_engine.syntax.lexing import Lexicon
 from policy_engine.syntax.literals import number
-from policy_engine.syntax.readings.forms import Form, Holes, form
+from policy_engine.syntax.readings.forms import Form, Holes, form, row_hash
 from policy_engine.syntax.readings.reading import BACKTICKS, Reading
 from policy_engine.syntax.readings.rounding import rounding_forms
 
@@ -69,6 +69,9 @@ BIGQUERY = Reading(
     name=_NAME,
     forms=(
         _form("TO_HEX(SHA256(_a || ':u:' || CAST(_b AS STRING)))", "sha256(_a || ':u:' || _b)"),
+        *row_hash(
+            _NAME, "TO_HEX(SHA256({} || ':o:' || CAST(_a AS STRING) || ':' || CAST(_b AS STRING)))"
+        ),
         *_rounding(),
         *_STARTS,
         _form("FORMAT('%d', _a)", "CAST(_a AS VARCHAR)"),
@@ -97,10 +100,6 @@ BIGQUERY = Reading(
         "datetime": "TIMESTAMP",
         "timestamp": "TIMESTAMP WITH TIME ZONE",
     },
-    assumptions=(
-        "nobody who may see the release can read the secrets relation, its earlier states, or the"
-        " jobs that wrote it",
-    ),
     # A backslash in a name, or a line's end in a text, is not read as it stands.
     lexicon=Lexicon(
         string=r"'(?:[^'\\\n\r]|\\\\|\\')*'",

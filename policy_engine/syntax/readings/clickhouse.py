@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from policy_engine.syntax.lexing import Lexicon
 from policy_engine.syntax.literals import moment, ordinal
-from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for
+from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for, row_hash
 from policy_engine.syntax.readings.reading import Reading
 from policy_engine.syntax.readings.rounding import counted, exact_forms, fits_a_step, rounded
 
@@ -89,6 +89,7 @@ def _form(text: str, meaning: str) -> Form:
     return form(_NAME, text, meaning)
 
 
+_ROW = "lower(hex(SHA256({} || ':o:' || toString(_a) || ':' || toString(_b))))"
 _KEYED = "lower(hex(SHA256({} || ':u:' || toString(_a)))) < _b"
 
 CLICKHOUSE = Reading(
@@ -104,6 +105,7 @@ CLICKHOUSE = Reading(
             "sha256(_s || ':u:' || CAST(_a AS VARCHAR)) < _b",
             is_asked_for,
         ),
+        *row_hash(_NAME, _ROW, "{salt:String}"),
         form(_NAME, "toDate32(_a)", "CAST(_a AS DATE)", _literal),
         form(_NAME, "toDateTime64(_a, 6, 'UTC')", "CAST(_a AS TIMESTAMP)", _literal),
         *_rounding(),
@@ -138,10 +140,6 @@ CLICKHOUSE = Reading(
         **{f"datetime64({digits})": "TIMESTAMP" for digits in range(7)},
         "uuid": "UUID",
     },
-    assumptions=(
-        "nobody who may see the release can read the parameters of the queries: the server's log of"
-        " queries, system.processes, or a log of what was sent to it",
-    ),
     lexicon=_LEXICON,
     # Of NaN it is false: before x DESC it puts NaN where the kernel's order has it.
     null_term="_a = _a",

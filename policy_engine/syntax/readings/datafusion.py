@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from policy_engine.syntax.literals import moment, ordinal
-from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for
+from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for, row_hash
 from policy_engine.syntax.readings.reading import Reading
 from policy_engine.syntax.readings.rounding import exact_forms, rounding_forms
 
@@ -79,6 +79,7 @@ def _truncations() -> tuple[Form, ...]:
     return (*found, _form(hour, f"CASE WHEN {days} THEN DATE_TRUNC('hour', _a) END"))
 
 
+_ROW = "encode(sha256({} || ':o:' || CAST(_a AS VARCHAR) || ':' || CAST(_b AS VARCHAR)), 'hex')"
 _KEYED = "encode(sha256({} || ':u:' || CAST(_a AS VARCHAR)), 'hex') < _b"
 
 DATAFUSION = Reading(
@@ -95,6 +96,7 @@ DATAFUSION = Reading(
             "sha256(_s || ':u:' || CAST(_a AS VARCHAR)) < _b",
             is_asked_for,
         ),
+        *row_hash(_PARSER, _ROW, "$salt"),
         *rounding_forms(
             _PARSER,
             "CAST(_a AS DOUBLE)",
@@ -133,10 +135,4 @@ DATAFUSION = Reading(
         "date32[day]": "DATE",
         "timestamp[us]": "TIMESTAMP",
     },
-    assumptions=(
-        "nobody who may see the release can read the parameters of the process that runs it: its"
-        " memory, its logs, or the plan of a query",
-        "the text reads its table as policy-engine opens it: zeros and NaN have one sign, a time"
-        " with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
-    ),
 )

@@ -73,6 +73,22 @@ def is_asked_for(holes: Holes) -> bool:
     return isinstance(holes["_s"], exp.Subquery)
 
 
+def row_hash(dialect: str, text: str, bound: str = "") -> tuple[Form, ...]:
+    """The hash that draws one of a person's rows: ``{}`` in ``text`` is the secret.
+
+    ``bound`` is how a text of the engine reads the secret that its connection brings.
+
+    >>> sha2 = "SHA2({} || ':o:' || CAST(_a AS VARCHAR) || ':' || CAST(_b AS VARCHAR), 256)"
+    >>> [each.where is None for each in row_hash("snowflake", sha2, "$salt")]
+    [True, False]
+    """
+    meaning = "sha256({} || ':o:' || CAST(_a AS VARCHAR) || ':' || CAST(_b AS VARCHAR))"
+    asked = form(dialect, text.format("_s"), meaning.format("_s"), is_asked_for)
+    if not bound:
+        return (asked,)
+    return form(dialect, text.format(bound), meaning.format("$salt")), asked
+
+
 class Forms:
     """The forms of an engine, found by the type of the node where they start."""
 

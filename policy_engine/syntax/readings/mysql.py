@@ -15,7 +15,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from policy_engine.syntax.lexing import Lexicon
-from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for
+from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for, row_hash
 from policy_engine.syntax.readings.reading import BACKTICKS, Reading
 from policy_engine.syntax.readings.rounding import rounding_forms
 
@@ -70,13 +70,6 @@ _TYPES = {
     "timestamp": "TIMESTAMP WITH TIME ZONE",
     "uuid": "UUID",
 }
-_ASSUMPTIONS = (
-    "nobody who may see the release can read the variables, the statements or the process list of"
-    " the connection, or the server's general, slow, audit and binary logs",
-    "the session's sql_mode has none of ANSI_QUOTES, HIGH_NOT_PRECEDENCE, NO_BACKSLASH_ESCAPES and"
-    " PAD_CHAR_TO_FULL_LENGTH, and no strict mode where a table is made; its max_sort_length is"
-    " above the length of any text, sql_select_limit is not set, sql_auto_is_null is 0",
-)
 
 
 def _sums(holes: Holes) -> bool:
@@ -98,6 +91,7 @@ def _truncations(made: Callable[[str, str], Form]) -> tuple[Form, ...]:
     return (*found, made(hours, "DATE_TRUNC('hour', _a)"))
 
 
+_ROW = f"SHA2(CONCAT({{}}, ':o:', {_UTF8}, ':', {_UTF8.replace('_a', '_b')}), 256)"
 _KEYED = f"SHA2(CONCAT({{}}, ':u:', {_UTF8}), 256) COLLATE {{}} < _b"
 
 
@@ -123,6 +117,7 @@ def _reading(name: str, bytewise: str) -> Reading:
                 "sha256(_s || ':u:' || CAST(_a AS VARCHAR)) < _b",
                 is_asked_for,
             ),
+            *row_hash(_PARSER, f"{_ROW} COLLATE {bytewise}", "@policy_engine_salt"),
             *rounding_forms(_PARSER, whole="CAST(_n AS SIGNED)"),
             *_truncations(made),
             made(truth.format("TRUE", "FALSE"), "CAST(_a AS BOOLEAN)"),
@@ -146,7 +141,6 @@ def _reading(name: str, bytewise: str) -> Reading:
         null_term="_a IS NULL",
         bytewise=frozenset({bytewise}),
         types=_TYPES,
-        assumptions=_ASSUMPTIONS,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for
+from policy_engine.syntax.readings.forms import Form, Holes, form, is_asked_for, row_hash
 from policy_engine.syntax.readings.reading import Reading
 from policy_engine.syntax.readings.rounding import rounding_forms
 
@@ -37,6 +37,7 @@ _NUMBER = replace(
     form(_NAME, "CASE WHEN _a < CAST('NaN' AS DECIMAL) THEN _a ELSE _n END", "_a", _no_number),
     dropped=frozenset({"_n"}),
 )
+_ROW = "sha256(convert_to({} || ':o:' || CAST(_a AS TEXT) || ':' || CAST(_b AS TEXT), 'UTF8'))"
 _KEYED = "sha256(convert_to({} || ':u:' || CAST(_a AS TEXT), 'UTF8')) < decode(_b, 'hex')"
 _STARTS = tuple(
     _form(text.replace("unit", unit), meaning.replace("unit", unit))
@@ -63,6 +64,7 @@ POSTGRES = Reading(
             "sha256(_s || ':u:' || CAST(_a AS VARCHAR)) < _b",
             is_asked_for,
         ),
+        *row_hash(_NAME, _ROW, "current_setting('policy_engine.salt')"),
         *rounding_forms(_NAME, "CAST(_a AS DOUBLE PRECISION)"),
         *_STARTS,
         _NUMBER,
@@ -105,8 +107,4 @@ POSTGRES = Reading(
         "uuid": "UUID",
     },
     longest_name=63,
-    assumptions=(
-        "nobody who may see the release can read the session settings of the connection, or the"
-        " statements with their parameters in the server's log",
-    ),
 )

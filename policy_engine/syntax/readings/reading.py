@@ -77,23 +77,21 @@ class Reading:
 
     ``types`` maps the names of its types to DuckDB's; a type that is not named has no meaning
     here. ``order_forms`` hold inside ORDER BY only: how rows that are told apart already stand.
-    ``assumptions`` are what a secret that is bound in this engine rests on, ``native`` what its own
-    sampling does (None: it is not certified), and ``extra`` what its grammar has beside the plain.
+    ``extra`` is what its grammar has beside the plain.
 
     ``excludes`` are types of columns that mean something else here: text that is compared by a
     collation everywhere, say. ``says`` tells whether a text in quotes means itself outside forms.
     ``null_term`` is the term of ORDER BY before a column ``_a`` that puts its NULL last.
     ``whole_decimals``: the engine's whole numbers are decimals without decimal places.
     ``bytewise`` are the collations that compare bytes where a text without one is compared by
-    another; None where it is compared by its bytes.
+    another; None where it is compared by its bytes, and none where no collation compares every
+    byte: a form then says what is shown of a text.
     """
 
     name: str
     forms: tuple[Form, ...]
     types: Mapping[str, str]
     order_forms: tuple[Form, ...] = ()
-    assumptions: tuple[str, ...] = ()
-    native: str | None = None
     lexicon: Lexicon = ANSI
     whole_decimals: bool = False
     parser: str = ""
@@ -211,7 +209,7 @@ class _Translation:
         if says is not None and node.is_string and not says(node.name):
             found = "a text in quotes that this engine compares by a collation"
             self._notes.judge(is_in_the_grammar.broken_by(found), node)
-        if self._reading.bytewise is not None and node.is_string and _is_a_branch(node):
+        if self._reading.bytewise and node.is_string and _is_a_branch(node):
             found = f"the text {node.name!r} without a collation, among others that are shown"
             self._notes.judge(is_in_the_grammar.broken_by(found), node)
         allowed = self._reading.extra.get(type(node), _PLAIN.get(type(node)))

@@ -11,16 +11,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from policy_engine.syntax.lexing import Lexicon
-from policy_engine.syntax.readings.forms import Form, form
+from policy_engine.syntax.readings.forms import Form, form, row_hash
 from policy_engine.syntax.readings.reading import ANSI, Reading
 from policy_engine.syntax.readings.rounding import rounding_forms
 
 _NAME = "snowflake"
 _UNITS = ("year", "quarter", "month", "week", "day", "hour")
-_SESSION = (
-    "the session has TIMEZONE = 'UTC', WEEK_START = 0 or 1, DATE_OUTPUT_FORMAT = 'YYYY-MM-DD' and"
-    " DEFAULT_NULL_ORDERING = 'LAST'"
-)
 
 
 def _form(text: str, meaning: str) -> Form:
@@ -32,6 +28,11 @@ SNOWFLAKE = Reading(
     forms=(
         _form("$policy_engine_salt", "$salt"),
         _form("SHA2(_a || ':u:' || CAST(_b AS VARCHAR), 256)", "sha256(_a || ':u:' || _b)"),
+        *row_hash(
+            _NAME,
+            "SHA2({} || ':o:' || CAST(_a AS VARCHAR) || ':' || CAST(_b AS VARCHAR), 256)",
+            "$policy_engine_salt",
+        ),
         *rounding_forms(_NAME),
         *(_form(f"DATE_TRUNC('{unit}', _a)", f"DATE_TRUNC('{unit}', _a)") for unit in _UNITS),
         _form("CAST(_a AS VARCHAR)", "CAST(_a AS VARCHAR)"),
@@ -66,13 +67,6 @@ SNOWFLAKE = Reading(
         exp.TableSample: frozenset({"method", "percent"}),
         exp.Var: frozenset({"this"}),
     },
-    assumptions=(
-        "nobody who may see the release can read the session's variables, the account's history of"
-        " queries with the values bound to them, the profiles of queries, or a secrets relation",
-        _SESSION,
-    ),
     # A backslash before a quote or another backslash is what it is in every text of Snowflake's.
     lexicon=Lexicon(string=r"'(?:[^'\\]|\\\\|\\')*'", line=ANSI.line, block=ANSI.block),
-    native="Snowflake keeps each row by an independent coin of the stated probability, as its"
-    " documentation says and nobody here has measured; and " + _SESSION,
 )

@@ -16,7 +16,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from policy_engine.syntax.lexing import Lexicon
-from policy_engine.syntax.readings.forms import Form, Holes, form
+from policy_engine.syntax.readings.forms import Form, Holes, form, row_hash
 from policy_engine.syntax.readings.reading import Reading
 from policy_engine.syntax.readings.rounding import rounding_forms
 
@@ -57,14 +57,13 @@ _STARTS = tuple(
 )  # fmt: skip
 # Bounded before FLOOR, which fails beyond 64 bits; beside decimals the steps are exact.
 _ROUNDED = rounding_forms(_NAME, exact_whole="CAST(_n AS DECIMAL(19, 0))", kept="LEAST(_n, _l)")
-_SESSION = (
-    "the session's time zone is UTC, ANSI mode is on, and no setting changes what a text means"
-)
-
 SPARK = Reading(
     name=_NAME,
     forms=(
         _KEYED,
+        *row_hash(
+            _NAME, "sha2({} || ':o:' || CAST(_a AS STRING) || ':' || CAST(_b AS STRING), 256)"
+        ),
         *_ROUNDED,
         *_STARTS,
         _form("CAST(_a AS STRING)", "CAST(_a AS VARCHAR)"),
@@ -105,15 +104,6 @@ SPARK = Reading(
         "timestampltz": "TIMESTAMP WITH TIME ZONE",
         "timestamptz": "TIMESTAMP WITH TIME ZONE",
     },
-    assumptions=(
-        "nobody who may see the release can read the relation policy_engine_salts, or the memory"
-        " and temporary files of the engine's processes",
-        _SESSION,
-        "every text of the source is UTF-8 whoever is in it",
-    ),
-    native="TABLESAMPLE (p PERCENT) of the engine, Spark 4.3 or later, keeps every row"
-    " independently, by random numbers that nobody can find out: this is documented, and was not"
-    " measured by us; " + _SESSION,
     bernoulli=True,
     lexicon=Lexicon(
         string=r"'(?:[^'\\$]|\$(?!\{)|\\[\\'nrt])*'",

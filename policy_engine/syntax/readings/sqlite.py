@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from policy_engine.syntax.lexing import Lexicon
 from policy_engine.syntax.literals import ordinal
-from policy_engine.syntax.readings.forms import Form, Holes, form
+from policy_engine.syntax.readings.forms import Form, Holes, form, row_hash
 from policy_engine.syntax.readings.reading import Reading
 from policy_engine.syntax.readings.rounding import rounding_forms
 
@@ -34,6 +34,12 @@ SQLITE = Reading(
             "policy_engine_sha256(CAST(:salt || ':u:' || CAST(_a AS TEXT) AS BLOB)) < _b",
             "sha256($salt || ':u:' || CAST(_a AS VARCHAR)) < _b",
         ),
+        *row_hash(
+            _NAME,
+            "policy_engine_sha256(CAST({} || ':o:' || CAST(_a AS TEXT) || ':' || CAST(_b AS TEXT)"
+            " AS BLOB))",
+            ":salt",
+        ),
         # Only whole: what has decimal places would be a REAL, whose digits are another's.
         rounding_forms(_NAME, "CAST(_a AS REAL)", "CAST(_n AS INTEGER)")[0],
         _form("CAST(_a AS TEXT)", "CAST(_a AS VARCHAR)"),
@@ -54,10 +60,6 @@ SQLITE = Reading(
     # No column of a STRICT table is of these.
     excludes=frozenset(
         {"BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "DECIMAL", "UUID", "ENUM", "FLOAT"}
-    ),
-    assumptions=(
-        "the connection defines policy_engine_sha256 as SHA-256, as policy-engine does, and nobody"
-        " who may see the release can read the memory of its process",
     ),
     lexicon=Lexicon(
         string=r"'(?:[^'\\]|'')*'",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from policy_engine.syntax.readings.forms import Form, form
+from policy_engine.syntax.readings.forms import Form, form, row_hash
 from policy_engine.syntax.readings.reading import Reading
 from policy_engine.syntax.readings.rounding import rounding_forms
 
@@ -28,6 +28,11 @@ TRINO = Reading(
         _form(
             "LOWER(TO_HEX(SHA256(TO_UTF8(_a || ':u:' || CAST(_b AS VARCHAR)))))",
             "sha256(_a || ':u:' || _b)",
+        ),
+        *row_hash(
+            _NAME,
+            "LOWER(TO_HEX(SHA256(TO_UTF8({} || ':o:' || CAST(_a AS VARCHAR) || ':' ||"
+            " CAST(_b AS VARCHAR)))))",
         ),
         *rounding_forms(_NAME),
         *(_form(f"DATE_TRUNC('{unit}', _a)", f"DATE_TRUNC('{unit}', _a)") for unit in _UNITS),
@@ -62,11 +67,4 @@ TRINO = Reading(
         exp.TableSample: frozenset({"method", "percent"}),
         exp.Var: frozenset({"this"}),
     },
-    assumptions=(
-        "nobody who may see the release can read the secrets relation, its earlier states and"
-        " files, or the queries that wrote it",
-        "the session's time zone is UTC",
-    ),
-    native="Trino keeps each row by an independent random number of the stated probability, as its"
-    " documentation says and nobody here has measured; and the session's time zone is UTC",
 )

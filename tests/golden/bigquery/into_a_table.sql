@@ -1,6 +1,6 @@
+CREATE TABLE `main`.`out` AS
 -- policy: golden
 -- digest: sha256:feeacefbc6ea854957b32ef3297c1ca3e7e8170ff91c441b8efbbb6f150c9cd7
-CREATE TABLE `main`.`out` AS
 WITH `sampled` AS (
   SELECT
     `age`,

@@ -1,6 +1,6 @@
+CREATE TABLE "db"."main"."out" AS
 -- policy: golden
 -- digest: sha256:8f25d4431ba1d4deb8c8e3660590d6eb01e30dccd8e4d7715635951e2bc180b4
-CREATE TABLE "db"."main"."out" AS
 WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     "age",

@@ -1,10 +1,11 @@
 -- policy: golden
--- digest: sha256:7ffab5cb02fa4997fedc8cd6fe360f38879993456302c8cb1b9a14166cc2120d
+-- digest: sha256:0726db0588c7b15b2673d182c840d98ef7f6be7a2ac869f6a7ee206298a371b4
 WITH "sampled" AS NOT MATERIALIZED (
   SELECT
     "age",
     "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" ASC) AS "policy_engine_rank"
+    "person",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" ASC) AS "policy_engine_place"
   FROM READ_PARQUET('people.parquet')
   WHERE
     "person" IN (
@@ -12,11 +13,22 @@ WITH "sampled" AS NOT MATERIALIZED (
         "unit"
       FROM policy_engine_sample_400000000000000
     )
+), "chosen" AS NOT MATERIALIZED (
+  SELECT
+    "age",
+    "zip",
+    ROW_NUMBER() OVER (
+      PARTITION BY "person"
+      ORDER BY SHA256(
+        $salt || ':o:' || CAST("person" AS TEXT) || ':' || CAST("policy_engine_place" AS TEXT)
+      ), "policy_engine_place"
+    ) AS "policy_engine_rank"
+  FROM "sampled"
 ), "recoded" AS NOT MATERIALIZED (
   SELECT
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     LEFT("zip", 2) AS "zip"
-  FROM "sampled"
+  FROM "chosen"
   WHERE
     "policy_engine_rank" = 1
 )

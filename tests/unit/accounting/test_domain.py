@@ -138,3 +138,14 @@ def test_a_claim_stands_above_its_bound_by_a_share() -> None:
     assert domain.claimed(Decimal("0.25")) == Decimal("0.250000000025")
     assert domain.claimed(Decimal(1)) == 1
     assert domain.claimed(Decimal("0.99999999999")) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        ("0.000001", "0.000001"), ("0.0000001", "1e-7"), ("123.450", "123.45"),
+        ("1E9", "1000000000"), ("1E16", "1e+16"), ("2.63178346650E-11", "2.6317834665e-11"),
+    ],
+)  # fmt: skip
+def test_a_number_in_text_reads_well(number, text):
+    assert domain.in_text(Decimal(number)) == text

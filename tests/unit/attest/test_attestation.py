@@ -35,7 +35,7 @@ PREDICATE = {"k": 20, "epsilon": "0.5", "assumptions": ["β is 0.1"], "seed": No
 FIELDS = {
     "_type": "https://in-toto.io/Statement/v1",
     "subject": [{"name": "adult.parquet", "digest": {"sha256": SHA}}],
-    "predicateType": "https://policy-engine.dev/certificate/v1",
+    "predicateType": "https://policy-engine.dev/certificate/v2",
     "predicate": PREDICATE,
 }
 REMEDY = "if you know whose key it is, name it with --key or a keyring with --keyring"
@@ -77,11 +77,29 @@ def test_a_statement_is_canonical_in_toto_json():
     assert statement("adult.parquet", SHA, shuffled) == made
 
 
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_certificate_is_of_the_type_of_its_version(version):
+    made = statement("adult.parquet", SHA, {"version": version})
+    kind = f"https://policy-engine.dev/certificate/v{version}"
+    assert json.loads(made)["predicateType"] == kind
+    opened = open_envelope(sign(made, SIGNER).to_json(), TRUSTED)
+    assert opened.predicate["version"] == version
+
+
 def test_the_subject_of_a_statement_is_read_without_a_key(envelope):
     assert attestation.stated_subject(json.dumps(envelope)) == "adult.parquet"
     two = {**FIELDS, "subject": FIELDS["subject"] * 2}
     for wrong in (two, [], {**FIELDS, "subject": "adult.parquet"}):
         assert attestation.stated_subject(signed(wrong)) == ""
+
+
+def test_what_a_statement_says_is_read_without_a_key(envelope):
+    said = attestation.unverified(json.dumps(envelope))
+    assert said.subject_name == "adult.parquet"
+    assert said.subject_sha256 == FIELDS["subject"][0]["digest"]["sha256"]
+    assert said.predicate["k"] == FIELDS["predicate"]["k"]
+    with pytest.raises(VerificationFailed, match="must be a JSON object"):
+        attestation.unverified(signed([]))
 
 
 def test_the_signature_is_dsse_computed_by_hand(envelope):
@@ -379,9 +397,14 @@ def test_an_oversized_envelope_is_refused(unit):
             f"predicateType must be {PREDICATE_TYPE}, found '{PREDICATE_TYPE}/x'",
         ),
         (
-            {"predicateType": "https://policy-engine.dev/certificate/v2", "new_field": 1},
-            "predicateType is certificate version '2' and this engine reads version 1 only; "
+            {"predicateType": "https://policy-engine.dev/certificate/v3", "new_field": 1},
+            "predicateType is certificate version '3' and this engine reads none above 2; "
             "verify with the engine version that made it",
+        ),
+        (
+            {"predicateType": "https://policy-engine.dev/certificate/v1"},
+            "predicateType is 'https://policy-engine.dev/certificate/v1', and the predicate is of"
+            " another version",
         ),
         ({"note": "x"}, "the statement has the unknown field 'note'"),
         ({"predicate": []}, "the predicate must be a JSON object"),

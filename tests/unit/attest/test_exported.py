@@ -12,12 +12,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.exported import ORDER_OF_CSV, digest_of_lines
+from policy_engine.attest.exported import BESIDE, ORDER_OF_CSV, digest_of_lines
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
-from policy_engine.relations.assumptions import ALWAYS, of_its_sample, randomness
+from policy_engine.kernel.assumptions import ALWAYS, of_its_sample, randomness
 from policy_engine.release import digest_of_lines as made_digest
 
 KEY = Ed25519PrivateKey.generate()
@@ -92,6 +92,7 @@ def test_an_export_of_the_table(tmp_path, name):
     assert f"{name} holds the certified rows of {TABLE}, in their order" in found.checked
     assert "every one of 3 groups has at least 20" in found.checked
     assert (ORDER_OF_CSV in found.unchecked) == name.lower().endswith("csv")
+    assert BESIDE.format(name) in found.unchecked
     assert ("its rows are sorted by what they show" in found.checked) != (
         ORDER_OF_CSV in found.unchecked
     )

@@ -6,6 +6,7 @@ import fcntl
 import json
 import multiprocessing
 import os
+import re
 import stat
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +24,7 @@ from policy_engine.attest.attestation import open_envelope, sign, statement
 from policy_engine.attest.keyring import Entry, Keyring, change, document_of
 from policy_engine.attest.keys import TrustedKeys, is_weak, key_id, load_public_key
 from policy_engine.attest.signers import KeySigner
-from policy_engine.attest.validity import Revoked, Validity
+from policy_engine.attest.validity import LedgerEnd, Revoked, Validity
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 
 SIGNERS = [KeySigner(Ed25519PrivateKey.from_private_bytes(bytes([n] * 32))) for n in range(3)]
@@ -159,6 +160,43 @@ def test_the_first_retirement_stays():
     assert ring.get(MINE.key_id).validity.retired == NOW
     assert ring.get(OTHER.key_id).validity.retired is None
     assert ring.retiring(MINE.key_id, NOW + DAY) == ring
+
+
+def test_the_ledgers_that_a_revoked_key_wrote_to_are_noted_each_once(tmp_path):
+    one, other = LedgerEnd("a" * 64, 7, "b" * 64), LedgerEnd("c" * 64, 1, "c" * 64)
+    ring = ring_of(MINE).revoking(MINE.key_id, NOW, "stolen", one)
+    with pytest.raises(UsageError, match=r"was revoked on .* already"):
+        ring.revoking(MINE.key_id, NOW, "again", one)
+    ring = ring.revoking(MINE.key_id, NOW.replace(year=2030), "again", other)
+    assert ring.entries[0].validity.revoked == Revoked(NOW, "stolen", (one, other))
+    path = tmp_path / "keys.json"
+    path.write_text(ring.to_json())
+    assert Keyring.read(path).entries == ring.entries
+
+
+_END = "ledgers[0] must be two SHA-256 in hex, first and head, and a number of records"
+
+
+@pytest.mark.parametrize(
+    ("ledgers", "said"),
+    [
+        ("x", "revoked.ledgers must be a list, found 'x'"),
+        ([1], "revoked.ledgers[0] must be an object with exactly first, records, head, found 1"),
+        ([{"first": "é", "records": 1, "head": "a" * 64}], _END),
+        (
+            [{"first": "a" * 64, "records": True, "head": "a" * 64}],
+            _END,
+        ),
+        ([{"first": "a" * 64, "records": 0, "head": "a" * 64}], _END),
+    ],
+)
+def test_what_is_no_end_of_a_ledger_is_refused(tmp_path, ledgers, said):
+    document = json.loads(ring_of(MINE).revoking(MINE.key_id, NOW, "stolen").to_json())
+    document["keys"][0]["revoked"]["ledgers"] = ledgers
+    path = tmp_path / "keys.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(FileError, match=re.escape(said)):
+        Keyring.read(path)
 
 
 def test_a_key_is_revoked_once_and_for_a_reason():

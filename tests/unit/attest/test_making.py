@@ -199,5 +199,5 @@ def test_only_a_key_in_a_file_of_the_project_is_rotated(tmp_path, project, monke
         rotate(project, NOW)
     assert str(caught.value) == (
         "POLICY_ENGINE_SIGNING_KEY is set and signs: make a new key with 'policy-engine keys"
-        " generate --out PATH', put its text there, and retire the old one with 'keys retire'"
+        " generate --output PATH', put its text there, and retire the old one with 'keys retire'"
     )

@@ -15,14 +15,21 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.accounting.rates import population_rate
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.relations.assumptions import ALWAYS, UNORDERED, of_its_sample, randomness
-from policy_engine.relations.rates import population_rate
-from policy_engine.verify.certificate import Certificate
+from policy_engine.kernel.assumptions import ALWAYS, of_its_sample, randomness
+from policy_engine.kernel.certificate import Certificate, Terms, certify, headed
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import Native
+from policy_engine.kernel.printing import printed
+from policy_engine.kernel.recodes import Bins
+from policy_engine.kernel.sources import Column, Relation, Rows
+from policy_engine.kernel.types import Type
+from policy_engine.relations.assumptions import UNORDERED
 
 KEY = Ed25519PrivateKey.generate()
 SQL = (
@@ -40,7 +47,7 @@ def digest(sql):
 
 
 FACTS = {
-    "version": 1,
+    "version": 2,
     "mechanism": "sampled-suppression",
     "k": 20,
     "rate": "0.1",
@@ -64,16 +71,19 @@ FACTS = {
     "columns": ["sex"],
     "count": "n",
     "form": "counts",
-    "sql": SQL,
-    "sql_digest": digest(SQL),
+    "query": SQL,
+    "query_digest": digest(SQL),
+    "published_as": "rows",
+    "claim": None,
+    "templates": None,
     "dialect": "duckdb",
 }
 AS_ROWS = {
     **FACTS,
     "assumptions": [*of_its_sample("native", "row", "duckdb"), *FACTS["assumptions"][1:]],
     "randomness": randomness("native", "row"),
-    "sql": ROWS,
-    "sql_digest": digest(ROWS),
+    "query": ROWS,
+    "query_digest": digest(ROWS),
     "form": "rows",
     "count": None,
     "rate": "0.1000000003",
@@ -138,7 +148,7 @@ def test_no_columns_but_the_count(tmp_path, keys):
     sql = (
         SQL.replace("sex, count", "count").replace("group by sex ", "").replace("order by sex", "")
     )
-    facts = {**FACTS, "columns": [], "sql": sql, "sql_digest": digest(sql)}
+    facts = {**FACTS, "columns": [], "query": sql, "query_digest": digest(sql)}
     text, path = released(tmp_path, pa.table({"n": [20]}), facts)
     assert verify_release(text, keys, path).subject == "r.parquet"
 
@@ -150,9 +160,9 @@ LIES = {
     "outside the formula's domain: k": {"k": -(10**9)},
     "outside the formula's domain: epsilon": {"epsilon": "1E999999"},
     "outside the formula's domain: rate": {"rate": "1"},
-    "the SQL is not the SQL of its digest": {"sql_digest": "sha256:" + "0" * 64},
+    "the SQL is not the SQL of its digest": {"query_digest": "sha256:" + "0" * 64},
     "no rules to certify the dialect": {"dialect": "oracle"},
-    "the SQL proves nothing": {"sql": "select 1", "sql_digest": digest("select 1")},
+    "the SQL proves nothing": {"query": "select 1", "query_digest": digest("select 1")},
     "the SQL is another release: k = 20": {"k": 21},
     "the certificate misstates its k": {"k": 21},
     "the certificate misstates its columns": {"columns": ["age"]},
@@ -161,18 +171,20 @@ LIES = {
     "the certificate misstates its unit": {"unit": "id"},
     "above the stated 0.09": {"rate": "0.09"},
     "above the stated 0.1": {
-        "sql": ROWS,
-        "sql_digest": digest(ROWS),
+        "query": ROWS,
+        "query_digest": digest(ROWS),
         "form": "rows",
         "count": None,
     },
     "outside the formula's domain: sampled_at": {"sampled_at": "2"},
     "formula's domain: sampled_at": {"sampled_at": "1E-999999"},
-    "must be of sampled-suppression, version 1; found 'noise', version 1": {"mechanism": "noise"},
-    "version 2": {"version": 2},
+    "must be of sampled-suppression, version 1 or 2; found 'noise', version 2": {
+        "mechanism": "noise"
+    },
+    "version 3": {"version": 3},
     "version true": {"version": True},
     "version none": {"version": None},
-    "version 2; verify with the engine version that made it": {"version": 2},
+    "version 3; verify with the engine version that made it": {"version": 3},
     "found another tuple": {"mechanism": ["x"]},
     "lacks or misstates: k": {"k": "20"},
     "misstates: k": {"k": True},
@@ -216,9 +228,19 @@ def test_a_field_that_is_missing(keys, field):
 def test_the_fields_are_those_that_the_engine_writes(tmp_path):
     from policy_engine.attest.facts import FIELDS
 
-    assert FIELDS.keys() == FACTS.keys()
-    made = {name for name in inspect.getsource(Certificate.predicate).split('"') if name in FIELDS}
-    assert made == FIELDS.keys()
+    assert FIELDS[2].keys() == FACTS.keys()
+    texts = inspect.getsource(Certificate.predicate).split('"')
+    assert {name for name in texts if name in FIELDS[2]} == FIELDS[2].keys()
+
+
+def test_a_certificate_of_version_1_still_verifies(keys):
+    newer = {"published_as", "claim", "templates"}
+    before = {name: value for name, value in FACTS.items() if name not in newer}
+    before |= {"version": 1, "sql": before.pop("query")}
+    before["sql_digest"] = before.pop("query_digest")
+    assert verify_release(envelope(before), keys).subject == "r.parquet"
+    mixed = reasons(keys, {**before, "published_as": "rows"})
+    assert "fields that this engine does not know: 'published_as'" in mixed[0]
 
 
 @pytest.mark.parametrize("left_out", FACTS["assumptions"])
@@ -242,7 +264,7 @@ def test_more_assumptions_than_needed_claim_less(keys):
 
 
 def of_sql(sql, *assumptions, **facts):
-    return {**FACTS, "sql": sql, "sql_digest": digest(sql), **facts,
+    return {**FACTS, "query": sql, "query_digest": digest(sql), **facts,
             "assumptions": [*FACTS["assumptions"], *assumptions]}  # fmt: skip
 
 
@@ -271,11 +293,33 @@ def test_a_key_that_is_unique_must_be_stated(keys):
 def test_a_csv_source_that_is_well_formed_must_be_stated(keys):
     sql = SQL.replace("from people", 'from temp.main."people.csv"')
     own = [text.replace("people", "people.csv") for text in FACTS["assumptions"]]
-    one = 'one row of temp.main."people.csv" is one person'
-    facts = {**of_sql(sql), "assumptions": [*own, one]}
+    facts = {**of_sql(sql), "assumptions": own}
     whole = "people.csv is well-formed CSV whoever is in it"
     assert reasons(keys, facts) == (f"the certificate does not state what it rests on: {whole}",)
-    assert verify_release(envelope({**facts, "assumptions": [*own, one, whole]}), keys)
+    once = verify_release(envelope({**facts, "assumptions": [*own, whole]}), keys)
+    assert not any("is one person" in text for text in once.unchecked)
+    # As the certificates of before said it: twice, once by the engine's name.
+    again = 'one row of temp.main."people.csv" is one person'
+    assert verify_release(envelope({**facts, "assumptions": [*own, whole, again]}), keys)
+    [person] = [text for text in own if text.startswith("one row of ")]
+    less = [text for text in (*own, whole) if text != person]
+    told = reasons(keys, {**facts, "assumptions": less})
+    assert told == (f"the certificate does not state what it rests on: {person}",)
+
+
+def test_a_unique_key_of_a_csv_source_is_stated_by_the_files_name(keys):
+    sql = SQL.replace("rowid", "id").replace("from people", 'from temp.main."people.csv"')
+    drawn = {"unit": "id", "randomness": randomness("drawn", "id")}
+    own = [text.replace("people", "people.csv") for text in FACTS["assumptions"]]
+    own += [*of_its_sample("drawn", "id", "duckdb"), "id identifies one person"]
+    own.append("people.csv is well-formed CSV whoever is in it")
+    facts = {**of_sql(sql, **drawn), "assumptions": own}
+    named = "id is unique in people.csv"
+    assert reasons(keys, facts) == (f"the certificate does not state what it rests on: {named}",)
+    # The other is what the certificates of before said.
+    for text in (named, 'id is unique in temp.main."people.csv"'):
+        found = verify_release(envelope({**facts, "assumptions": [*own, text]}), keys)
+        assert not any("is unique in" in left for left in found.unchecked)
 
 
 def test_the_policy_that_the_sql_names(keys):
@@ -318,12 +362,12 @@ BAD_TABLES = {
     "floating-point numbers, of which 0.0 and -0.0": pa.table({"sex": [-0.0, 0.0], "n": [20, 20]}),
     "floating-point numbers, of which": pa.table({"sex": [float("nan")] * 2, "n": [20, 20]}),
     "NULL stands twice: a group stands in two rows": pa.table({"sex": [None, None], "n": [20, 20]}),
-    "holds more than its rows: it has metadata that": pa.table(
+    "holds more than its rows: written again from them and its certificate": pa.table(
         {"sex": ["F"], "n": [20]}
     ).replace_schema_metadata({"sampled": "49834"}),
-    "holds more than its rows: its metadata states another": pa.table(
-        {"sex": ["F"], "n": [20]}
-    ).replace_schema_metadata({"policy_engine.certificate": "{}"}),
+    "it is another file from byte": pa.table({"sex": ["F"], "n": [20]}).replace_schema_metadata(
+        {"policy_engine.certificate": "{}"}
+    ),
 }
 
 
@@ -414,7 +458,7 @@ def test_rows_of_too_small_a_group(tmp_path, keys):
 
 def test_counts_that_are_not_shown(tmp_path, keys):
     sql = SQL.replace("sex, count(*) as n", "sex")
-    facts = {**FACTS, "sql": sql, "sql_digest": digest(sql), "count": None}
+    facts = {**FACTS, "query": sql, "query_digest": digest(sql), "count": None}
     text, path = released(tmp_path, pa.table({"sex": ["F"]}), facts)
     with pytest.raises(VerificationFailed, match="does not show its counts"):
         verify_release(text, keys, path)
@@ -436,7 +480,7 @@ def test_bytes_behind_the_footer_that_were_signed(tmp_path, keys):
 
 
 def test_a_file_is_looked_at_also_if_the_sql_is_not_proved(tmp_path, keys):
-    facts = {**FACTS, "sql": "select 1", "sql_digest": digest("select 1")}
+    facts = {**FACTS, "query": "select 1", "query_digest": digest("select 1")}
     text, path = released(tmp_path, BAD_TABLES["a group stands in two rows"], facts)
     with pytest.raises(VerificationFailed) as caught:
         verify_release(text, keys, path)
@@ -459,7 +503,7 @@ def test_no_file(tmp_path, keys):
 
 
 def test_text_that_is_no_text(keys):
-    facts = copy.deepcopy(FACTS) | {"sql": "\ud800"}
+    facts = copy.deepcopy(FACTS) | {"query": "\ud800"}
     try:
         text = envelope(facts)
     except (DomainError, UnicodeError):
@@ -501,3 +545,51 @@ def test_the_rate_of_the_population():
     for wrong in ("0", "1e-999999999", "1.5", "NaN"):
         with pytest.raises(DomainError, match="sampled_at must be 1 or a rate below it"):
             population_rate(1, "drawn", Decimal(wrong))
+
+
+def of_a_claim():
+    """The facts of a certificate of a claim."""
+    age = Shown("age", Column("age", Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
+    claim = Claim(Relation(("main", "people")), Rows(), Native(Decimal("0.1"), 20), (age,))
+    numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
+    terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, "add_remove")
+    text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
+    return certify(text, claim, "duckdb", terms).predicate()
+
+
+def test_a_certificate_of_a_claim_is_printed_again(keys):
+    found = verify_release(envelope(of_a_claim()), keys)
+    assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
+
+
+def another_query(facts, query):
+    return {**facts, "query": query, "query_digest": digest(query)}
+
+
+CLAIM_FORGERIES = {
+    "is not what its claim prints": lambda f: another_query(f, "SELECT * FROM people"),
+    "its claim prints: token": lambda f: another_query(f, f["query"].replace("30", "31")),
+    "has other comments or blanks": lambda f: another_query(f, f["query"] + "-- 17 is ill\n"),
+    "misstates: templates": lambda f: {**f, "templates": None},
+    "lacks or misstates: templates": lambda f: {**f, "claim": None},
+    "templates that this version of the engine does not know": lambda f: {
+        **f, "templates": "sha256:" + "0" * 64,
+    },
+    "states more than its claim rests on": lambda f: {
+        **f, "assumptions": [*f["assumptions"], "17 is ill"],
+    },
+    "does not state what it rests on": lambda f: {**f, "assumptions": f["assumptions"][1:]},
+    "its claim is none": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
+    "the certificate misstates its k": lambda f: {**f, "k": 21},
+    "another way is stated": lambda f: {**f, "randomness": "dice"},
+    "above the stated 0.09": lambda f: {**f, "rate": "0.09"},
+    "the engine 'oracle' is not known": lambda f: {**f, "dialect": "oracle"},
+    "misstates: engine_version": lambda f: {**f, "engine_version": "2.0\n17 is ill"},
+    "misstates: policy": lambda f: {**f, "policy": {**f["policy"], "name": "17 is ill"}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", CLAIM_FORGERIES)
+def test_a_forged_certificate_of_a_claim(keys, told):
+    found = reasons(keys, CLAIM_FORGERIES[told](of_a_claim()))
+    assert told in "\n".join(found)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from decimal import Decimal
 
@@ -11,10 +13,12 @@ import pytest
 
 from policy_engine.audit import policies, selftest
 from policy_engine.audit.controls import CONTROLS
-from policy_engine.audit.estimate import Hits
+from policy_engine.audit.estimate import Hits, epsilon_at_least
 from policy_engine.audit.events import Event
-from policy_engine.audit.verdict import Attack, Claim, Verdict
+from policy_engine.audit.verdict import Attack, Claim, Verdict, power
 from policy_engine.cli.main import run
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import default_project
 
 POLICY = """\
 version: 1
@@ -65,13 +69,15 @@ def test_a_broken_mechanism_is_a_finding(policy, few, capsys, monkeypatch):
 
     def broken(*given):
         found = made(*given)
-        text = found.certificate.sql.replace(">= 2", ">= 1").replace("WHERE\n", "WHERE true OR\n")
-        return replace(found, certificate=replace(found.certificate, sql=text))
+        text = found.certificate.query.replace(">= 2", ">= 1").replace("WHERE ", "WHERE true OR ")
+        return replace(found, certificate=replace(found.certificate, query=text))
 
     monkeypatch.setattr(policies, "prepared", broken)
     assert run(["audit", "p.yaml", "--runs", "140"]) == 1
     out = capsys.readouterr().out
-    assert "REFUTED: a unique person: ε is at least 1.045" in out
+    assert "REFUTED: a unique person: at δ = " in out
+    assert " ε is at least 1.045 for one row, certified is 0.5. Do not" in out
+    assert ", unit: row)" in out
     assert "70 and 0 of 70 (remove)" in out
     assert run(["audit", "p.yaml", "--runs", "140", "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["pairs"][0]["refuted"] is True
@@ -94,13 +100,53 @@ def test_what_is_wrong_is_told(policy, capsys, words, code, told):
     assert told in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["p.yaml"], ["--self-test"]])
+def test_too_few_runs_are_refused_before_anything_is_loaded(policy, words):
+    code = (
+        "import sys\n"
+        "from policy_engine.cli.main import run\n"
+        f"code = run({['audit', *words, '--runs', '60']!r})\n"
+        "print(code, [n for n in ('duckdb', 'sqlglot', 'pyarrow') if n in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "2 []\n"
+    assert done.stderr == "error: --runs must be at least 100, found 60\n"
+
+
+@pytest.mark.parametrize(
+    ("runs", "told"),
+    [(100, "44 of 50"), (600, "60 of 300"), (2000, "62 of 1000")],
+)
+def test_the_power_is_what_would_refute(runs, told):
+    claim, error = Claim(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7")
+    least = power(runs, claim, error)
+    one = epsilon_at_least(least, Hits(0, least.runs), claim.delta, error / 2)
+    fewer = Hits(least.seen - 1, least.runs)
+    assert (
+        one > claim.epsilon >= epsilon_at_least(fewer, Hits(0, least.runs), claim.delta, error / 2)
+    )
+    assert f"{least.seen} of {least.runs}" == told
+
+
+def test_some_claims_are_beyond_so_few_runs():
+    assert power(100, Claim(Decimal(9), Decimal("1e-9")), Decimal("1e-7")) is None
+
+
+def test_an_audit_counts_its_runs_and_knows_how_many_there_are(policy, few):
+    told = []
+    made = policies.prepared(load_policy(policy / "p.yaml"), default_project(policy), 0)
+    policies.run(load_policy(policy / "p.yaml"), made, 100, Decimal("0.99"),
+                 lambda done, total: told.append((done, total)))  # fmt: skip
+    assert told == [(50, 200), (100, 200), (150, 200), (200, 200)]
+
+
 def a_self_test(*, flagged, sound_flagged):
     def verdict(epsilon):
         attack = Attack("remove", Event("rows", "=", 1), Hits(9, 10), Hits(0, 10), Decimal(epsilon))
         return Verdict(Claim(Decimal("0.5"), Decimal("0.1")), 20, attack)
 
     each = selftest.Tested(CONTROLS[0], verdict(2 * flagged), verdict(2 * sound_flagged))
-    return selftest.SelfTest(20, Decimal("0.999999"), (each,))
+    return selftest.SelfTest(Decimal("0.999999"), (each,))
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,10 @@ def test_calibrate_finds_a_pair(cli):
 
 
 def test_calibrate_shows_what_was_asked(cli):
-    assert "(asked: δ ≤ 1e-6)" in cli("calibrate", "--epsilon", 1, "--delta", "1e-6").out
+    assert (
+        "(asked: δ ≤ 1e-6; unit: what is sampled)"
+        in cli("calibrate", "--epsilon", 1, "--delta", "1e-6").out
+    )
 
 
 def test_calibrate_finds_one_of_the_two(cli):
@@ -65,7 +68,7 @@ def test_the_frontier_is_a_table_of_the_lines_that_tell(cli):
         "k/rate: a group of so many people is expected to appear",
         "*: the pair chosen",
         "k = 14, rate = 0.253735",
-        "ε = 1, δ = 9.99957544679e-7  (asked: δ ≤ 1e-6)",
+        "ε = 1, δ = 9.99957544679e-7  (asked: δ ≤ 1e-6; unit: what is sampled)",
     ]
 
 
@@ -125,8 +128,8 @@ def test_several_releases(cli):
         (("--groups", 5, "--frontier"), "give --people and --groups"),
         (("--exponent", 1), "--exponent and --maximise are of a prior"),
         (("--maximise", "groups", "--frontier"), "--exponent and --maximise are of a prior"),
-        (("--most-k", 9), "--most-k is of the frontier: give --frontier, --people or --plot"),
-        (("--replace",), "--replace replaces a plot; name it with --plot"),
+        (("--most-k", 9), "--most-k is of the frontier: give --frontier, --people or --output"),
+        (("--replace",), "--replace replaces a plot; name it with --output"),
         (("--people", 0, "--groups", 0), "groups must be an integer from 1 to 1000000, found 0"),
         (("--people", 5, "--groups", 2, "--exponent", "x"), "exponent must be a number from 0"),
         (("--people", 5, "--groups", 9), "people must be at least groups = 9, found 5"),
@@ -142,7 +145,7 @@ def test_what_cannot_be_asked_together(cli, words, said):
 def test_a_plot_needs_matplotlib(cli, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = cli(*TARGET, "--plot", tmp_path / "a.svg")
-    told = "error: a plot needs matplotlib; install it with: pip install 'policy-engine[plot]'\n"
+    told = "error: a plot needs matplotlib; run pip install '.[plot]' in a clone of policy-engine\n"
     assert (result.code, result.err) == (2, told)
 
 

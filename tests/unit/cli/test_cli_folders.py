@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 CHANGES = (
-    ("path: people.parquet, unit: row", "path: parts, unit: {key: person}"),
+    ("path: people.parquet, unit: row", "path: parts, unit: {key: person, keep: any}"),
     ("  sex: keep\n", ""),
 )
 

@@ -14,8 +14,8 @@ from policy_engine.cli.main import run
 from policy_engine.errors import BudgetExceeded, DomainError, FileError, UsageError
 
 CERTIFY = ("certify", "--k", "20", "--rate", "0.1", "--epsilon", "0.5")
-COMMANDS = ("init", "validate", "compile", "plan", "release", "certify", "calibrate", "check",
-            "verify", "schema", "ledger show", "ledger verify")  # fmt: skip
+COMMANDS = ("init", "validate", "compile", "plan", "release", "show", "certify", "calibrate",
+            "check", "verify", "schema", "ledger show", "ledger verify")  # fmt: skip
 
 
 @pytest.mark.parametrize("command", ["", "ledger", *COMMANDS])
@@ -116,7 +116,7 @@ def test_a_closed_pipe_is_quiet(cli, monkeypatch):
 
     monkeypatch.setattr(numbers, "emit", fail)
     result = cli(*CERTIFY)
-    assert (result.code, result.err) == (3, "")
+    assert (result.code, result.err) == (141, "")
 
 
 def test_an_error_of_a_library_that_was_interrupted_is_an_interrupt(monkeypatch):

@@ -16,6 +16,7 @@ def test_certify_prints_the_contracts_document(cli):
         "rate": 0.1,
         "epsilon": 0.5,
         "delta": 2.6317834665e-11,
+        "guessed_right": 0.622459331212,
         "bound": "exact",
         "delta_lqs": 1.60625293619e-09,
         "neighbours": "add_remove",

@@ -28,7 +28,8 @@ def test_valid_files(cli, policy):
     assert cli("validate", *files, "--format", "github").out == ""
     document = cli("validate", *files, "--format", "json").document
     assert document == {
-        "valid": True, "files": ["a.yaml", "b.yaml"], "problems": [], "unchecked": []
+        "valid": True, "files": ["a.yaml", "b.yaml"], "problems": [], "warnings": [],
+        "unchecked": [],
     }  # fmt: skip
 
 
@@ -50,6 +51,25 @@ def test_every_problem_of_every_file_is_told_with_its_place(cli, policy):
     text = cli("validate", bad, worse, "missing.yaml")
     assert "bad.yaml:6:3: people.parquet has no column 'sexx'; did you mean 'sex'?" in text.out
     assert "missing.yaml: the policy file does not exist" in text.out
+
+
+def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, policy):
+    file = policy(
+        "w", ("unit: row", "unit: {row_key: age}"), ("age: {bins: [30, 60]}", "age: {round: 1}")
+    )
+    told = "w.yaml:5:3: warning: recode.age is made of the key of source.unit and tells every"
+    result = cli("validate", file)
+    assert (result.code, result.out.startswith(told)) == (0, True)
+    assert result.out.endswith("w.yaml: valid\n")
+    [warning] = cli("validate", file, "--format", "json").document["warnings"]
+    assert (warning["line"], warning["path"]) == (5, "recode.age")
+    assert cli("validate", file, "--format", "github").out.startswith(
+        "::warning file=w.yaml,line=5"
+    )
+    [found] = cli("validate", file, "--format", "sarif").document["runs"][0]["results"]
+    assert (found["ruleId"], found["level"]) == ("policy", "warning")
+    for command in ("plan", "release"):
+        assert "warning: w.yaml:5:3: recode.age is made of the key" in cli(command, file).err
 
 
 def test_a_source_that_is_not_there_is_noted(cli, policy, project):

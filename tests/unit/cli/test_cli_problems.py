@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from policy_engine.cli.problems import report
+from policy_engine.cli import problems
 from policy_engine.errors import Problem
 from policy_engine.validation import Checked
 
@@ -88,17 +88,27 @@ def checked(project):
     )
 
 
-def test_text(checked):
+@pytest.fixture
+def report(capsys):
+    """What is printed."""
+
+    def printed(checked, form):
+        problems.report(checked, form)
+        return capsys.readouterr().out
+
+    return printed
+
+
+def test_text(checked, report):
     assert report(checked, "text").splitlines() == [
-        f"{checked[0].file}:3:7: two",
-        "lines; write one",
+        f"{checked[0].file}:3:7: two\\nlines; write one",
         "/elsewhere/c.yaml: empty",
         "b.yaml: valid by itself; not checked against its warehouse or source",
         "d.yaml: valid",
     ]
 
 
-def test_json(checked):
+def test_json(checked, report):
     document = json.loads(report(checked, "json"))
     assert document["valid"] is False
     assert document["files"] == [str(each.file) for each in checked]
@@ -106,15 +116,15 @@ def test_json(checked):
     assert document["unchecked"] == [{"file": "b.yaml", "message": "the source is not there"}]
 
 
-def test_github_annotations_name_files_of_the_working_directory(checked):
+def test_github_annotations_name_files_of_the_working_directory(checked, report):
     assert report(checked, "github").splitlines() == [
-        "::error file=a b%2Cc%25.yaml,line=3,col=7::two%0Alines; write one",
+        "::error file=a b%2Cc%25.yaml,line=3,col=7::two\\nlines; write one",
         "::error file=/elsewhere/c.yaml::empty",
         "::warning file=b.yaml::the source is not there",
     ]
 
 
-def test_sarif(checked):
+def test_sarif(checked, report):
     document = json.loads(report(checked, "sarif"))
     jsonschema.validate(document, SARIF)
     places = [
@@ -132,13 +142,13 @@ def test_sarif(checked):
     assert levels == ["error", "error", "warning"]
 
 
-def test_a_problem_that_files_share_is_told_once():
+def test_a_problem_that_files_share_is_told_once(report):
     shared = Problem("policy-engine.yaml", 1, 1, "", "bad")
     both = (Checked(Path("a"), None, (shared,)), Checked(Path("b"), None, (shared,)))
-    assert report(both, "text") == "policy-engine.yaml:1:1: bad"
+    assert report(both, "text") == "policy-engine.yaml:1:1: bad\n"
 
 
-def test_nothing_wrong_is_an_empty_run():
+def test_nothing_wrong_is_an_empty_run(report):
     document = json.loads(report((Checked(Path("a"), None),), "sarif"))
     jsonschema.validate(document, SARIF)
     assert document["runs"][0]["results"] == []

@@ -146,6 +146,25 @@ def test_verify(cli, released):
     assert "assuming:" in text.out
 
 
+def test_whose_keys_are_trusted_is_said(cli, released, monkeypatch):
+    words = ("verify", *released[:1], "--release", released[1])
+    folder = Path.cwd() / ".policy-engine"
+    own = [folder / "signing.pub", folder / "keys.json"]
+    told = [f"    trusting {path}: nothing was named, and it is this project's own" for path in own]
+    assert cli(*words).out.splitlines()[2:4] == told
+    named = (*words, "--key", ".policy-engine/signing.pub", "--keyring", ".policy-engine/keys.json")
+    assert cli(*named).out.splitlines()[2:4] == [
+        "    trusting .policy-engine/signing.pub, named by --key",
+        "    trusting .policy-engine/keys.json, named by --keyring",
+    ]
+    assert cli(*named, "--format", "json").document["trusted"] == [
+        {"place": ".policy-engine/signing.pub", "because": "--key"},
+        {"place": ".policy-engine/keys.json", "because": "--keyring"},
+    ]
+    monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", (folder / "signing.pem").read_text())
+    assert "    trusting the key in POLICY_ENGINE_SIGNING_KEY\n" in cli(*words).out
+
+
 def test_a_release_that_was_changed(cli, released):
     certificate, release = released
     release.write_bytes(release.read_bytes() + b"x")
@@ -193,7 +212,13 @@ def test_a_release_in_place_of_its_certificate(cli, released):
 
 
 def test_what_was_not_looked_at_has_no_tick(cli, released):
-    lines = cli("verify", released[0]).out.splitlines()
+    result = cli("verify", released[0])
+    lines = result.out.splitlines()
+    assert (result.code, lines[0]) == (4, "certificate holds; no release was looked at")
+    assert "verified" not in result.out
+    document = cli("verify", released[0], "--format", "json")
+    assert (document.code, document.document["verified"]) == (4, False)
+    assert cli("-q", "verify", released[0]).out == result.out
     assert "  – the release itself was not looked at: name it with --release" in lines
     assert not [line for line in lines if "✓" in line and "not looked at" in line]
 
@@ -224,7 +249,7 @@ def test_another_key_is_a_stranger(cli, released):
     assert result.code == 1
     assert "no signature by a trusted key" in result.err
     assert cli("verify", released[0], "--key", "other.pub", "--key",
-               ".policy-engine/signing.pub").code == 0  # fmt: skip
+               ".policy-engine/signing.pub").code == 4  # fmt: skip
 
 
 def test_the_private_key_is_none_to_trust(cli, released):
@@ -238,11 +263,11 @@ def test_the_key_of_the_environment_signs_and_is_trusted(cli, policy, monkeypatc
     monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", Path("other.pem").read_text())
     assert cli("release", policy()).code == 0
     assert not Path(".policy-engine/signing.pem").exists()
-    assert cli("verify", "out/a.certificate.json").code == 0
+    assert cli("verify", "out/a.certificate.json").code == 4
     monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY")
     # The first key of all has entered the keyring by itself.
-    assert cli("verify", "out/a.certificate.json").code == 0
-    assert cli("verify", "out/a.certificate.json", "--key", "other.pub").code == 0
+    assert cli("verify", "out/a.certificate.json").code == 4
+    assert cli("verify", "out/a.certificate.json", "--key", "other.pub").code == 4
     monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", "junk")
     assert cli("release", policy("b")).code == 2
 
@@ -257,7 +282,7 @@ def test_a_key_beside_the_certificate_is_not_trusted(cli, released, monkeypatch,
         cli(
             "verify", certificate, "--key", certificate.parents[1] / ".policy-engine/signing.pub"
         ).code
-        == 0
+        == 4
     )
 
 

@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,10 +17,11 @@ import pytest
 from policy_engine.attest.attestation import open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.sealing import generate_sealing_key
-from policy_engine.attest.signers import signer_of
+from policy_engine.beginning import ledger_writer
 from policy_engine.books import open_ledger
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.records import open_records
 from policy_engine.ledger.statement import STATEMENT_TYPE
 from policy_engine.policy.project import load_project
 
@@ -34,7 +37,7 @@ def charge(account: str) -> Charge:
 def ledger(project):
     """A ledger with an entry of two accounts, one of them left by a crash."""
     loaded = load_project(project / "policy-engine.yaml")
-    with open_ledger(loaded, signer_of(loaded)) as opened:
+    with open_ledger(loaded, ledger_writer(loaded)) as opened:
         with opened.reserve(charge("people")) as reservation:
             reservation.start()
             reservation.commit(release_name="a.parquet", release_digest="d")
@@ -67,6 +70,7 @@ def test_without_a_ledger_the_limits_are_shown(cli, project):
     assert result.code == 0
     assert "no ledger at " in result.out
     assert "people: of ε 1, δ 0.000001, ε 0 is spent at that δ, δ 0 at that ε" in result.out
+    assert "; unit: none yet" in result.out
     document = cli("ledger", "show", "--format", "json").document
     assert document["entries"] == []
     assert [each["account"] for each in document["accounts"]] == ["people"]
@@ -81,9 +85,9 @@ def test_without_a_project_file_there_may_be_nothing(cli, project):
 
 def test_all_accounts(cli, ledger):
     text = cli("ledger", "show").out
-    assert "others: ε 0.25, δ 1e-9 spent; no limit; 1 charged without a release" in text
-    assert "committed  people  ε 0.25  δ 1e-9  p" in text
-    assert "reserved   others  ε 0.25  δ 1e-9  p" in text
+    assert "others: ε 0.25, δ 1e-9 spent; no limit; unit: not recorded; 1 charged without a" in text
+    assert "committed  people  ε 0.25  δ 1e-9  unit not recorded  p" in text
+    assert "reserved   others  ε 0.25  δ 1e-9  unit not recorded  p" in text
     document = cli("ledger", "show", "--format", "json").document
     assert document["ledger"] == str(ledger)
     no_limit = {"epsilon_limit": None, "delta_limit": None, "epsilon_left": None,
@@ -97,7 +101,8 @@ def test_all_accounts(cli, ledger):
     }
     assert document["accounts"] == [
         {
-            "account": name, "neighbours": "add_remove", "entries": 1, "reserved": still_open,
+            "account": name, "neighbours": "add_remove", "units": ["not recorded"],
+            "entries": 1, "reserved": still_open,
             "epsilon_spent": spent, "delta_spent": 1e-9,
             "epsilon_basic": 0.25, "delta_basic": 1e-9, **most,
         }
@@ -110,7 +115,7 @@ def test_all_accounts(cli, ledger):
     assert datetime.fromisoformat(first.pop("reserved_at")).tzinfo is not None
     assert first == {
         "entry": 1, "account": "people", "policy": "p", "state": "committed",
-        "epsilon": 0.25, "delta": 1e-9, "release": "a.parquet",
+        "epsilon": 0.25, "delta": 1e-9, "unit": "not recorded", "release": "a.parquet",
     }  # fmt: skip
 
 
@@ -124,7 +129,7 @@ def test_what_was_spent_of_a_limit_is_told_tightly_and_as_a_sum(cli, policy):
     assert account["epsilon_left"] == pytest.approx(1 - account["epsilon_spent"], abs=1e-5)
     text = cli("ledger", "show", "people").out
     assert text.startswith(f"people: of ε 1, δ 0.000001, ε {account['epsilon_spent']} is spent at")
-    assert "(sum of the certificates: ε 1, δ 5.263566933e-11)\n" in text
+    assert "(sum of the certificates: ε 1, δ 5.263566933e-11); unit: row\n" in text
 
 
 def test_one_account(cli, ledger):
@@ -147,7 +152,8 @@ def test_a_whole_ledger(cli, ledger):
     document = cli("ledger", "verify", "--format", "json").document
     head = document.pop("head")
     assert document == {"ledger": str(ledger), "intact": True, "records": 4,
-                        "by_revoked_keys": 0, "not_compared": ""}  # fmt: skip
+                        "by_revoked_keys": 0, "not_compared": "",
+                        "not_charged": [], "left_out": []}  # fmt: skip
     text = cli("ledger", "verify")
     assert text.code == 0
     assert text.out == f"{ledger}: whole and signed, 4 records, head 4:{head}\n"
@@ -162,16 +168,24 @@ def test_what_revoked_keys_have_signed_is_counted(cli, ledger):
                "--why", "x").code == 0  # fmt: skip
     last = datetime.now(UTC).replace(microsecond=0)
     while datetime.now(UTC).replace(microsecond=0) == last:
-        pass  # records of the second in which a key is revoked count no more
+        pass  # without a noted end, records of the second of the revocation count no more
     assert cli("keys", "revoke", old, "--why", "stolen").code == 0
     text = cli("ledger", "verify")
     assert text.code == 0
-    assert (
-        f"\n4 of them are signed by keys that were revoked later ({old[:8]}): they state a time"
-        " before that, which whoever has such a key can do too; compare the head with one from"
-        " before\n"
-    ) in text.out
+    told = f"\n4 of them are signed by keys that were revoked later ({old[:8]}): they "
+    assert f"{told}stood here when the keyring noted where the ledger ended\n" in text.out
     assert cli("ledger", "verify", "--format", "json").document["by_revoked_keys"] == 4
+    ring = ledger.with_name("keys.json")
+    document = json.loads(ring.read_text())
+    [revoked] = [key["revoked"] for key in document["keys"] if key["key_id"] == old]
+    assert revoked.pop("ledgers")[0]["records"] == 5
+    ring.write_text(json.dumps(document))  # as an older version wrote it
+    assert (
+        f"{told}state a time before that, which whoever has such a key can do too; compare the"
+        " head with one from before\n"
+    ) in cli("ledger", "verify").out
+    assert cli("keys", "revoke", old, "--why", "its end").code == 0
+    assert f"{told}stood here" in cli("ledger", "verify").out
 
 
 def listed(cli) -> str:
@@ -204,8 +218,8 @@ def test_a_strangers_record_leads_to_the_keyring(cli, ledger, project):
     assert result.code == 3
     assert (
         "a stranger's; if you know whose it is, enter it with 'policy-engine keys add PUBLIC_KEY',"
-        " or copy the keyring, keys.json, from where it is known; if nobody knows it, restore a"
-        " backup that holds: nothing is charged before"
+        " or copy the keyring, keys.json, from where it is known; if nobody knows it, see"
+        " 'policy-engine ledger disown', or restore a backup that holds: nothing is charged before"
     ) in result.err
     assert cli("keys", "add", "old.pub").code == 0
     assert cli("ledger", "verify").code == 0
@@ -269,8 +283,10 @@ def test_a_tail_that_was_cut_off_is_seen_by_the_witness_and_by_a_kept_head(cli, 
     assert cli("ledger", "show").code == 3
     witness = project / ".policy-engine/ledger.sqlite.head"
     witness.unlink()
-    # Alone, the shorter chain holds.
-    assert cli("ledger", "verify").code == 0
+    # Alone, the shorter chain holds; the certificate that it was charged for tells of the rest.
+    told = cli("ledger", "verify", "--format", "json")
+    assert (told.code, told.document["intact"]) == (1, True)
+    assert [Path(path).name for path in told.document["not_charged"]] == ["b.certificate.json"]
     compared = cli("ledger", "verify", "--head", head)
     assert compared.code == 1
     assert "the ledger had 9 records and has 4: its tail was cut off" in compared.out
@@ -525,7 +541,7 @@ def test_an_entry_that_was_never_started_is_given_back(cli, policy, project):
     cli("release", policy("a"))
     before = cli("ledger", "show", "people", "--format", "json").document["accounts"][0]
     loaded = load_project(project / "policy-engine.yaml")
-    with open_ledger(loaded, signer_of(loaded)) as opened:
+    with open_ledger(loaded, ledger_writer(loaded)) as opened:
         [entry] = opened.entries()
         event = charge("people")
         lost = Charge(
@@ -619,6 +635,7 @@ def test_what_cannot_be_drawn_again_says_why(cli, policy, project, reviewed):
 def test_the_schema_is_json_in_both_formats(cli):
     text = cli("schema")
     assert text.out == cli("schema", "--format", "text").out
+    assert "accounts" in cli("schema", "--project").document["properties"]
     assert text.document["title"] == "policy-engine policy, version 1"
 
 
@@ -630,3 +647,50 @@ def test_the_limit_of_a_relations_account_is_not_set_under_a_name_of_its_table(c
     assert result.code == 2
     assert f"did you mean '{full}'? --new opens a new one" in result.err
     assert cli("ledger", "limit", "visits", *words, "--new").code == 0
+
+
+# A source of another account.
+
+
+def test_a_source_is_moved_by_a_record_that_the_ledger_shows(cli, policy, project):
+    listed = (
+        "accounts: {people: {epsilon: 1, delta: 1.0e-6}, others: {epsilon: 1, delta: 1.0e-6}}\n"
+    )
+    (project / "policy-engine.yaml").write_text(listed)
+    assert cli("release", policy()).code == 0
+    other = policy("b", ("budget: people", "budget: others"))
+    refused = cli("release", other)
+    assert refused.code == 1 and "entry 2 (a), charged to account 'people'" in refused.err
+    moving = ("ledger", "move", "2")
+    assert "did you mean 'others'?" in cli(*moving, "other", "--by", "Ada", "--why", "x").err
+    unlisted = cli(*moving, "unlisted", "--by", "Ada", "--why", "x", "--new")
+    assert unlisted.code == 2 and "no account 'unlisted' in" in unlisted.err
+    done = cli(*moving, "others", "--by", "Ada", "--why", "new people", "--format", "json")
+    assert done.document == {
+        "source_of": 2, "from": "people", "to": "others", "by": "Ada", "why": "new people"
+    }  # fmt: skip
+    assert cli("release", other).code == 0
+    shown = cli("ledger", "show").out
+    assert "move       people → others  the source of entry 2, by Ada: new people" in shown
+    [move] = cli("ledger", "show", "others", "--format", "json").document["moves"]
+    assert (move["source_of"], move["to"], move["by"]) == (2, "others", "Ada")
+    assert cli("ledger", "verify").code == 0
+
+
+def test_a_row_that_nobody_here_wrote_is_disowned_and_shown(cli, ledger):
+    with closing(open_records(ledger)) as records:
+        last = records.last()
+        with records.writing():
+            records.append(replace(last, seq=last.seq + 1, previous_hash=last.hash))
+    broken = cli("ledger", "verify")
+    assert broken.code == 1
+    assert f"broken at record {last.seq + 1}" in broken.out and "ledger disown" in broken.out
+    said = cli("ledger", "disown", str(last.seq), "--by", "Ada", "--why", "ticket 7")
+    assert said.code == 2 and "when it held" in said.err
+    done = cli("ledger", "disown", str(last.seq + 1), "--by", "Ada", "--why", "ticket 7")
+    assert done.out == f"{ledger}: row {last.seq + 1} is left out, by Ada: ticket 7\n"
+    text = cli("ledger", "verify")
+    assert text.code == 0
+    assert text.out.endswith(f"\nrow {last.seq + 1} is left out, by Ada: ticket 7\n")
+    assert cli("ledger", "verify", "--format", "json").document["left_out"] == [last.seq + 1]
+    assert cli("ledger", "show").code == 0

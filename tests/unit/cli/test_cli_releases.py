@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,32 @@ def charges(cli) -> int:
     return shown["accounts"][0]["entries"]
 
 
+def test_an_epsilon_stands_beside_its_delta_its_unit_and_what_a_guess_is_worth(cli, policy):
+    file = policy(
+        "p", ("unit: row", "unit: {key: age, keep: any}"), ("  age: {bins: [30, 60]}\n", "")
+    )
+    odds = "right at most 62.3 times in 100"
+    planned, released = cli("plan", file).out, cli("release", file).out
+    for text in (planned, released):
+        [number] = [n for n, line in enumerate(text.splitlines()) if "ε = 0.5, δ = " in line]
+        line, below = text.splitlines()[number : number + 2]
+        assert "unit: age" in line and below.strip().endswith(odds)
+    account, _, entry = cli("ledger", "show").out.splitlines()
+    assert account.endswith("; unit: age") and "  unit age  p" in entry
+    document = cli("ledger", "show", "--format", "json").document
+    assert document["accounts"][0]["units"] == [document["entries"][0]["unit"]] == ["age"]
+
+
+def test_one_delta_is_spelled_in_one_way(cli, policy):
+    file, spelled = policy(), "2.6317834665e-11"
+    certificate, parquet = "out/a.certificate.json", "out/a.parquet"
+    told = [cli("plan", file), cli("release", file), cli("ledger", "show")]
+    told.append(cli("verify", certificate, "--release", parquet))
+    for each in told:
+        assert each.code == 0 and spelled in each.out
+        assert re.findall(r"2\.6[0-9]*[eE]-11", each.out) == [spelled] * each.out.count(spelled)
+
+
 def test_a_plan_writes_nothing(cli, policy, project):
     file = policy()
     before = files(project)
@@ -36,10 +63,108 @@ def test_a_plan_writes_nothing(cli, policy, project):
     assert document["ledger"] == {
         "account": "people", "affordable": True, "paid_by_entry": None,
         "epsilon_left": 1, "delta_left": 1e-6,
+        "epsilon_after": 0.817011, "delta_after": 9.99999e-7, "more_like_it": 10,
     }  # fmt: skip
     assert (document["epsilon"], document["k"], document["unit"]) == (0.5, 20, "row")
     assert document["delta"] == 2.6317834665e-11
     assert document["sql"] in text.out
+
+
+def test_a_plan_says_what_will_be_seen(cli, policy):
+    planned = cli("plan", policy())
+    assert planned.err == ""
+    assert (
+        "groups     at most 4 (missing values counted as one) × the values of sex: how many, the"
+        " policy does not tell\n"
+        "shown      a group of 197 people in the source half of the time; of 99: 0.17 %,"
+        " 296: 98 %, 394: 99.987 %\n"
+        "           3 groups of that size, without missing values: 591 people, for each value of"
+        " sex\n"
+        "counts     n / 0.1 estimates a group of the source: at 197 people give or take 42 (1 SD)\n"
+        "price      ε 0.5, δ 2.6317834665e-11 for one row, from account people;"
+        " left now: ε 1, δ 0.000001\n"
+        "           left after: ε 0.817011, δ 9.99999e-7; releases like it that fit after it:"
+        " 10 or more\n"
+    ) in planned.out
+    document = cli("plan", policy(), "--format", "json").document
+    assert document["outlook"]["labels"] == {"age": 4, "sex": None}
+    assert (document["outlook"]["groups"], document["outlook"]["half_shown"]) == (None, 197)
+    assert [each["size"] for each in document["outlook"]["chances"]] == [99, 197, 296, 394]
+
+
+def test_a_plan_multiplies_the_labels_that_the_policy_tells(cli, policy):
+    sexes = ("sex: keep", "sex: {map: {female: f, male: m}, other: null}")
+    planned = cli("plan", policy("a", sexes))
+    assert "groups     at most 12 (age 4 × sex 3, missing values counted as one)\n" in planned.out
+    assert (
+        "\n           6 groups of that size, without missing values: 1,182 people\n" in planned.out
+    )
+    kept = cli("plan", policy("b", ("  age: {bins: [30, 60]}\n", "")))
+    assert "groups     at most the values of sex: how many, the policy" in kept.out
+
+
+def test_no_release_has_more_groups_than_were_planned(cli, project):
+    rows = product((None, 20, 40, 70), ("", "true", "false"), range(2))
+    written = [f"{'' if age is None else age},{flag}" for age, flag, _ in rows]
+    Path("p.csv").write_text("\n".join(["age,flag", *written]))
+    Path("a.yaml").write_text(
+        "version: 1\nname: a\n"
+        "source: {path: p.csv, unit: row, columns: {age: double, Flag: boolean}}\n"
+        "recode: {age: {bins: [30, 60]}, flag: keep}\nsample: {rate: 0.999999999999}\nk: 2\n"
+        "guarantee: {epsilon: 1, delta: 0.9999999999999999}\nrelease: {path: out/a.parquet}\n"
+        "budget: people\n"
+    )
+    (project / "policy-engine.yaml").write_text("accounts: {people: {}}\n")
+    planned = cli("plan", "a.yaml", "--format", "json").document["outlook"]
+    assert planned["labels"] == {"age": 4, "flag": 3}
+    released = cli("release", "a.yaml", "--format", "json").document
+    assert released["groups"] == planned["groups"] == 12
+
+
+def test_what_was_foreseen_is_left_after_the_release(cli, policy):
+    foreseen = cli("plan", policy(), "--format", "json").document["ledger"]
+    released = cli("release", policy(), "--format", "json").document["ledger"]
+    assert released["epsilon_left"] == foreseen["epsilon_after"]
+    assert released["delta_left"] == foreseen["delta_after"]
+
+
+def test_a_plan_warns_of_an_account_that_it_would_empty(cli, policy, project):
+    (project / "policy-engine.yaml").write_text(LITTLE)
+    planned = cli("plan", policy())
+    assert planned.code == 0
+    assert planned.err.startswith("warning: this empties account 'people': no other release like")
+    ledger = cli("plan", policy(), "--format", "json").document["ledger"]
+    assert (ledger["more_like_it"], ledger["affordable"]) == (0, True)
+    cli("release", policy())
+    assert cli("plan", policy()).err == ""  # it is paid for
+    refused = cli("plan", policy("b"))
+    assert (refused.code, refused.err) == (1, "")
+    assert "left after" not in refused.out
+
+
+def test_a_plan_of_what_is_paid_for_says_what_else_fits(cli, policy):
+    cli("release", policy())
+    planned = cli("plan", policy()).out
+    told = "\n           it is paid for already; further releases like it that fit: 10 or more\n"
+    assert told in planned and "after" not in planned
+
+
+def test_a_plan_names_the_place_that_the_release_does(cli, policy, project):
+    (project / "below").mkdir()
+    for name in ("people.parquet", policy("a")):
+        (project / name).rename(project / "below" / name)
+    text = cli("plan", "below/a.yaml").out
+    planned = cli("plan", "below/a.yaml", "--format", "json").document
+    released = cli("release", "below/a.yaml", "--format", "json").document
+    assert planned["release"] == released["release"] == "below/out/a.parquet"
+    assert "\nrelease    below/out/a.parquet (counts)\n" in text
+
+
+def test_a_plan_warns_where_few_more_fit(cli, policy, project):
+    limit = "accounts: {people: {epsilon: 0.5, delta: 5.0e-10}}\n"
+    (project / "policy-engine.yaml").write_text(limit)
+    told = "warning: after this account 'people' pays for 2 more like it, and then for none\n"
+    assert cli("plan", policy()).err == told
 
 
 def test_a_plan_beside_a_ledger_writes_nothing(cli, policy, project):
@@ -63,27 +188,30 @@ def test_a_plan_beside_a_ledger_writes_nothing(cli, policy, project):
 def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, rate, why):
     file = policy("a", *changes)
     planned = cli("plan", file)
-    assert f"\nmechanism  rate {rate}, k = 20\n           {why}\nprice" in planned.out
+    assert f"\nmechanism  rate {rate}, k = 20\n           {why}\ngroups" in planned.out
     released = cli("release", file).out
-    assert f"(k = 20, rate {rate})\n               {why}\n  ledger" in released
+    assert f"(unit: row; k = 20, rate {rate})\n               {why}\n               who" in released
     numbers = [cli(*words, file, "--format", "json").document["rate"]
                for words in (("plan",), ("release", "--replace"))]  # fmt: skip
     assert numbers[0] == numbers[1] >= float(rate)
 
 
-def test_a_plan_says_that_an_account_has_no_limit(cli, policy):
+def test_a_plan_says_that_an_account_has_no_limit(cli, policy, project):
+    (project / "policy-engine.yaml").write_text("accounts_open: true\n")
     result = cli("plan", policy("a", ("budget: people\n", "")))
     assert "the account has no limit: it only adds up" in result.out
 
 
 def test_a_release_prints_the_contracts_document(cli, policy):
     result = cli("release", policy(), "--format", "json")
-    assert (result.code, result.err) == (0, "")
+    assert result.code == 0
+    assert " now names the ledger that keeps this project's charges (" in result.err
     found = result.document
     # How many of the six groups reach k is for the sample to decide.
     groups = found.pop("groups")
     assert 0 < groups <= 6
     assert found.pop("rows") == groups
+    assert found.pop("people") >= 20 * groups
     account = found["ledger"]
     assert 0.5 < account.pop("epsilon_left") < 1
     assert 9.99e-7 < account.pop("delta_left") < 1e-6
@@ -95,6 +223,7 @@ def test_a_release_prints_the_contracts_document(cli, policy):
         "k": 20,
         "rate": 0.1,
         "repeated": False,
+        "remarks": [],
         "ledger": {"account": "people", "entry": 2},
     }
     assert Path("out/a.parquet").exists()
@@ -107,7 +236,8 @@ def test_a_release_says_what_it_did(cli, policy):
     assert "entry 2 of account people; left: ε 0." in text
 
 
-def test_a_release_says_that_an_account_has_no_limit(cli, policy):
+def test_a_release_says_that_an_account_has_no_limit(cli, policy, project):
+    (project / "policy-engine.yaml").write_text("accounts_open: true\n")
     result = cli("release", policy("a", ("budget: people\n", "")))
     assert "account people.parquet; the account has no limit: it only adds up" in result.out
 
@@ -123,11 +253,14 @@ def test_a_mistyped_account_is_refused(cli, policy, project):
         result = cli(*command, file)
         assert (result.code, result.out, result.err) == (1, "", f"error: {told}")
     assert not Path("out").exists()
+
+
+def test_where_accounts_are_open_any_name_but_a_mistyped_one_is_an_account(cli, policy, project):
+    file = project / "policy-engine.yaml"
+    file.write_text(f"{file.read_text()}accounts_open: true\n")
     other = policy("a", ("budget: people", "budget: elsewhere"))
     assert "from account elsewhere; the account has no limit" in cli("plan", other).out
-    (project / "policy-engine.yaml").write_text("accounts: {others: {epsilon: 1, delta: 1e-6}}\n")
-    file = policy("a", ("budget: people", "budget: peopel"))
-    assert "from account peopel; the account has no limit" in cli("plan", file).out
+    assert cli("plan", policy("a", ("budget: people", "budget: peopel"))).code == 1
 
 
 def test_a_release_that_exists_is_not_replaced_unasked(cli, policy):

@@ -173,7 +173,7 @@ def test_places_that_cannot_be_written(cli, project, monkeypatch):
 
 def test_replace_needs_a_certificate(cli, project):
     result = cli(*COUNT, "--replace")
-    told = "--replace replaces a certificate; name it with --certificate"
+    told = "--replace replaces a certificate; name it with --output"
     assert (result.code, result.err) == (2, f"error: {told}\n")
 
 

@@ -80,7 +80,7 @@ def test_a_key_that_exists_is_not_made_again(cli, certificate, project):
     assert (result.code, result.out) == (2, "")
     assert result.err == (
         f"error: {project}/.policy-engine/signing.pem exists; 'policy-engine keys rotate' puts a"
-        " new key in its place, --out makes another one\n"
+        " new key in its place, --output makes another one\n"
     )
     result = cli("keys", "generate", "--out", ".policy-engine/signing.pem")
     assert result.code == 3
@@ -139,6 +139,14 @@ def test_a_rotation(cli, certificate, project):
     assert document["signs"] == own()
     assert [each["state"] for each in document["keys"]] == ["retired", "signs"]
     assert Path(document["kept"]).exists()
+
+
+def test_a_key_is_revoked_though_the_ledger_cannot_be_read(cli, certificate, project):
+    (project / ".policy-engine/ledger.sqlite").write_text("junk")
+    result = cli("keys", "revoke", own(), "--why", "stolen")
+    assert result.code == 0
+    assert result.err.startswith("where the ledger ends is not noted, so what the key has signed")
+    assert listed(cli)[own()]["state"] == "revoked"
 
 
 def test_a_revoked_key_counts_nowhere_but_by_name(cli, certificate, project):

@@ -13,8 +13,8 @@ from policy_engine.compile.compiler import compiled_plan
 from policy_engine.compile.rendering import render
 from policy_engine.dialects import DIALECTS, dialect_named
 from policy_engine.dialects.secrets import secret
+from policy_engine.kernel.assumptions import WAITS
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.relations.assumptions import WAITS
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
 

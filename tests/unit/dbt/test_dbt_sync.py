@@ -16,6 +16,7 @@ from dbt_sync_world import ENGINE, STAGING, World, changes
 from ruamel.yaml import YAML
 
 from policy_engine.dbt import vendored, writing
+from policy_engine.dbt.desk import place_of
 from policy_engine.dbt.project import open_dbt_project, read_dbt_project
 from policy_engine.dbt.sync import is_ours, sync
 from policy_engine.errors import FileError, PolicyError, UsageError
@@ -382,6 +383,8 @@ def test_an_entry_that_cannot_be_changed_line_by_line_is_said_to_be_so(world):
         ({"relation": "raw.visits"}, "5:13: source.relation must be a node of this dbt project"),
         ({"relation": "\"{{ ref('a') ~ ref('b') }}\""}, "5:13: source.relation must be a node"),
         ({"unit": "row"}, "6:3: source.unit must name a key in a dbt project, found row"),
+        ({"unit": "{key: person_id, keep: any}"},
+         "6:33: source.unit.keep must be an order in a dbt project, found any"),
         ({"rate": "0.1, method: native", "unit": "row"},
          "10:21: sample.method must be keyed in a dbt project, found native"),
         ({"model": "my-towns"}, "13:11: release.relation must end in the name of a model"),
@@ -757,3 +760,20 @@ def test_a_misspelt_column_is_told_with_the_one_that_was_meant(world):
     world.policy(recode="  agee: {bins: [30, 60]}")
     with pytest.raises(PolicyError, match=r"the types of agee .* did you mean age\?"):
         world.sync()
+
+
+def test_a_policy_below_another_project_file_is_refused(world):
+    world.policy()
+    other = world.write("models/policy-engine.yaml", ENGINE)
+    [told] = problems(world)
+    assert told == (
+        f"models/towns.privacy.yml: its project file is {other}, and the one in use is"
+        f" {world.folder / 'policy-engine.yaml'}: each has a ledger of its own, which does not know"
+        " of the other's charges; a dbt project is paid for by the project file of its folder, or"
+        " the nearest above it: move the policy, or that file"
+    )
+    place = place_of(world.folder, None, None)
+    with pytest.raises(PolicyError, match=r"models/policy-engine\.yaml, and the one in use is"):
+        _ = place.policies
+    (world.folder / "policy-engine.yaml").unlink()
+    assert "models/policy-engine.yaml, and the one in use is none: each" in problems(world)[0]

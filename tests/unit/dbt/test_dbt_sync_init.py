@@ -89,8 +89,11 @@ def test_a_starter_is_written_from_names_and_types_alone(world):
     found = start(world.project, "stg_people")
     assert found.policy == world.folder / "models" / "stg_people_public.privacy.yml"
     text = found.policy.read_text()
-    assert "relation: ref('stg_people')" in text and "unit: {key: person_id}" in text
-    assert "# age: {bins: [10, 20, 30]}    # INTEGER" in text
+    assert (
+        "relation: ref('stg_people')" in text
+        and 'key: person_id\n    keep: {order_by: ["visited desc"]}' in text
+    )
+    assert "# age: {bins: [18, 30, 45, 65]}    # INTEGER" in text
     assert "# visited: {truncate: year}    # DATE" in text
     with pytest.raises(PolicyError, match="recode must be a mapping"):
         load_policy(found.policy)
@@ -110,8 +113,14 @@ def test_a_starter_that_is_there_is_kept(world):
 def test_a_starter_of_a_model_of_unknown_columns_shows_an_example(world):
     (world.folder / "models/stg_people.yml").unlink()
     found = start(world.project, "ref('stg_people')")
-    assert "# age: {bins: [18, 30, 45, 60, 75]}" in found.policy.read_text()
-    assert any("the columns of the model stg_people are not known" in n for n in found.notes)
+    text = found.policy.read_text()
+    assert "# age: {bins: [18, 30, 45, 60, 75]}" in text
+    example = "    # an example: the columns are not known\n"
+    assert f'key: person_id{example}    keep: {{order_by: ["visited desc"]}}{example}' in text
+    [note] = [n for n in found.notes if "the columns of the model stg_people are not known" in n]
+    assert (
+        "build it there first: 'dbt build --target prod --select +stg_people'; then remove" in note
+    )
 
 
 def test_a_starter_of_a_source_stands_beside_what_describes_it(world):
@@ -121,7 +130,8 @@ def test_a_starter_of_a_source_stands_beside_what_describes_it(world):
     found = start(world.project, "raw.visits")
     assert found.policy == world.folder / "models" / "raw" / "visits_public.privacy.yml"
     text = found.policy.read_text()
-    assert "relation: source('raw', 'visits')" in text and "unit: {key: patient_id}" in text
+    assert "relation: source('raw', 'visits')" in text
+    assert 'key: patient_id\n    keep: {order_by: ["visited desc"]}' in text
 
 
 def test_a_model_that_dbt_does_not_know_is_refused(world):

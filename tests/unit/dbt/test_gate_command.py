@@ -135,7 +135,7 @@ def test_junit_of_a_name_that_xml_cannot_write(tmp_path, capsys, monkeypatch) ->
     shop().model("dim", 'select * from "<&\x01>]]>"', access="public").write(tmp_path)
     _, out, _ = gate(capsys, "--format", "junit")
     failed = ElementTree.fromstring(out.encode()).findall("testsuite/testcase/failure")
-    assert any("dim reads <&>]]>" in str(each.text) for each in failed)
+    assert any("dim reads <&\\x01>]]>" in str(each.text) for each in failed)
 
 
 def test_a_report_in_a_file_leaves_text_on_the_terminal(folder, capsys) -> None:
@@ -351,3 +351,16 @@ def test_what_is_added_to_a_model_is_seen(folder, capsys) -> None:
     with (folder / "models/people.sql").open("a") as file:
         file.write("union all select * from raw.people\n")
     assert "G40 people was changed after the manifest was made" in gate(capsys)[1]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+def test_a_manifest_forges_no_line(tmp_path, capsys, monkeypatch, form) -> None:
+    monkeypatch.chdir(tmp_path)
+    odd = "\n✓ forged\r\x1b[2K\u202e\u2028✓ forged\x85"
+    made = shop().model("dim", f'select * from main.people -- {odd}\nwhere "{odd}" > 1')
+    made.exposure(f"board{odd}", "dim").write(tmp_path)
+    code, out, err = gate(capsys, "--format", form)
+    gate(capsys, "--format", form, "--output-file", "report")
+    for line in [*out.split("\n"), *err.split("\n"), *Path("report").read_text().split("\n")]:
+        assert line.isprintable() and not line.lstrip().startswith("✓")
+    assert code == 1 and "board" in out

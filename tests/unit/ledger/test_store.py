@@ -793,6 +793,10 @@ class MemoryRecords:
     def of_request(self, request):
         return tuple(record for record in self.durable if request and record.request == request)
 
+    def naming(self, text, before):
+        found = [record for record in self.durable[: before - 1] if text in record.payload]
+        return found[-1] if found else None
+
     @contextmanager
     def writing(self):
         assert not self.open
@@ -874,3 +878,137 @@ def test_a_crash_while_an_entry_is_settled_leaves_it_as_it_was(step, act):
     records.crash_at = None
     assert states(ledger) == ["started"]
     settle(ledger, [act])
+
+
+# Whoever has a stolen key states any time.
+
+LATER = datetime(2026, 1, 1, tzinfo=UTC)
+KEYS = {OURS.key_id: OURS.public_key, THEIRS.key_id: THEIRS.public_key}
+
+
+def stolen(path, clock=AT):
+    """The ledger of an owner whose old key is revoked at its third record, noted in the ring."""
+    with Ledger(open_records(path), Trust(KEYS, THEIRS), lambda: clock) as ledger:
+        ledger.set_limit("census", limit(), who="Ada", why="x")
+        ledger.reserve(charge()).start()
+        with ledger.at_rest() as end:
+            return end
+
+
+def owned(path, *ends, revoked=LATER):
+    revoked, noted = {THEIRS.key_id: revoked}, {THEIRS.key_id: ends} if ends else {}
+    return Ledger(open_records(path), Trust(KEYS, OURS, revoked, noted), lambda: LATER)
+
+
+def dated_back(path):
+    with Ledger(open_records(path), Trust(KEYS, THEIRS), lambda: AT) as thief:
+        thief.set_limit("census", limit("900"), who="Eve", why="x")
+
+
+def test_a_revoked_key_writes_no_more_by_dating_its_records_back(path):
+    end = stolen(path)
+    assert end.records == 3
+    with owned(path, end) as ledger:
+        assert ledger.verify().records == 3
+    dated_back(path)
+    with owned(path) as ledger:
+        assert ledger.verify().records == 4  # as a ring says that noted no end
+    for act in (Ledger.verify, Ledger.names, lambda found: found.reserve(charge())):
+        with owned(path, end) as ledger:
+            said = refusal(LedgerError, act, ledger)
+            assert f"broken at record 4: the key {THEIRS.key_id[:8]}" in said
+            assert "that signed it was revoked when the ledger ended at record 3" in said
+
+
+def test_nor_by_writing_the_ledger_anew_from_a_record_before(path, tmp_path):
+    end = stolen(path)
+    whole = open_records(path).read()
+    other = tmp_path / "other.db"
+    records = open_records(other)
+    with records.writing():
+        records.append(whole[0])
+    records.close()
+    with Ledger(open_records(other), Trust(KEYS, THEIRS), lambda: AT) as thief:
+        thief.set_limit("census", limit("900"), who="Eve", why="x")
+        thief.reserve(charge()).start()
+    with owned(other, end) as ledger:
+        said = refusal(LedgerError, ledger.verify)
+    assert "broken at record 1: the key" in said and "ended at record 3" in said
+
+
+def test_the_noted_end_of_one_ledger_says_nothing_of_another(path, tmp_path):
+    end = stolen(path)
+    stolen(tmp_path / "other.db", datetime(2025, 6, 1, tzinfo=UTC))
+    with owned(tmp_path / "other.db", end) as ledger:
+        assert ledger.verify().records == 3
+    with owned(tmp_path / "other.db", end, revoked=AT) as ledger:
+        assert "that signed it is revoked" in refusal(LedgerError, ledger.verify)
+
+
+def test_a_key_that_is_revoked_while_its_ledger_is_open_signs_nothing_more(path):
+    trusts: list[Trust] = []
+    first = Trust(KEYS, OURS, renewed=lambda: trusts[-1])
+    trusts.append(first)
+    with Ledger(open_records(path), first) as ledger:
+        entry = ledger.reserve(charge()).entry
+        with ledger.at_rest() as end:
+            ends = {OURS.key_id: (end,)}
+            trusts.append(Trust(KEYS, OURS, {OURS.key_id: LATER}, ends, first.renewed))
+        said = refusal(LedgerError, ledger.start, entry.id)
+        assert said.endswith("was revoked meanwhile, and nothing more is recorded under it")
+        assert kinds(ledger) == ["reserve"]
+
+
+def test_an_empty_ledger_ends_nowhere(ledger):
+    with ledger.at_rest() as end:
+        assert end is None
+
+
+# Time runs forwards.
+
+
+def memory(chain):
+    found = MemoryRecords()
+    found.durable = list(chain)
+    return found
+
+
+def times(path):
+    return [json.loads(record.payload)["at"] for record in open_records(path).read()]
+
+
+def test_a_clock_that_is_behind_writes_the_last_time_again(path):
+    for clock in (LATER, AT, LATER.replace(year=2027)):
+        with Ledger(open_records(path), TRUST, lambda now=clock: now) as ledger:
+            ledger.set_limit("census", limit(), who="Ada", why="x")
+            ledger.verify()
+    assert times(path) == [f"{year}-01-01T00:00:00+00:00" for year in (2026, 2026, 2027)]
+
+
+@pytest.mark.parametrize("at", ["2025-01-01T00:00:00+00:00", None, "2026-01-01T00:00:00"])
+def test_a_record_that_says_it_is_older_than_the_one_before_is_found(path, at):
+    with Ledger(open_records(path), TRUST, lambda: LATER) as ledger:
+        ledger.set_limit("census", limit(), who="Ada", why="x")
+        ledger.set_limit("census", limit("2"), who="Ada", why="x")
+    one, two = open_records(path).read()
+    payload = {**json.loads(two.payload), "at": at}
+    forged = extend(head(one), Draft(two.kind, payload, two.account), OURS)
+    copied = memory((one, forged))
+    said = refusal(LedgerError, Ledger(copied, TRUST).verify)
+    assert (
+        "record 2: it says it is from before the record in front of it, and time runs forwards"
+        in said
+    )
+
+
+def test_the_records_of_older_versions_are_as_each_clock_was(path):
+    with Ledger(open_records(path), TRUST, lambda: LATER) as ledger:
+        ledger.set_limit("census", limit(), who="Ada", why="x")
+        ledger.set_limit("census", limit("2"), who="Ada", why="x")
+    chain, end = [], head(None)
+    for record, at in zip(open_records(path).read(), (LATER, AT), strict=True):
+        payload = {**json.loads(record.payload), "at": at.isoformat()}
+        del payload["ordered"]
+        chain.append(extend(end, Draft(record.kind, payload, record.account), OURS))
+        end = head(chain[-1])
+    assert Ledger(memory(chain), TRUST).verify().records == 2

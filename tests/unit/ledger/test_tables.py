@@ -3,6 +3,7 @@
 What both stores guarantee is in tests/contract/test_ledger_store.py.
 """
 
+import multiprocessing
 import os
 import resource
 import sqlite3
@@ -484,3 +485,57 @@ def test_what_is_read_without_locks_is_read_again_when_it_changes(path, monkeypa
 def test_what_is_read_without_locks_is_not_the_log(path):
     assert not engines._immutable(path)
     assert engines._state(path.with_name("none")) is None
+
+
+# The log.
+
+
+def test_the_log_does_not_grow_under_a_connection_that_stays_open(path, monkeypatch):
+    monkeypatch.setattr(engines, "_LONG_LOG", 100_000)
+    log, sizes = path.with_name("ledger.db-wal"), []
+    with closing(open_records(path)) as idle, closing(open_records(path)) as records:
+        assert idle.last() is not None
+        for _ in range(60):
+            note(records, "x" * 5_000)
+            sizes.append(log.stat().st_size)
+        assert len(verified(idle.read(), "here")) == 62
+    assert max(sizes) < 200_000 < 60 * 5_000
+    assert sizes[0] < 100_000 <= sizes[-1]  # it was copied, and begun anew
+
+
+def test_nothing_is_lost_while_the_log_is_copied_beside_writers_and_readers(path, monkeypatch):
+    monkeypatch.setattr(engines, "_LONG_LOG", 1)  # after every write
+    fork = multiprocessing.get_context("fork")
+
+    def write():
+        with closing(open_records(path)) as records:
+            for _ in range(20):
+                note(records, "x" * 2_000)
+
+    writers = [fork.Process(target=write) for _ in range(4)]
+    for writer in writers:
+        writer.start()
+    with closing(open_records(path)) as reader:
+        while any(writer.is_alive() for writer in writers):
+            verified(reader.read(), "here")
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    with closing(open_records(path)) as records:
+        records.check()
+        assert len(verified(records.read(), "here")) == 82
+
+
+def test_a_write_is_durable_though_the_log_cannot_be_copied(path, monkeypatch):
+    monkeypatch.setattr(engines, "_LONG_LOG", 1)
+    with closing(open_records(path)) as records:
+        note(records)
+
+        def failing(path):
+            raise sqlite3.OperationalError("disk I/O error")
+
+        monkeypatch.setattr(engines, "_connect", failing)
+        note(records)
+    monkeypatch.undo()
+    with closing(open_records(path)) as records:
+        assert len(verified(records.read(), "here")) == 4

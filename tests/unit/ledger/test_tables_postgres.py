@@ -117,7 +117,7 @@ def test_the_drivers_absence_is_told(monkeypatch):
     monkeypatch.delitem(sys.modules, "policy_engine.ledger.postgres")
     assert failure(lambda: open_records("postgresql://h/d")) == (
         "a ledger in PostgreSQL needs the driver psycopg; install it with "
-        "pip install 'policy-engine[postgres]'"
+        "pip install '.[postgres]' in a clone of policy-engine"
     )
 
 

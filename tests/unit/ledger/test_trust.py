@@ -73,7 +73,8 @@ def test_a_strangers_record_is_named_and_may_be_made_known(trust):
         "ledger.db: the ledger's chain is broken at record 1: it is signed by the key"
         f" {OURS.key_id[:8]}, a stranger's; if you know whose it is, enter it with 'policy-engine"
         " keys add PUBLIC_KEY', or copy the keyring, keys.json, from where it is known; if nobody"
-        " knows it, restore a backup that holds: nothing is charged before"
+        " knows it, see 'policy-engine ledger disown', or restore a backup that holds: nothing is"
+        " charged before"
     )
 
 

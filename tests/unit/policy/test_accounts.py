@@ -186,8 +186,24 @@ def test_a_budget_that_is_nearly_an_account_is_refused(load, project, written):
 
 @pytest.mark.parametrize("written", ["hr", "café", "visits"])
 def test_an_account_and_a_name_of_its_own_are_taken(load, project, written):
-    check_account(load(budget=f"budget: {written}"), project("hr", "café", "census"))
+    opened = replace(project("hr", "café", "census"), accounts_open=True)
+    check_account(load(budget=f"budget: {written}"), opened)
     check_account(load(source=RELATION % "hR"), project("hr"))
+
+
+def test_where_accounts_are_listed_there_are_no_others(load, project):
+    found = project("census", "data")
+    said = refusal(check_account, load(budget="budget: hospital"), found)
+    assert (
+        f"budget must be an account of {found.file}, found 'hospital'; known: census, data" in said
+    )
+    said = refusal(check_account, load(), found)
+    assert "without it the source pays for itself, as 'a.parquet', which is none of them" in said
+    undeclared = load(source=RELATION % "people")
+    check_account(undeclared, found)  # what it is called, the warehouse says
+    said = refusal(check_account, undeclared, found, "db.main.people")
+    assert "as 'db.main.people'" in said
+    check_account(undeclared, project("people"), "db.main.people")
 
 
 def test_a_project_without_accounts_knows_no_mistakes(load, project):

@@ -50,6 +50,8 @@ def test_the_golden_digest():
         {"sample": "sample: {rate: 0.1, method: keyed}", "grouping": "grouping: auto"},
         {"source": "source: {unit: row, path: 'a.parquet', sampled_at: 1.00}"},
         {"description": "description: ''"},
+        {"source": "source: {path: ./a.parquet/, unit: row}"},
+        {"release": "release: {path: .//b.parquet}"},
     ],
 )
 def test_what_does_not_matter(load, lines):

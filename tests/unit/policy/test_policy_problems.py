@@ -6,6 +6,7 @@ import pytest
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.models import A_SOURCE_FILE
 
 ROW = 4  # the line of `recode` in the good policy
 
@@ -129,14 +130,43 @@ BROKEN_VALUES = [
         "source: {path: a.pq, unit: rows}",
         [
             "3:28: source.unit must be row or a mapping with key, found 'rows'; "
-            "as in {key: person_id}"
+            "as in {key: person_id, keep: any}"
+        ],
+    ),
+    *(
+        (
+            "source",
+            f"source: {{path: a.pq, unit: {unit}}}",
+            [
+                "4:15: recode.age is the key of source.unit, so that every group is one person"
+                " and none is released; leave it out, or recode it"
+            ],
+        )
+        for unit in ("{key: AGE, keep: any}", "{row_key: age}")
+    ),
+    (
+        "source",
+        "source: {path: a.pq, unit: {key: p}}",
+        [
+            "3:28: source.unit must say which of a person's rows is kept; write keep: any, which"
+            " draws one, or keep: {order_by: [column desc]}; or row_key instead of key, where no"
+            " two rows have the same"
+        ],
+    ),
+    (
+        "source",
+        "source: {path: a.pq, unit: {key: p, keep: first}}",
+        [
+            "3:43: source.unit.keep must be any or a mapping with order_by, found 'first';"
+            " as in {order_by: [visit_date desc]}"
         ],
     ),
     (
         "source",
         "source: {path: a.pq, unit: {keep: {order_by: [d desc, D]}}}",
         [
-            "3:28: source.unit must have key or row_key, found neither; as in {key: person_id}",
+            "3:28: source.unit must have key or row_key, found neither;"
+            " as in {key: person_id, keep: any}",
             "3:55: source.unit.keep.order_by[1] orders by 'D' a second time",
         ],
     ),
@@ -168,6 +198,15 @@ BROKEN_VALUES = [
     ),
     (
         "source",
+        "source: {path: a.pq, unit: {key: Person id, keep: {order_by: [person ID desc]}}}",
+        [
+            "3:62: source.unit.keep.order_by orders a person's rows by 'Person id', their key, in"
+            " which all of them are the same; order by another column, as in [visit_date desc], or"
+            " write keep: any, which draws one"
+        ],
+    ),
+    (
+        "source",
         "source: {path: a.pq, unit: row, sampled_at: 1.5}",
         ["3:45: source.sampled_at must be above 0 and at most 1, found 1.5"],
     ),
@@ -178,6 +217,24 @@ BROKEN_VALUES = [
             "3:48: source.columns.age must be integer, double, text, boolean, date or timestamp, "
             "found 'int'; did you mean 'integer'?",
             "3:53: source.columns.AGE must differ from the column 'age' by more than case",
+        ],
+    ),
+    (
+        "source",
+        "source: {path: a.csv, unit: {key: id, keep: any}, columns: {ID: integer, age: integer}}",
+        [
+            "3:65: source.columns.ID must be left out, for it is the unit's key, which is compared"
+            " as it stands, found 'integer'; convert it in the source, or leave it out of"
+            " source.columns"
+        ],
+    ),
+    (
+        "source",
+        "source: {path: a.csv, unit: {row_key: id}, columns: {id: date}}",
+        [
+            "3:58: source.columns.id must be left out, for it is the unit's key, which is compared"
+            " as it stands, found 'date'; convert it in the source, or leave it out of"
+            " source.columns"
         ],
     ),
     (
@@ -233,7 +290,7 @@ BROKEN_VALUES = [
         "xyz: x",
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, source, recode, "
-            "public, sample, k, auto, guarantee, release, budget, grouping"
+            "filter, public, sample, k, auto, guarantee, release, budget, grouping"
         ],
     ),
     (
@@ -268,9 +325,9 @@ BROKEN_VALUES = [
         (
             "source",
             f'source: {{unit: row, path: "{path}"}}',
-            [f"3:27: source.path must end in .parquet, .pq, .csv or .tsv, found '{path}'"],
+            [f"3:27: source.path must end in {A_SOURCE_FILE}, found '{path}'"],
         )
-        for path in ("people.json", "people.parquet.gz", "people.PARQUET.txt")
+        for path in ("people.json", "people.parquet.gz", "people.PARQUET.doc")
     ),
     *(
         (
@@ -575,6 +632,34 @@ BROKEN_YAML = [
             "put text that holds special characters in quotes"
         ],
     ),
+    (
+        "a:\n b: keep\n\n  # and\n  c: keep\n",
+        [
+            "5:3: not YAML: this line is indented by 2, and line 2 above it by 1; the keys of one"
+            " mapping have the same indent"
+        ],
+    ),
+    (
+        "a:\n b: keep\n  c: keep\n",
+        [
+            "3:4: not YAML: this line is indented by 2, and line 2 above it by 1; the keys of one"
+            " mapping have the same indent"
+        ],
+    ),
+    (
+        "a:\n  b: {c: 1}\n   d: 1\n",
+        [
+            "3:4: not YAML: this line is indented by 3, and line 2 above it by 2; the keys of one"
+            " mapping have the same indent"
+        ],
+    ),
+    (
+        "a:\n  b: c\n d: 1\n",
+        [
+            "3:2: not YAML: this line is indented by 1, and line 2 above it by 2; the keys of one"
+            " mapping have the same indent"
+        ],
+    ),
     ("a: 1\nb: \x01", ["2:4: the file holds a character that is not text"]),
     ('a: "\\U99999999"', ["1:1: not YAML: the value after this one cannot be read"]),
     (
@@ -717,7 +802,7 @@ extra: 1
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
         "6:28: release.relation must not stand beside path; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, source, recode, "
-        "public, sample, k, auto, guarantee, release, budget, grouping",
+        "filter, public, sample, k, auto, guarantee, release, budget, grouping",
     ]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.errors import FileError, PolicyError
+from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.policy.project import (
     Limit,
     Project,
@@ -56,6 +56,7 @@ def test_a_full_project():
             "memory": Warehouse("memory", "duckdb", None),
         },
         default="memory",
+        accounts_open=False,
         accounts={
             "census": Limit(Decimal("1.0"), Decimal("1e-6")),
             "data/adult.parquet": None,
@@ -369,3 +370,17 @@ def test_another_engine_is_pointed_to_its_dialect(kind, dialect):
 def test_a_url_that_is_missing_is_shown_as_its_driver_takes_it(kind, told):
     [problem] = problems(f"warehouses: {{w: {{type: {kind}}}}}")
     assert problem.endswith(f"warehouses.w.url is missing; {told}")
+
+
+def test_a_project_file_of_another_user_above_is_refused(tmp_path, monkeypatch):
+    """It would choose the ledger, and name a command that signs, as you."""
+    from policy_engine.policy import project
+
+    file, below = tmp_path / "policy-engine.yaml", tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    file.write_text("accounts: {}\n")
+    monkeypatch.setattr(project, "_owner", {file: 4711, below: 4712}.__getitem__)
+    with pytest.raises(UsageError, match="belongs to another user"):
+        find_project(below)
+    monkeypatch.setattr(project, "_owner", {file: 4711, below: 4711}.__getitem__)
+    assert find_project(below) == file

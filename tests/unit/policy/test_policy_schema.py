@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
 
-from policy_engine.policy.schema import SCHEMA_FILE, json_schema, schema_text
+from policy_engine.errors import PolicyError
+from policy_engine.policy.project import load_project_text
+from policy_engine.policy.schema import SCHEMA_FILE, json_schema, project_schema, schema_text
 
 VALIDATOR = Draft202012Validator(json_schema())
 GOOD = {
@@ -52,7 +56,7 @@ def test_it_is_a_schema_and_describes_itself():
         {"k": "auto", "sample": {"rate": "auto", "method": "native"}},
         {"auto": {"maximise": "people", "prior": {"people": 5, "groups": 2, "exponent": 0.5}}},
         {"auto": {"maximise": "groups", "prior": {"sizes": {"800": 20, "1000000000": 1}}}},
-        {"source": {"relation": "c.t", "unit": {"key": "p"}, "sampled_at": 1}},
+        {"source": {"relation": "c.t", "unit": {"key": "p", "keep": "any"}, "sampled_at": 1}},
         {"source": {"path": "a", "unit": {"key": "p", "keep": {"order_by": ["v desc"]}}}},
         {"source": {"path": "a", "unit": "row", "columns": {"a": "date"}}},
         {"recode": {"a": {"bins": [1, 2.5], "labels": ["x", "y", 3]}}},
@@ -103,6 +107,8 @@ def test_a_good_document(change):
         {"source": {"path": "a", "unit": "rows"}},
         {"source": {"path": "a", "unit": {"keep": {"order_by": ["v"]}}}},
         {"source": {"path": "a", "unit": {"key": "p", "keep": {"order_by": []}}}},
+        {"source": {"path": "a", "unit": {"key": "p"}}},
+        {"source": {"path": "a", "unit": {"key": "p", "keep": "all"}}},
         {"source": {"path": "a", "unit": "row", "columns": {"a": "int"}}},
         {"source": {"path": "a", "unit": "row", "sampled_at": 2}},
         {"recode": {}},
@@ -124,3 +130,51 @@ def test_a_good_document(change):
 )
 def test_a_bad_document(change):
     assert not VALIDATOR.is_valid({**GOOD, **change})
+
+
+# The project file.
+
+PROJECTS = (
+    "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}, open: {}}",
+    "warehouses: {own: {type: duckdb, database: own.duckdb, memory_limit: 2GB, threads: 4}}",
+    "warehouses: {pg: {type: postgres, url: \"postgresql://{{ env_var('P', 'h') }}/d\"}}",
+    "warehouses: {a: {type: \"{{ env_var('T', 'duckdb') }}\"}}",
+    "warehouses: {d: {type: dbt, profile: p, target: t}}\ndefault: d\nversion: 1",
+    "ledger: postgresql://h/d\nsigning: {command: [kms], public_key: k.pub, keyring: keys.json}",
+    "sealing: {reviewers: [alice.pub]}\ndbt: {release_targets: [prod], access: private}",
+)
+NO_PROJECTS = (
+    "acounts: {}",
+    "accounts: {people: {epsilon: 0, delta: 0.1}}",
+    "accounts: {people: null}",
+    "warehouses: {own: {type: oracle}}",
+    "warehouses: {own: {type: duckdb, threads: many}}",
+    "version: 2",
+    "sealing: {reviewers: alice.pub}",
+)
+
+
+def test_the_project_files_schema_is_one_and_describes_itself():
+    found = project_schema()
+    Draft202012Validator.check_schema(found)
+    assert found["$defs"]["WarehouseSpec"]["properties"]["url"]["description"].startswith("Where")
+    assert "default" not in found["properties"]["signing"]
+
+
+@pytest.mark.parametrize("text", PROJECTS)
+def test_what_is_a_project_file_is_one_by_its_schema(text):
+    load_project_text(text, "p", ".")
+    Draft202012Validator(project_schema()).validate(YAML(typ="safe").load(text))
+
+
+@pytest.mark.parametrize("text", NO_PROJECTS)
+def test_what_is_none_is_none_by_its_schema(text):
+    with pytest.raises(PolicyError):
+        load_project_text(text, "p", ".")
+    assert not Draft202012Validator(project_schema()).is_valid(YAML(typ="safe").load(text))
+
+
+@pytest.mark.parametrize("file", ["policy-engine.yaml", "examples/dbt_project/policy-engine.yaml"])
+def test_our_own_project_files_are_some(file):
+    text = (Path(__file__).parents[3] / file).read_text("utf-8")
+    Draft202012Validator(project_schema()).validate(YAML(typ="safe").load(text))

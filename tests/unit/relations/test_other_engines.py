@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy_engine.relations.assumptions import of_its_sample, randomness
+from policy_engine.kernel.assumptions import of_its_sample, randomness
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
 
@@ -41,6 +41,11 @@ def test_without_a_schema_that_is_an_assumption():
 )
 def test_what_decides_who_is_in(method, unit, words):
     assert randomness(method, unit).startswith(words)
+
+
+def test_what_decides_which_row():
+    whole = randomness("drawn", "id", draws_a_row=True)
+    assert whole.startswith(randomness("drawn", "id") + "; of each unit's rows one is kept")
 
 
 def test_what_a_sample_assumes_is_the_engines_own():

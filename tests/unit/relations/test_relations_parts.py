@@ -208,3 +208,41 @@ def test_parts_too_many_to_compare():
     )
     messages = [finding.message for finding in prove(sql, "duckdb").findings]
     assert any("found a UNION of too many parts to compare" in message for message in messages)
+
+
+def test_four_hundred_parts_are_each_looked_at_once(monkeypatch):
+    def compared(*_):
+        raise AssertionError("two parts of one point each were compared by their ranges")
+
+    monkeypatch.setattr("policy_engine.relations.parts.can_both_hold", compared)
+    for column, points in (("age", range(400)), ("sex", [f"'x{i}y'" for i in range(50)])):
+        parts = " union all ".join(f"select zip from s where {column} = {p}" for p in points)
+        sql = (
+            "with s as (select * from people tablesample bernoulli (10 percent)),"
+            f" u as ({parts}) select zip, count(*) as n from u group by 1 having count(*) >= 20"
+        )
+        assert prove(sql, "duckdb").shape.k == 20
+        twice = sql.replace(f"{column} = {points[-1]}", f"{points[0]} = {column}")
+        messages = [finding.message for finding in prove(twice, "duckdb").findings]
+        assert any("a UNION of parts that a row may be in twice" in text for text in messages)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("flag = 'true'", "flag = 't'"),
+        ("zip = '1'", "zip = '01'"),
+        ("age = 0.1234567", "age = 0.12345671"),
+        ("age = 5", "age = 'x'"),
+        ("age = 5", "age <= 5"),
+        ("age = 5", "sex = 'a'"),
+    ],
+)
+def test_points_that_may_be_one(one, other):
+    parts = f"select zip from s where {one} union all select zip from s where {other}"
+    sql = (
+        "with s as (select * from people tablesample bernoulli (10 percent)),"
+        f" u as ({parts}) select zip, count(*) as n from u group by 1 having count(*) >= 20"
+    )
+    messages = [finding.message for finding in prove(sql, "duckdb").findings]
+    assert any("a UNION of parts that a row may be in twice" in text for text in messages)

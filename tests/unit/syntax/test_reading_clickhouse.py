@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from reading_texts import Engine, steps
 
-from policy_engine.syntax.readings import READINGS
+from policy_engine.engines import ENGINES
 
 SECRET = "{{salt:String}}"
 ENGINE = Engine(
@@ -29,7 +29,7 @@ def test_the_release_is_proved():
 
 
 def test_who_may_read_the_parameters_is_assumed():
-    assert set(READINGS["clickhouse"].assumptions) <= set(ENGINE.proof(ENGINE.text()).assumptions)
+    assert set(ENGINES["clickhouse"].assumes) <= set(ENGINE.proof(ENGINE.text()).assumptions)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from reading_texts import Engine, steps
 
-from policy_engine.syntax.readings import READINGS
+from policy_engine.engines import ENGINES
 
 HASHED = "policy_engine_sha256(CAST(:salt || ':u:' || CAST({person} AS TEXT) AS BLOB))"
 ENGINE = Engine(
@@ -32,7 +32,7 @@ def test_the_release_is_proved():
 
 
 def test_what_the_connection_defines_is_assumed():
-    assert set(READINGS["sqlite"].assumptions) <= set(proof(ENGINE.text()).assumptions)
+    assert set(ENGINES["sqlite"].assumes) <= set(proof(ENGINE.text()).assumptions)
 
 
 @pytest.mark.parametrize(

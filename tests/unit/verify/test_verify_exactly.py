@@ -9,10 +9,11 @@ import pytest
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import NotCertifiable
+from policy_engine.kernel.assumptions import ALWAYS, of_its_sample
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.recodings import Keep
+from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Release, Source
-from policy_engine.relations.assumptions import ALWAYS, TIES, of_its_sample
+from policy_engine.relations.assumptions import TIES
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import certify
 from policy_engine.verify.proof import prove
@@ -83,7 +84,8 @@ KEYED = replace(POLICY, source=replace(POLICY.source, key="id", sampled_at=Decim
 
 
 def test_the_assumptions_of_keys_in_a_sample_of_the_population():
-    assert certified(RANKED.format("rowid", "rn = 1"), KEYED).assumptions == (
+    order = replace(KEYED, source=replace(KEYED.source, order_by=(("sex", "asc"),)))
+    assert certified(RANKED.format("sex, rowid", "rn = 1"), order).assumptions == (
         *of_its_sample("drawn", "id", "duckdb"),
         "main.people is a Bernoulli sample of its population, drawn in secret at the rate 0.5",
         "id identifies one person",
@@ -103,14 +105,39 @@ def test_how_one_row_is_chosen():
     assert finding(unranked, order) == [("V22", "several rows a id")]
 
 
+HASHED = (
+    "create table public.out as with r as (select id, sex, row_number() over (partition by id order"
+    " by sex) as place from main.people where id in (select unit from"
+    " policy_engine_sample_400000000000000)), c as (select sex, row_number() over (partition by id"
+    " order by sha256($salt || ':o:' || cast(id as varchar) || ':' || cast(place as varchar)),"
+    " place) as rn from r) select sex, count(*) as n from c where rn = 1 group by sex"
+    " having count(*) >= 10 order by sex"
+)
+
+
+def test_any_row_is_drawn_by_the_keyed_hash_and_chosen_by_no_order():
+    found = certified(HASHED, KEYED).predicate()["randomness"]
+    assert found.endswith("one is kept, drawn by SHA-256 of the secret, the unit and the row")
+    by_order = RANKED.format("sex, rowid", "rn = 1")
+    assert finding(by_order, KEYED) == [("V22", "one row a id chosen by an order")]
+    order = replace(KEYED, source=replace(KEYED.source, order_by=(("sex", "asc"),)))
+    assert finding(HASHED, order) == [("V22", "one row a id drawn by a keyed hash")]
+
+
+def test_where_a_persons_rows_are_alike_there_is_nothing_to_draw():
+    constant = RANKED.replace("select sex,", "select 'x' as sex,", 1).format("rowid", "rn = 1")
+    policy = replace(KEYED, recodings=(("sex", Constant("x")),))
+    assert certified(constant, policy)
+
+
 def test_a_view_that_is_the_source_keeps_its_own_names():
     views = {"main.people": "select id, upper(gender) as sex from main.base"}
     schema = Schema({"main.base": {"id": "BIGINT", "gender": "VARCHAR"}}, views, known=True)
     ranked = RANKED.format("sex", "rn = 1")
-    found = certified(ranked, KEYED, schema)
-    assert (found.shape.source, found.shape.table) == ("main.people", "main.base")
+    order = replace(KEYED, source=replace(KEYED.source, order_by=(("sex", "asc"),)))
+    found = certified(ranked, order, schema)
+    assert found.columns == ("sex",)
     assert TIES not in found.assumptions  # rows that tie are alike in all that is read
-    assert [column.sql for column in found.shape.columns] == ['"sex"']
 
 
 def test_a_filter_of_groups_is_one():

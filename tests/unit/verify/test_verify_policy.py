@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from policy_engine.accounting.rates import population_rate
 from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.recodings import Bins, Keep, Lookup
 from policy_engine.policy.resolve import Release, Source
-from policy_engine.relations.rates import population_rate
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import certify
 

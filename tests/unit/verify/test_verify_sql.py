@@ -469,7 +469,7 @@ def test_the_parser_may_fail_as_it_likes(monkeypatch):
     def broken(*_, **__):
         raise TypeError
 
-    monkeypatch.setattr(DuckDB, "parse", broken)
+    monkeypatch.setattr(DuckDB, "parser", broken)
     assert codes("select 1") == ["V01"]
 
 

@@ -28,7 +28,7 @@ def test_a_driver_that_does_not_load_is_told(monkeypatch, kind, driver, extra, i
     with pytest.raises(WarehouseError) as caught:
         connected(Warehouse("w", kind))
     found = "cannot be loaded" if is_there else "is not installed"
-    remedy = f"run pip install 'policy-engine[{extra}]'"
+    remedy = f"run pip install '.[{extra}]' in a clone of policy-engine"
     assert str(caught.value) == f"warehouse w: the driver of {kind}, {driver}, {found}; {remedy}"
 
 

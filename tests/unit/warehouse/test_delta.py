@@ -26,7 +26,7 @@ PEOPLE = 4000
 POLICY = """\
 version: 1
 name: towns
-source: {path: visits, unit: {key: person_id}}
+source: {path: visits, unit: {key: person_id, keep: any}}
 recode: {age: {bins: [18, 40]}, day: keep, town: keep}
 sample: {rate: 0.25}
 k: 5
@@ -104,7 +104,8 @@ def test_a_checkpoint_is_no_file_of_the_table(folder):
     assert sorted(seen(folder), key=repr) == sorted(before, key=repr)
 
 
-def test_a_release_is_paid_once_for_each_version(folder):
+def test_a_release_is_paid_once_for_each_version(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
     policy = folder.parent / "policy.yaml"
     policy.write_text(POLICY)
 
@@ -333,4 +334,6 @@ def test_a_column_that_no_file_has_yet_is_told(plain):
 
 def test_without_the_library_it_says_what_to_install(plain, monkeypatch):
     monkeypatch.setitem(sys.modules, "deltalake", None)
-    assert refused(plain).endswith("; to read one: pip install 'policy-engine[delta]'")
+    assert refused(plain).endswith(
+        "; to read one: pip install '.[delta]' in a clone of policy-engine"
+    )

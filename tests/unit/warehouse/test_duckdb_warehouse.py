@@ -9,9 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.dialects.base import sample_relation
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Source
@@ -55,11 +58,11 @@ def test_a_database_that_cannot_be_opened_leaves_nothing_behind(tmp_path, monkey
 def test_a_database_is_read_only_unless_it_is_written_to(database):
     opened = warehouse(database)
     with pytest.raises(WarehouseError):
-        opened.publish("CREATE TABLE db.main.t AS SELECT 1 AS a", ("db", "main", "t"), "", bool)
+        opened.publish("SELECT 1 AS a", ("db", "main", "t"), "", bool)
     assert not opened.exists(("db", "main", "t"))
     opened.close()
     opened = warehouse(database, writable=True)
-    opened.publish("CREATE TABLE db.main.t AS SELECT 1 AS a", ("db", "main", "t"), "it's", bool)
+    opened.publish("SELECT 1 AS a", ("db", "main", "t"), "it's", bool)
     assert opened.exists(("DB", "main", "T"))
     assert list(opened.release_lines(("db", "main", "t"))) == [("1",)]
     opened.close()
@@ -240,3 +243,32 @@ k: 2
 guarantee: {epsilon: 1, delta: 0.9}
 release: {path: out.parquet}
 """
+
+
+def test_the_engine_tells_how_far_a_query_of_numbered_rows_is(tmp_path):
+    rows = 3_000_000
+    pq.write_table(pa.table({"a": np.arange(rows) % 7}), tmp_path / "s.parquet")
+    policy = load_policy_text(
+        CSV_POLICY.replace("s.csv", "s.parquet"), tmp_path / "policy.yaml", tmp_path
+    )
+    told: set[float | None] = set()
+    with closing(DuckDBWarehouse()) as opened:
+        table = opened.table(policy.source, tmp_path)
+        over = threading.Event()
+
+        def ask() -> None:
+            while not over.is_set():
+                told.add(opened.progress())
+
+        with opened.sampled(policy, table, bytes(16)):
+            asking = threading.Thread(target=ask)
+            asking.start()
+            try:
+                opened.rows(
+                    "SELECT count(*) FROM read_parquet('s.parquet', file_row_number = true) WHERE"
+                    f" file_row_number IN (SELECT unit FROM {sample_relation(policy.rate)})"
+                )
+            finally:
+                over.set()
+                asking.join()
+    assert any(found is not None and 0 < found < 100 for found in told)

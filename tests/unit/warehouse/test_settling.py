@@ -26,7 +26,7 @@ def database(tmp_path: Path) -> Path:
 def publish(database: Path) -> DuckDBWarehouse:
     opened = DuckDBWarehouse("db", database, writable=True)
     rows = "SELECT range AS a, 'text ' || range AS b FROM range(300000) ORDER BY a"
-    opened.publish(f"CREATE TABLE db.main.t AS {rows}", TARGET, "said", bool)
+    opened.publish(rows, TARGET, "said", bool)
     return opened
 
 

@@ -1,0 +1,134 @@
+"""A release's Parquet file: written here, and written again by whoever verifies.
+
+One version of the writer makes one file of the same rows and certificate. So a file that comes out
+again byte for byte holds its rows and nothing else, wherever in it something could hide: no reader
+has to know what those places are.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.attest.results import Results
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METADATA_KEY = "policy_engine.certificate"
+"""Under which a Parquet file carries the facts of its certificate."""
+# Row groups of a fixed size: the file's layout and statistics tell only what its rows tell.
+_ROW_GROUP = 1 << 20
+# A column of one piece never needs 64-bit offsets: 2¹⁶ texts of 32 KB are its 2 GB.
+_PIECE = 1 << 16
+_WRITER = re.compile(r"parquet-cpp-arrow version \d{1,4}\.\d{1,4}\.\d{1,4}")
+
+UNCHECKED = (
+    "whether {} holds anything beside its rows: it says that {} wrote it, and only the same version"
+    " can write it again to compare; here is {}"
+)
+
+
+def write_parquet(rows: pa.Table, where: Path | io.RawIOBase, metadata: Mapping[str, str]) -> None:
+    """Write rows, and ``metadata``, as a release is written; the same bytes every time.
+
+    What else an engine has noted of a table or column is left out.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    plain = pa.schema([pa.field(f.name, f.type, f.nullable) for f in rows.schema], metadata or None)
+    table = _in_pieces(rows)
+    table = pa.Table.from_arrays(table.columns, schema=plain)
+    pq.write_table(table, where, row_group_size=_ROW_GROUP)
+
+
+def facts_text(predicate: Mapping[str, Any]) -> str:
+    """The facts of a certificate, as its release carries them.
+
+    >>> facts_text({"k": 20, "columns": ("sex",)})
+    '{"columns": ["sex"], "k": 20}'
+    """
+    return json.dumps(plain(predicate), sort_keys=True, ensure_ascii=False)
+
+
+def check_bytes(
+    name: str, data: bytes, rows: pa.Table, writer: str, facts: Mapping[str, Any]
+) -> Results:
+    """Whether the file of those bytes is what the writer makes of its rows and its certificate.
+
+    ``writer`` is who wrote it, by its own word. Nothing is held in memory but what is there.
+    """
+    import pyarrow as pa
+
+    here = f"parquet-cpp-arrow version {pa.__version__}"
+    if not _WRITER.fullmatch(writer):
+        return Results.refused(f"{name} was not written by the engine's Parquet library")
+    if writer != here:
+        return Results((), (), (UNCHECKED.format(name, writer, here),))
+    if any(getattr(kind, "tz", None) not in (None, "UTC") for kind in rows.schema.types):
+        return Results.refused(f"{name} has moments in a zone that the engine does not write")
+    carries = METADATA_KEY.encode() in (rows.schema.metadata or {})
+    again = _Compared(data)
+    write_parquet(rows, again, {METADATA_KEY: facts_text(facts)} if carries else {})
+    if not again.same == again.tell() == len(data):
+        return Results.refused(
+            f"{name} holds more than its rows: written again from them and its certificate, by"
+            f" {here}, it is another file from byte {again.same} on"
+        )
+    return Results.held("it holds its rows and nothing else")
+
+
+class _Compared(io.RawIOBase):
+    """A file to write into, which keeps nothing but how far it is the same as another."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = memoryview(data)
+        self._place = 0
+        self.same = 0
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def tell(self) -> int:
+        """How much was written."""
+        return self._place
+
+    def write(self, piece: Any) -> int:
+        """Compare a piece with what stands in its place."""
+        size = len(piece)
+        if self.same == self._place:
+            own = self._data[self._place : self._place + size]
+            self.same += size if own == piece else _common(own, piece)
+        self._place += size
+        return size
+
+
+def _common(one: memoryview, other: Any) -> int:
+    """How many bytes at their beginnings are the same."""
+    pairs = zip(one, memoryview(other), strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(one))
+
+
+def _in_pieces(rows: pa.Table) -> pa.Table:
+    """The same rows, cut by their number alone.
+
+    An engine hands rows over in batches whose sizes depend on its threads and on what it
+    read, and the writer ends a page only where a batch ends.
+    """
+    import pyarrow as pa
+
+    starts = range(0, max(rows.num_rows, 1), _PIECE)
+    return pa.concat_tables(rows.slice(start, _PIECE).combine_chunks() for start in starts)
+
+
+def plain(value: Any) -> Any:
+    """Lists and dictionaries again, where a statement was frozen."""
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

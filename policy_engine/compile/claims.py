@@ -1,0 +1,262 @@
+"""Policy and catalog → Claim: what a release is, in the kernel's own values.
+
+The policy fits the source already (``find_problems``); what is found here beside that is a value of
+the policy that is no value of its column's type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from contextlib import suppress
+from datetime import date, datetime, time
+from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
+
+from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.stages import is_raw_first
+from policy_engine.dialects.base import threshold
+from policy_engine.engines import ENGINES
+from policy_engine.errors import PolicyError, Problem
+from policy_engine.kernel import recodes, sources
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Keyed, Native, Secret
+from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
+from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
+from policy_engine.policy.filter_models import FilterSpec
+from policy_engine.policy.recodings import (
+    Bins,
+    Constant,
+    Keep,
+    Lookup,
+    Prefix,
+    Recoding,
+    Round,
+    Truncate,
+)
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.tree import path_text
+
+_KINDS = {
+    Kind.INTEGER: "integer",
+    Kind.WIDE_INTEGER: "wide_integer",
+    Kind.DECIMAL: "decimal",
+    Kind.FLOAT: "double",
+    Kind.TEXT: "text",
+    Kind.LABEL: "label",
+    Kind.BOOLEAN: "boolean",
+    Kind.DATE: "date",
+    Kind.TIME: "time",
+    Kind.TIMESTAMP: "timestamp",
+    Kind.TIMESTAMP_ZONED: "timestamp_zoned",
+    Kind.TIMESTAMP_OTHER: "timestamp_other",
+    Kind.UUID: "uuid",
+}
+_EXACT = Context(prec=200)
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+
+
+class _Misfit(Exception):
+    """A value of the policy that no value of the column can be; law and remedy."""
+
+    def problem(self, policy: Policy, path: tuple[str, ...], subject: str) -> Problem:
+        """It as a problem of ``subject``, which stands at a place of the policy."""
+        law, remedy = self.args
+        return Problem(str(policy.file), 0, 0, path_text(path), f"{subject}: {law}", remedy)
+
+
+def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = None) -> Claim:
+    """The claim of ``policy`` over ``table`` on an engine.
+
+    ``secret`` is where the sample's secret waits, where no connection brings it.
+
+    Raises:
+        PolicyError: a value of the policy is none of its column's type, with every problem.
+    """
+    read_as = {name.lower(): kind for name, kind in policy.source.columns}
+    shown, conditions, problems = [], [], []
+    collates = ENGINES[engine].collates
+    for name, recoding in policy.recodings:
+        found = None if isinstance(recoding, Constant) else table.find(name)
+        try:
+            column = None
+            if found is not None:
+                column = _column(found, read_as.get(name.lower()), collates=collates)
+            seen = column.seen if column else Type("text")
+            shown.append(Shown(name, column, recode_of(recoding, seen)))
+        except _Misfit as misfit:
+            problems.append(misfit.problem(policy, ("recode", name), f"column {name!r}"))
+    for name, spec in policy.filter:
+        found = table.find(name)
+        assert found is not None  # find_problems has looked
+        try:
+            column = _column(found, read_as.get(name.lower()), collates=collates)
+            conditions.append(_condition(column, spec))
+        except _Misfit as misfit:
+            problems.append(misfit.problem(policy, ("filter", name), f"column {name!r}"))
+    unit: sources.Rows | sources.People = sources.Rows()
+    try:
+        unit = _unit(policy, table, engine)
+    except _Misfit as misfit:
+        problems.append(misfit.problem(policy, ("source", "unit", "keep", "order_by"), "order_by"))
+    if problems:
+        raise PolicyError(tuple(problems))
+    return Claim(
+        source=_source(policy, table),
+        unit=unit,
+        law=_law(policy, secret, raw_first=_is_raw_first(policy, table, shown)),
+        columns=tuple(shown),
+        count=policy.release.count_as if policy.release.form == "counts" else None,
+        filter=tuple(conditions),
+    )
+
+
+def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
+    seen = column.seen
+    members = tuple(dict.fromkeys(_key(member, seen) for member in spec.members))
+    least, end = (None if cut is None else _cut(cut, seen) for cut in (spec.at_least, spec.below))
+    try:
+        return Filter(column, members, least, end)
+    except ClaimError:
+        law = f"a column of {seen.kind}s has no such range"
+        raise _Misfit(law, "a range is of numbers, dates or times; else use in") from None
+
+
+def _column(
+    found: Column, read_as: sources.ReadAs | None = None, *, collates: bool
+) -> sources.Column:
+    if found.kind is Kind.OTHER:
+        law = f"no text compares its type, {found.noun}"
+        raise _Misfit(law, "name a column of numbers, texts, truth values or times")
+    return sources.Column(found.name, type_of(found, collates=collates), read_as)
+
+
+def type_of(column: Column, *, collates: bool) -> Type:
+    """The type of a column of the catalog; ``collates``: the engine collates every text."""
+    kind = _KINDS[column.kind]
+    if kind == "decimal":
+        found = _DECIMAL.fullmatch(column.type.upper())
+        digits, scale = (int(found[1]), int(found[2])) if found else (18, 3)
+        return Type("decimal", digits, scale)
+    return Type(kind, collated=column.is_collated or (collates and kind == "text"))  # type: ignore[arg-type]
+
+
+def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
+    if table.path is None:
+        return sources.Relation(table.parts)
+    if not table.parts:
+        return sources.Files(table.files, table.is_folder)
+    if table.is_folder:
+        return sources.Files(table.path, True, "delta")
+    said = policy.source.csv.model_dump(exclude_defaults=True) if policy.source.csv else {}
+    return sources.Files(table.path, kind="csv", options=tuple(sorted(said.items())))
+
+
+def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.People:
+    source = policy.source
+    if source.key is None:
+        return sources.Rows()
+
+    def column(name: str, *, plain: bool = False) -> sources.Column:
+        found = table.find(name)
+        assert found is not None  # find_problems has looked
+        return _column(found, collates=ENGINES[engine].collates and not plain)
+
+    key = column(source.key, plain=True)
+    if source.unique:
+        return sources.People(key, None)
+    read = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
+    read += [name for name, _ in policy.filter]
+    inputs = dict.fromkeys(found.name for name in read if (found := table.find(name)))
+    # Of rows that are all alike in what is read there is nothing to draw.
+    if source.draws_a_row and set(inputs) - {key.name}:
+        return sources.People(key, sources.Drawn())
+    order = [(column(name), way == "desc") for name, way in source.order_by]
+    return sources.People(key, tuple(order) or ((key, False),))
+
+
+def _is_raw_first(policy: Policy, table: Table, shown: list[Shown]) -> bool:
+    """The policy's word or the rule's, where raw values group as they are: the rows are the same.
+
+    An engine that may collate every text groups recoded values, whatever the policy asks for.
+    """
+    read = [each.column.type for each in shown if each.column is not None]
+    plain = bool(read) and all(groups_as_it_is(kind.kind, kind.collated) for kind in read)
+    return plain and is_raw_first(policy, table)
+
+
+def _law(policy: Policy, secret: Secret | None, *, raw_first: bool) -> Keyed | Native:
+    if policy.method == "native":
+        return Native(policy.rate, policy.k, raw_first)
+    return Keyed(threshold(policy.rate), policy.k, raw_first, secret)
+
+
+def recode_of(recoding: Recoding, seen: Type) -> recodes.Recode:
+    """A recoding of the policy as one of a column of the type ``seen``."""
+    match recoding:
+        case Keep():
+            return recodes.Keep()
+        case Bins(cuts, labels):
+            return recodes.Bins(_cuts(cuts, seen), labels)
+        case Lookup(table, other):
+            return _map(table, other, seen)
+        case Prefix(length):
+            return recodes.Prefix(length)
+        case Round(step):
+            return recodes.Round(step)
+        case Truncate(unit):
+            return recodes.Truncate(unit)
+        case Constant(label):
+            return recodes.Constant(label)
+
+
+def _cuts(cuts: tuple[Decimal | date | datetime, ...], seen: Type) -> tuple[Value, ...]:
+    found = tuple(_cut(cut, seen) for cut in cuts)
+    if len(set(found)) != len(found):
+        law = f"two cut points are one to a decimal number with {seen.scale} places"
+        raise _Misfit(law, "take one out")
+    return found
+
+
+def _cut(cut: Decimal | date | datetime, seen: Type) -> Value:
+    if isinstance(cut, Decimal):
+        if seen.kind in ("integer", "wide_integer"):
+            if abs(cut) > MOST_INTEGER:
+                raise _Misfit("a cut point of a whole number has at most 64 bits", "write less")
+            # No whole number lies between a cut and the next.
+            return int(cut.to_integral_value(ROUND_CEILING))
+        if seen.kind == "decimal":
+            # No value lies between a cut and the next number of the column's scale.
+            scale = Decimal(1).scaleb(-seen.scale)
+            return cut.quantize(scale, rounding=ROUND_CEILING, context=_EXACT)
+        return cut
+    is_day = not isinstance(cut, datetime)
+    return datetime.combine(cut, time()) if is_day and seen.kind in MOMENTS else cut
+
+
+def _map(table: tuple[tuple[str, str | None], ...], other: str | None, seen: Type) -> recodes.Map:
+    groups: dict[str | None, list[Value]] = defaultdict(list)
+    for key, label in table:
+        groups[label].append(_key(key, seen))
+    return recodes.Map(tuple((tuple(keys), label) for label, keys in groups.items()), other)
+
+
+def _key(key: str, seen: Type) -> Value:
+    """A key of a map as a value of the column's type."""
+    found: Value | None = None
+    with suppress(ValueError, InvalidOperation):
+        match seen.kind:
+            case "integer":
+                found = int(key)
+            case "decimal":
+                found = Decimal(key)
+            case "date":
+                found = date.fromisoformat(key)
+            case "boolean":
+                found = {"true": True, "false": False}.get(key)
+            case _:
+                found = key
+    if found is None or not seen.holds(found):
+        raise _Misfit(f"the key {key!r} is no value of a column of {seen.kind}s", "take it out")
+    return found

@@ -1,0 +1,109 @@
+"""What an engine is to the printer: how names and texts are written, and what it lacks, and why.
+
+What it says in its own words stands in ``sql_templates/engines/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+class Refused(Exception):
+    """An engine cannot do what a claim asks for: ``reason``, and the ``remedy``."""
+
+    def __init__(self, title: str, lack: str) -> None:
+        self.title = title
+        self.reason, _, self.remedy = lack.partition("; ")
+        super().__init__(f"{title} cannot do this: {lack}")
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """One engine.
+
+    ``quote`` stands around a name, and ``closing`` behind it where that is another sign.
+    ``backslash``: what one means in a text. It ``escapes``, is ``plain``, a text with one is
+    written ``E'…'``, or a text must have none. ``unsaid`` are signs that no text may hold,
+    ``unnamed`` those that no name may. ``bounds_names``: a name has no blank at either end and no
+    character beyond U+FFFF.
+    ``secret`` is how a text names the secret that a connection brings, as its tokens are read;
+    empty where the secret waits in a relation. ``collates``: texts are compared by a collation
+    unless they are told another. ``labels``: which texts it shows as they are.
+    ``assumes`` is what a secret that is bound in it rests on, and ``native`` what its own sampling
+    does. ``draws``: a sample is drawn before a text runs, as a relation that the text reads.
+    ``lacks`` has a reason and a remedy for what it cannot do.
+    """
+
+    name: str
+    title: str
+    longest_name: int
+    quote: str = '"'
+    closing: str = ""
+    backslash: Literal["plain", "escapes", "prefixed", "refused"] = "refused"
+    unsaid: tuple[str, ...] = ()
+    unnamed: str = ""
+    bounds_names: bool = False
+    folds: bool = True
+    secret: str = ""
+    collates: bool = False
+    labels: Literal["any", "no last blank", "ASCII"] = "any"
+    family: str = ""
+    assumes: tuple[str, ...] = ()
+    native: str = ""
+    draws: bool = False
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+    def identifier(self, name: str) -> str:
+        """A name in quotes.
+
+        Raises Refused where the engine has no way to write it.
+        """
+        if _is_broken(name) or any(sign in name for sign in self.unnamed):
+            raise Refused(self.title, f"the name {name!r} has a sign that it cannot write")
+        if self.bounds_names and (name != name.strip() or max(name, default="") > "\uffff"):
+            lack = "a name has no blank at its ends and no character beyond U+FFFF"
+            raise Refused(self.title, f"{lack}, found {name!r}; write another")
+        if len(name.encode()) > self.longest_name:
+            lack = f"a name has at most {self.longest_name} bytes, found {name!r}"
+            raise Refused(self.title, lack)
+        last = self.closing or self.quote
+        return f"{self.quote}{name.replace(last, last + last)}{last}"
+
+    def text(self, text: str) -> str:
+        """A text in quotes, which every session reads alike.
+
+        Raises Refused where there is none.
+        """
+        if _is_broken(text):
+            raise Refused(self.title, "a text must have no NUL and no half of a character")
+        for sign in self.unsaid:
+            if sign in text:
+                raise Refused(self.title, f"{text!r} has {sign!r}, which it may replace")
+        if "\\" in text and self.backslash == "refused":
+            found = f"{text!r} has a backslash, which it may read in a way of its own"
+            raise Refused(self.title, f"{found}; write another sign")
+        if self.backslash == "escapes":
+            return "'" + text.translate(_ESCAPED) + "'"
+        doubled = text.replace("'", "''")
+        if "\\" in text and self.backslash == "prefixed":
+            return "E'" + doubled.replace("\\", "\\\\") + "'"
+        return f"'{doubled}'"
+
+    def label(self, text: str) -> str:
+        """A text that is shown, in quotes.
+
+        Raises Refused where the engine would take it for another.
+        """
+        is_ascii = self.labels != "ASCII" or text.isascii()
+        if self.labels != "any" and (text.endswith(" ") or not is_ascii):
+            raise Refused(self.title, self.lacks["blank_label"])
+        return self.text(text)
+
+
+def _is_broken(text: str) -> bool:
+    return "\0" in text or any(0xD800 <= ord(sign) < 0xE000 for sign in text)
+
+
+_ESCAPED = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"})

@@ -1,0 +1,25 @@
+"""BigQuery, by its documentation: printed, and never run by us on BigQuery.
+
+The values of named parameters stay in a job's metadata, so the secret is read from the secrets
+relation. ``TABLESAMPLE SYSTEM`` takes blocks, and there is no other.
+"""
+
+from policy_engine.engines.base import Engine
+
+BIGQUERY = Engine(
+    "bigquery", "BigQuery", 300, quote="`", unnamed="`\\", backslash="escapes", folds=True,
+    assumes=(
+        "nobody who may see the release can read the secrets relation, its earlier states,"
+        " or the jobs that wrote it",
+    ),
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "native_sample": "TABLESAMPLE SYSTEM takes blocks of rows, not rows; use method: keyed",
+        "try_cast": "SAFE_CAST reads other texts than other engines; give the column its type in"
+        " the source",
+        "repeat": "a select list repeats no row; use release.as: counts",
+        "uuid_text": "the text of a UUID differs from other engines'; leave it out",
+        "fine_decimal": "NUMERIC has nine digits behind the point; use a plainer step",
+    },
+)  # fmt: skip

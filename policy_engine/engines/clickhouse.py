@@ -1,0 +1,22 @@
+"""ClickHouse 26.9 and later (measured: 26.9, embedded).
+
+A conversion is a function: a cast to a type that is not Nullable fails on a NULL. ``SAMPLE`` takes
+the same rows at every reading (sampling.md). Names have no backslash, which escapes there.
+"""
+
+from policy_engine.engines.base import Engine
+
+CLICKHOUSE = Engine(
+    "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", folds=False,
+    secret="{salt:String}",
+    assumes=(
+        "nobody who may see the release can read the parameters of the queries: the server's"
+        " log of queries, system.processes, or a log of what was sent to it",
+    ),
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "native_sample": "SAMPLE takes the same rows at every reading; use method: keyed",
+        "try_cast": "a cast can fail on a row; give the column its type in the source",
+    },
+)  # fmt: skip

@@ -1,0 +1,24 @@
+"""DataFusion 50 and later (measured: 55), over a folder of Parquet files.
+
+``TABLESAMPLE`` is parsed and ignored: every row is kept (sampling.md). Its own dates and times are
+counted in nanoseconds, an error outside 1677 to 2262: so a time is one in microseconds here, and is
+truncated by arithmetic.
+"""
+
+from policy_engine.engines.base import Engine
+
+DATAFUSION = Engine(
+    "datafusion", "DataFusion", 200, secret="$salt",
+    assumes=(
+        "nobody who may see the release can read the parameters of the process that runs it:"
+        " its memory, its logs, or the plan of a query",
+        "the text reads its table as policy-engine opens it: zeros and NaN have one sign, a"
+        " time with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
+    ),
+    lacks={
+        "file": "its tables are the files of its folder; name one in source.relation",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "native_sample": "TABLESAMPLE is ignored, and keeps every row; use method: keyed",
+        "try_cast": "a cast can fail on a row; give the column its type in the file",
+    },
+)  # fmt: skip

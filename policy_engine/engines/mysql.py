@@ -1,0 +1,34 @@
+"""MariaDB 10.6 and later (measured: 10.11), and MySQL 8.0.17 and later (its manual, not measured).
+
+A text is compared by a collation that merges ``a``, ``A``, ``á`` and ``a `` unless it is told
+another, so every text is told one of bytes, without padding; the two name it differently.
+"""
+
+from policy_engine.engines.base import Engine
+
+_LACKS = {
+    "file": "it reads tables; load the file, or release from it with DuckDB",
+    "row_number": "a row has no number that stays; name source.unit.key",
+    "native_sample": "it has no TABLESAMPLE, and RAND() is drawn again wherever the optimiser"
+    " moves it; use method: keyed",
+    "try_cast": "a cast makes 0 of a text that is no number; give the column its type in the"
+    " source",
+    "repeat": "no function makes several rows of one; release counts",
+}
+_ASSUMES = (
+    "nobody who may see the release can read the variables, the statements or the process list of"
+    " the connection, or the server's general, slow, audit and binary logs",
+    "the session's sql_mode has none of ANSI_QUOTES, HIGH_NOT_PRECEDENCE, NO_BACKSLASH_ESCAPES and"
+    " PAD_CHAR_TO_FULL_LENGTH, and no strict mode where a table is made; its max_sort_length is"
+    " above the length of any text, sql_select_limit is not set, sql_auto_is_null is 0",
+)
+MARIADB = Engine(
+    "mariadb", "MariaDB", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
+    collates=True, bounds_names=True, assumes=_ASSUMES,
+    lacks=_LACKS,
+)  # fmt: skip
+MYSQL = Engine(
+    "mysql", "MySQL", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
+    collates=True, bounds_names=True, family="mariadb", assumes=_ASSUMES,
+    lacks=_LACKS,
+)  # fmt: skip

@@ -1,0 +1,21 @@
+"""PostgreSQL 15 and later (measured: 18).
+
+The secret is a setting of the session that only its own statements read. ``TABLESAMPLE BERNOULLI``
+has a seed of 32 bits, found in 328 s, and a parallel join draws one sample a process (sampling.md).
+"""
+
+from policy_engine.engines.base import Engine
+
+POSTGRES = Engine(
+    "postgres", "PostgreSQL", 63, backslash="prefixed", collates=True,
+    assumes=(
+        "nobody who may see the release can read the session settings of the connection, or"
+        " the statements with their parameters in the server's log",
+    ),
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "native_sample": "TABLESAMPLE has a seed of 32 bits, found in minutes; use method: keyed",
+        "try_cast": "a cast can fail on a row; give the column its type in the source",
+    },
+)  # fmt: skip

@@ -1,0 +1,32 @@
+"""Amazon Redshift, by its documentation: printed, and never run by us on Redshift.
+
+The text of ``SET`` stays in the history of queries, so the secret is read from a relation; there is
+no TABLESAMPLE. Texts are compared without the blanks at their end: so they lose them.
+"""
+
+from policy_engine.engines.base import Engine
+
+_TEXTS = (
+    "texts are compared without their trailing blanks, so that one would stand for another; keep"
+    " codes as numbers, or leave it out"
+)
+REDSHIFT = Engine(
+    "redshift", "Amazon Redshift", 127, labels="no last blank",
+    collates=True,
+    assumes=(
+        "nobody who may see the release can read the secrets relation or the history of"
+        " queries that wrote it",
+        "the database compares texts with their case, and the session has datestyle ISO",
+    ),
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "native_sample": "it has no TABLESAMPLE; use method: keyed",
+        "try_cast": "TRY_CAST takes few types; give the column its type in the source",
+        "repeat": "generate_series runs beside the tables only; use release.as: counts",
+        "label_column": _TEXTS,
+        "double_column": "how NaN is compared is not documented; make it a decimal number",
+        "blank_label": "a label, or a key of a map, must not end in a blank, which is not compared;"
+        " take the blank out",
+    },
+)  # fmt: skip

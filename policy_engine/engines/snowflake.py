@@ -1,0 +1,30 @@
+"""Snowflake, by its documentation: printed, and never run by us on Snowflake itself.
+
+The secret is a session variable. ``SAMPLE BERNOULLI`` is documented as a weighted coin for each
+row; ``RANDOM()`` is a 64-bit integer there, and is never written.
+"""
+
+from policy_engine.engines.base import Engine
+
+_SESSION = (
+    "the session has TIMEZONE = 'UTC', WEEK_START = 0 or 1, DATE_OUTPUT_FORMAT = 'YYYY-MM-DD' and"
+    " DEFAULT_NULL_ORDERING = 'LAST'"
+)
+
+SNOWFLAKE = Engine(
+    "snowflake", "Snowflake", 255, backslash="escapes", secret="$policy_engine_salt",
+    collates=True,
+    assumes=(
+        "nobody who may see the release can read the session's variables, the account's history of"
+        " queries with the values bound to them, the profiles of queries, or a secrets relation",
+        _SESSION,
+    ),
+    native="Snowflake keeps each row by an independent coin of the stated probability, as its"
+    " documentation says and nobody here has measured; and " + _SESSION,
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "try_cast": "TRY_CAST takes texts only; give the column its type in the source",
+        "repeat": "no function repeats a row as often as a column says; use release.as: counts",
+    },
+)  # fmt: skip

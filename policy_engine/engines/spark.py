@@ -1,0 +1,37 @@
+"""Spark 4 and Databricks (measured: Spark 4.3.0; Databricks is printed, and never run by us).
+
+A parameter becomes a literal of the plan, which is kept: so the secret is the one row of a
+relation. ``TABLESAMPLE (p PERCENT)`` has 1,000 seeds before Spark 4.3; from then on it is
+documented, and not measured by us (sampling.md). ``${…}`` is replaced in texts before they are
+read.
+"""
+
+from policy_engine.engines.base import Engine
+
+_LACKS = {
+    "file": "it reads tables; make a table of the file, or release from it with DuckDB",
+    "row_number": "a row has no number that stays; name source.unit.key",
+    "try_cast": "it reads other texts as numbers and dates; give the column its type in the source",
+}
+_SESSION = (
+    "the session's time zone is UTC, ANSI mode is on, and no setting changes what a text means"
+)
+_ASSUMES = (
+    "nobody who may see the release can read the relation policy_engine_salts, or the memory and"
+    " temporary files of the engine's processes",
+    _SESSION,
+    "every text of the source is UTF-8 whoever is in it",
+)
+_NATIVE = (
+    "TABLESAMPLE (p PERCENT) of the engine, Spark 4.3 or later, keeps every row independently, by"
+    " random numbers that nobody can find out: this is documented, and was not measured by us; "
+    + _SESSION
+)
+SPARK = Engine(
+    "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
+    assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
+)  # fmt: skip
+DATABRICKS = Engine(
+    "databricks", "Databricks", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
+    family="spark", assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
+)  # fmt: skip

@@ -1,0 +1,35 @@
+"""SQLite 3.37 and later, tables declared STRICT only.
+
+It has no SHA-256: the connection defines ``policy_engine_sha256``, and the known-answer test asks
+it. Names stand in backticks: one in double quotes that no column has would be a text.
+https://www.sqlite.org/quirks.html
+"""
+
+from policy_engine.engines.base import Engine
+
+_NO_DATES = "it has no dates and times; use prefix on a date that stands as text"
+
+SQLITE = Engine(
+    "sqlite", "SQLite", 200, quote="`", unnamed="`", backslash="plain", secret=":salt",
+    collates=True,
+    assumes=(
+        "the connection defines policy_engine_sha256 as SHA-256, as policy-engine does, and"
+        " nobody who may see the release can read the memory of its process",
+        "every text of the source is UTF-8 whoever is in it",
+    ),
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "native_sample": "it has no TABLESAMPLE, and RANDOM() is no number below 1;"
+        " use method: keyed",
+        "try_cast": "a cast reads 'x' as 0; keep numbers in columns of numbers, and recode a day"
+        " that stands as text with prefix",
+        "repeat": "it has no function that repeats a row; release counts",
+        "decimal_column": "it has no decimal numbers; use bins",
+        "boolean_column": "it has no truth values; use an integer",
+        "label_column": "it has no enumerations; use a text",
+        "date_column": _NO_DATES,
+        "timestamp_column": _NO_DATES,
+        "timestamp_zoned_column": _NO_DATES,
+    },
+)  # fmt: skip

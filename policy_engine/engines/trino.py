@@ -1,0 +1,29 @@
+"""Trino and Athena, by their documentation: printed, and never run by us on them.
+
+Athena keeps the values of EXECUTE … USING in its history, so the secret is read from the secrets
+relation. VARCHAR is compared by its code points, blanks included. A plain TIMESTAMP has three
+digits of a second, so every cast says six.
+"""
+
+from policy_engine.engines.base import Engine
+
+TRINO = Engine(
+    "trino", "Trino", 128,
+    assumes=(
+        "nobody who may see the release can read the secrets relation, its earlier states"
+        " and files, or the queries that wrote it",
+        "the session's time zone is UTC",
+    ),
+    native=(
+        "Trino keeps each row by an independent random number of the stated probability, as"
+        " its documentation says and nobody here has measured; and the session's time zone is"
+        " UTC"
+    ),
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "try_cast": "TRY_CAST reads other texts than other engines; give the column its type in"
+        " the source",
+        "repeat": "a select list repeats no row; use release.as: counts",
+    },
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""SQL Server, by its documentation: printed, and never run by us on SQL Server.
+
+``SESSION_CONTEXT`` takes texts with a prefix only, so the secret is read from the secrets relation.
+``TABLESAMPLE SYSTEM`` takes pages. Texts are compared with blanks at their end filled up, under
+every collation, and by most without their case: so they lose those blanks, and are compared by a
+binary collation, as labels are.
+"""
+
+from policy_engine.engines.base import Engine
+
+_TEXTS = (
+    "texts are compared by a collation, and without the blanks at their end, so that one would"
+    " stand for another; keep codes as numbers, or leave it out"
+)
+TSQL = Engine(
+    "tsql", "SQL Server", 128, quote="[", closing="]", labels="ASCII",
+    collates=True,
+    assumes=(
+        "nobody who may see the release can read the secrets relation, the plans and"
+        " statements that wrote it, or a trace of them",
+        "the secrets relation holds its secret as VARCHAR or CHAR",
+    ),
+    lacks={
+        "file": "it reads tables; load the file, or release from it with DuckDB",
+        "row_number": "a row has no number that stays; name source.unit.key",
+        "native_sample": "TABLESAMPLE SYSTEM takes pages of rows, not rows; use method: keyed",
+        "try_cast": "TRY_CAST follows the session's language; give the column its type in the"
+        " source",
+        "repeat": "a select list repeats no row; use release.as: counts",
+        "label_column": _TEXTS,
+        "boolean_column": "it has no truth values, and shows 0 and 1; use an integer",
+        "blank_label": "a label, or a key of a map, must be ASCII and must not end in a blank;"
+        " write it otherwise",
+        "week_or_hour": "a week starts where the session says; use month or day",
+    },
+)  # fmt: skip

@@ -1,0 +1,267 @@
+"""The certificate: what one text was certified to be, and its price.
+
+``certify`` makes one of a claim, and of nothing else: a text that is token for token what the
+kernel prints for the claim, and the exact δ of the claim's law.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+from policy_engine.accounting.domain import claimed, decimal
+from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.rates import population_rate
+from policy_engine.kernel.assumptions import assumptions, method_of, randomness, unit_of
+from policy_engine.kernel.claim import Claim, to_json
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms import Law, Native
+from policy_engine.kernel.printing import printed, templates_digest
+from policy_engine.kernel.sources import Drawn, People
+from policy_engine.kernel.tokens import Unreadable, tokens
+
+MECHANISM = "sampled-suppression"
+PREDICATE_VERSION = 2
+
+ROWS = "rows"
+"""What a query is published as that stands in no envelope: its rows are the release."""
+
+# A δ below this is stated as this: nobody can tell them apart, and a ledger keeps exact sums.
+_LEAST_DELTA = Decimal("1e-300")
+
+
+class NotPrinted(ValueError):
+    """A text that is not what the kernel prints for the claim: from its ``token``-th token on."""
+
+    def __init__(self, token: int, found: str, wanted: str) -> None:
+        self.token, self.found, self.wanted = token, found, wanted
+        super().__init__(f"token {token} must be {wanted!r}, found {found!r}")
+
+
+class Unmet(ValueError):
+    """The exact ``delta`` of a claim is above the one that was promised."""
+
+    def __init__(self, delta: Decimal) -> None:
+        self.delta = delta
+        super().__init__(f"δ = {delta}")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a certificate says beside its claim: whose it is, what is promised, where rows go.
+
+    ``source`` is the source's name in its sentences, and ``rate`` the sample's as it is written,
+    not below the law's; ``sampled_at`` is the rate at which the source is a sample of its
+    population, 1 where it is none.
+    """
+
+    policy_name: str
+    policy_digest: str
+    source: str
+    rate: Decimal
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: Literal["add_remove", "replace_one"]
+    sampled_at: Decimal = Decimal(1)
+    published_as: str = ROWS
+    engine_version: str = ""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was certified of one text, and its price.
+
+    ``rate`` is an upper bound on the probability that a unit is sampled; ``delta`` is an upper
+    bound on δ at ``epsilon`` ([EXACT]). It holds nothing that was read from the source. ``claim``
+    is None where a text was read, and not printed.
+    """
+
+    terms: Terms
+    query: str
+    dialect: str
+    unit: str
+    randomness: str
+    columns: tuple[str, ...]
+    count: str | None
+    k: int
+    rate: Decimal
+    delta: Decimal
+    assumptions: tuple[str, ...]
+    time: str
+    claim: Claim | None = None
+
+    @property
+    def policy_name(self) -> str:
+        """The policy's name."""
+        return self.terms.policy_name
+
+    @property
+    def policy_digest(self) -> str:
+        """The policy's digest."""
+        return self.terms.policy_digest
+
+    @property
+    def epsilon(self) -> Decimal:
+        """The ε that is promised."""
+        return self.terms.epsilon
+
+    @property
+    def neighbours(self) -> Literal["add_remove", "replace_one"]:
+        """The neighbouring notion that is promised."""
+        return self.terms.neighbours
+
+    @property
+    def sampled_at(self) -> Decimal:
+        """The rate at which the source is a sample of its population."""
+        return self.terms.sampled_at
+
+    @property
+    def published_as(self) -> str:
+        """The envelope in which the query runs."""
+        return self.terms.published_as
+
+    @property
+    def query_digest(self) -> str:
+        """SHA-256 of the query."""
+        return "sha256:" + hashlib.sha256(self.query.encode()).hexdigest()
+
+    @property
+    def identity(self) -> str:
+        """What a request is of: the claim, whatever templates print it; else the text."""
+        return self.query if self.claim is None else self.claim.digest
+
+    def predicate(self) -> dict[str, Any]:
+        """The certificate as the predicate of an in-toto Statement, version 2."""
+        return {
+            "version": PREDICATE_VERSION,
+            "mechanism": MECHANISM,
+            "policy": {"name": self.policy_name, "digest": self.policy_digest},
+            "k": self.k,
+            "rate": f"{self.rate:f}",
+            "sampled_at": f"{self.sampled_at:f}",
+            "epsilon": f"{self.epsilon:f}",
+            "delta": str(self.delta),
+            "bound": "exact",
+            "source_tag": "[EXACT]",
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "randomness": self.randomness,
+            "assumptions": list(self.assumptions),
+            "columns": list(self.columns),
+            "count": self.count,
+            "form": "rows" if self.count is None else "counts",
+            "claim": None if self.claim is None else to_json(self.claim),
+            "templates": None if self.claim is None else templates_digest(),
+            "query": self.query,
+            "query_digest": self.query_digest,
+            "published_as": self.published_as,
+            "dialect": self.dialect,
+            "engine_version": self.terms.engine_version,
+            "time": self.time,
+        }
+
+
+def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
+    """The certificate that ``text`` is the release of ``claim``.
+
+    Guarantee: running exactly ``text`` on the engine, under the certificate's assumptions, is
+    (ε, δ)-DP for the claim's unit and the promised notion of neighbours, with the promised ε and
+    at most the promised δ ([EXACT]).
+
+    Raises:
+        Refused: the engine cannot do what the claim asks for.
+        NotPrinted: the text is not what the kernel prints.
+        Unmet: the exact δ is above the promised one.
+
+    >>> from policy_engine.kernel.claim import Shown
+    >>> from policy_engine.kernel.recodes import Keep
+    >>> from policy_engine.kernel.sources import Column, Relation, Rows
+    >>> from policy_engine.kernel.types import Type
+    >>> shown = Shown("sex", Column("sex", Type("text")), Keep())
+    >>> claim = Claim(Relation(("main", "people")), Rows(), Native(Decimal("0.1"), 20), (shown,))
+    >>> numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
+    >>> terms = Terms("a", "", "people", *numbers, "add_remove")
+    >>> certify(printed(claim, "duckdb"), claim, "duckdb", terms).delta < Decimal("1e-10")
+    True
+    """
+    check_text(text, claim, engine)
+    require(claim.law.rate <= terms.rate, "the rate that is stated is not below the law's")
+    rate = rate_of(claim.law, terms.rate, terms.sampled_at)
+    delta = delta_exact(claim.law.k, rate, terms.epsilon, terms.neighbours).delta
+    if delta > terms.delta:
+        raise Unmet(delta)
+    return Certificate(
+        terms=terms,
+        query=text,
+        dialect=engine,
+        unit=unit_of(claim),
+        randomness=randomness_of(claim, engine),
+        columns=tuple(shown.name for shown in claim.columns),
+        count=claim.count,
+        k=claim.law.k,
+        rate=rate,
+        delta=stated(delta, terms.delta),
+        assumptions=assumptions(claim, engine, terms.source, terms.sampled_at),
+        time=now(),
+        claim=claim,
+    )
+
+
+def check_text(text: str, claim: Claim, engine: str) -> None:
+    """Raise NotPrinted unless ``text`` is, token for token, what is printed for ``claim``."""
+    wanted = tokens(printed(claim, engine), engine)
+    try:
+        found = tokens(text, engine)
+    except Unreadable as error:
+        raise NotPrinted(0, str(error), wanted[0]) from None
+    if found != wanted:
+        same = (
+            place
+            for place, pair in enumerate(zip(found, wanted, strict=False))
+            if pair[0] != pair[1]
+        )
+        place = next(same, min(len(found), len(wanted)))
+        raise NotPrinted(place, *("".join(part[place : place + 1]) for part in (found, wanted)))
+
+
+def headed(name: str, digest: str, text: str) -> str:
+    """A printed text below the two comment lines that say whose it is.
+
+    A policy's name is a plain word, and its digest is hex.
+    """
+    return f"-- policy: {name}\n-- digest: {digest}\n{text}\n"
+
+
+def rate_of(law: Law, rate: Decimal, sampled_at: Decimal) -> Decimal:
+    """The rate that a certificate rests on, for one that is written; never below the true one."""
+    method = "native" if isinstance(law, Native) else "keyed"
+    return certified_rate(rate, method, sampled_at)
+
+
+def certified_rate(rate: Decimal, method: str, sampled_at: Decimal = Decimal(1)) -> Decimal:
+    """The rate that a certificate or a charge rests on, for one that is written.
+
+    >>> certified_rate(Decimal("0.1"), "keyed", Decimal("0.01"))
+    Decimal('0.001')
+    """
+    return decimal("rate", "a number", population_rate(Fraction(rate), method, sampled_at))
+
+
+def randomness_of(claim: Claim, engine: str) -> str:
+    """What decides who is in the sample, in the words of a certificate."""
+    draws = isinstance(claim.unit, People) and isinstance(claim.unit.order, Drawn)
+    return randomness(method_of(claim, engine), unit_of(claim), draws_a_row=draws)
+
+
+def stated(delta: Decimal, promised: Decimal) -> Decimal:
+    """The δ that a certificate states: rounded up, and at most what is promised."""
+    return min(max(claimed(delta), _LEAST_DELTA), promised)
+
+
+def now() -> str:
+    """The time as a certificate states it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,138 @@
+"""What a release is, said once: a frozen value, checked where it is made.
+
+A claim is all that the printer needs and all that a certificate states of the mechanism. Its digest
+is its identity, for charges, reruns and dbt models.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms import Keyed, Law
+from policy_engine.kernel.recodes import Constant, Recode
+from policy_engine.kernel.sources import (
+    NAME_LAW,
+    Column,
+    Drawn,
+    Files,
+    People,
+    Relation,
+    Rows,
+    is_name,
+)
+from policy_engine.kernel.types import Type, digits_of
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A released column: its name, the source's column (none of a constant), and the recode."""
+
+    name: str
+    column: Column | None
+    recode: Recode
+
+    def __post_init__(self) -> None:
+        require(is_name(self.name), NAME_LAW)
+        is_constant = isinstance(self.recode, Constant)
+        require((self.column is None) == is_constant, "a constant alone reads no column")
+        require(self.recode.fits(self.seen), "a recode must fit the type of its column")
+
+    @property
+    def seen(self) -> Type:
+        """The type that the recode sees; text where it reads no column."""
+        return Type("text") if self.column is None else self.column.seen
+
+    @property
+    def kind(self) -> str:
+        """The kind of what is shown."""
+        return self.recode.released(self.seen)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A release: which units, by which law, what is shown of each, and how often.
+
+    ``count`` is the name of the count's column; None where a group is shown as so many rows. A unit
+    is in a group if its one row meets every condition of ``filter``.
+    """
+
+    source: Relation | Files
+    unit: Rows | People
+    law: Law
+    columns: tuple[Shown, ...]
+    count: str | None = "n"
+    filter: tuple[Filter, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [shown.name for shown in self.columns]
+        names += [self.count] if self.count is not None else []
+        require(all(map(is_name, names)), NAME_LAW)
+        apart = len({name.casefold() for name in names}) == len(names)
+        require(bool(self.columns) and apart, "shown names must differ by more than case")
+        one_way = len({column.name for column in self.inputs}) == len(self.inputs)
+        require(one_way, "a column is read in one way")
+        filtered = {each.column.name for each in self.filter}
+        require(len(filtered) == len(self.filter), "a column has one condition")
+        # Some engines let a name of the select list stand for a column of the source.
+        read = {column.name.casefold() for column in self.inputs}
+        for shown in self.columns:
+            own = shown.column is not None and shown.column.name.casefold() == shown.name.casefold()
+            require(own or shown.name.casefold() not in read, "a shown name is no other column's")
+        several = isinstance(self.source, Files) and self.source.is_folder
+        numbered = isinstance(self.unit, Rows) and isinstance(self.law, Keyed)
+        require(not (several and numbered), "rows of several files have no numbers to draw from")
+        if isinstance(self.unit, People) and isinstance(self.unit.order, Drawn):
+            differ = any(column.name != self.unit.key.name for column in self.inputs)
+            require(differ, "a row is drawn of rows that can differ in what is recoded")
+        self.law.check(self)
+
+    @cached_property
+    def recoded(self) -> tuple[Column, ...]:
+        """The source's columns that are recoded, each once, in their order."""
+        found = (shown.column for shown in self.columns)
+        return tuple(dict.fromkeys(column for column in found if column is not None))
+
+    @cached_property
+    def inputs(self) -> tuple[Column, ...]:
+        """The source's columns that are read: those recoded, then those of the filter, once."""
+        return tuple(dict.fromkeys((*self.recoded, *(each.column for each in self.filter))))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the claim in its canonical form: equal claims alone have equal digests."""
+        return digest_of(to_json(self))
+
+
+def digest_of(claim: object) -> str:
+    """SHA-256 of a claim's JSON, whatever the order of its keys."""
+    text = json.dumps(claim, sort_keys=True, ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def to_json(value: object) -> Any:
+    """A claim, or a part of one, as JSON: every value with the name of its type.
+
+    >>> to_json(Type("integer"))["kind"], to_json(Decimal("1.50"))
+    ('integer', {'decimal': '1.5'})
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
+        return {"is": type(value).__name__, **parts}
+    if isinstance(value, tuple):
+        return [to_json(part) for part in value]
+    if isinstance(value, Decimal):
+        return {"decimal": digits_of(value)}
+    if isinstance(value, datetime):
+        return {"timestamp": value.isoformat(" ")}
+    if isinstance(value, date):
+        return {"date": value.isoformat()}
+    assert value is None or isinstance(value, str | int | bool)
+    return value

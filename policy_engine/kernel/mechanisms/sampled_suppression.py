@@ -1,0 +1,89 @@
+"""Sampled suppression [EXACT]: each unit is in with one probability; groups of k or more are shown.
+
+With the recodes fixed in advance the release is (ε, δ)-DP: see ``accounting.exact``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from typing import TYPE_CHECKING
+
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.sources import Rows
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.claim import Claim
+
+SAMPLE_BITS = 60
+
+
+@dataclass(frozen=True)
+class Secret:
+    """Where the secret waits: one row of a relation. Without one the connection brings it."""
+
+    relation: tuple[str, ...]
+    release: str
+
+    def __post_init__(self) -> None:
+        named = bool(self.relation) and all(self.relation) and bool(self.release)
+        require(named, "a secret waits in a relation, under the name of its release")
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """A unit is in iff its 60 bits, keyed by the secret, are below ``threshold``.
+
+    ``raw_first``: raw values are counted before they are recoded, which is the same release.
+    """
+
+    threshold: int
+    k: int
+    raw_first: bool = False
+    secret: Secret | None = None
+
+    @property
+    def rate(self) -> Decimal:
+        """The probability that a unit is in, exactly: threshold / 2⁶⁰.
+
+        >>> Keyed(1 << 59, 5).rate
+        Decimal('0.5')
+        """
+        return _exact(self.threshold)
+
+    def check(self, claim: Claim) -> None:
+        """Raise ClaimError unless ``claim`` can have this law."""
+        require(0 < self.threshold < 1 << SAMPLE_BITS, "a rate lies between 2^-60 and 1")
+        _check_groups(self, claim)
+
+
+@dataclass(frozen=True)
+class Native:
+    """A row is in by the engine's own random numbers, with probability ``rate``."""
+
+    rate: Decimal
+    k: int
+    raw_first: bool = False
+
+    def check(self, claim: Claim) -> None:
+        """Raise ClaimError unless ``claim`` can have this law."""
+        require(0 < self.rate < 1, "a rate lies between 0 and 1")
+        require(isinstance(claim.unit, Rows), "native sampling draws rows")
+        _check_groups(self, claim)
+
+
+def _check_groups(law: Keyed | Native, claim: Claim) -> None:
+    require(law.k >= 2, "k must be at least 2")
+    if law.raw_first:
+        plain = all(groups_as_it_is(c.type.kind, c.type.collated) for c in claim.recoded)
+        require(bool(claim.recoded) and plain, "raw values are grouped where equal ones look alike")
+
+
+def groups_as_it_is(kind: str, collated: bool) -> bool:
+    """Whether an engine groups raw values of a type by what they are, letter by letter."""
+    return kind != "double" and not collated
+
+
+def _exact(threshold: int) -> Decimal:
+    """threshold / 2⁶⁰ as a decimal: at most 60 places, so nothing is rounded."""
+    return Context(prec=80).divide(Decimal(threshold), Decimal(1 << SAMPLE_BITS))

@@ -1,0 +1,313 @@
+"""Claim → text: the templates with typed holes.
+
+A template places nodes and what its own macros gave, and nothing else: any other value is refused,
+so no text of a policy can reach SQL without having been an identifier, a text or a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import MAX_PREC, Context, Decimal
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from policy_engine.engines import ENGINES
+from policy_engine.engines.base import Engine, Refused
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import KEPT
+from policy_engine.kernel.mechanisms import Keyed, Native
+from policy_engine.kernel.recodes import Bins, Constant, Map, Prefix, Recode, Round, Truncate
+from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
+from policy_engine.kernel.types import MOST_DIGITS, digits_of
+
+_PACKAGED = Path(__file__).parent.parent / "sql_templates"
+_CHECKOUT = Path(__file__).parent.parent.parent / "sql_templates"
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A name, which is quoted."""
+
+    name: str
+
+    def sql(self, engine: Engine) -> str:
+        """The name in the engine's quotes."""
+        return engine.identifier(self.name)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, which is quoted; one that is shown is a label."""
+
+    text: str
+    is_label: bool = False
+
+    def sql(self, engine: Engine) -> str:
+        """The text in quotes."""
+        return engine.label(self.text) if self.is_label else engine.text(self.text)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: its digits, no exponent, and no zeros that widen its type."""
+
+    value: Decimal | int
+
+    def sql(self, engine: Engine) -> str:
+        """The digits."""
+        return digits_of(self.value)
+
+
+Node = Identifier | Text | Number
+
+
+def printed(claim: Claim, engine: str) -> str:
+    """The one text of ``claim`` on an engine.
+
+    Raises:
+        Refused: the engine cannot do it, with the reason and a remedy.
+
+    >>> from policy_engine.kernel.claim import Shown, Claim
+    >>> from policy_engine.kernel.sources import Column, Relation, Rows
+    >>> from policy_engine.kernel.recodes import Keep
+    >>> from policy_engine.kernel.types import Type
+    >>> sex = Shown("sex", Column("sex", Type("text")), Keep())
+    >>> claim = Claim(Relation(("main", "people")), Rows(), Native(Decimal("0.1"), 5), (sex,))
+    >>> print(printed(claim, "duckdb").splitlines()[2])
+      FROM "main"."people" TABLESAMPLE BERNOULLI (10 PERCENT)
+    """
+    asked = ENGINES[engine]
+    for lack in _asked(claim):
+        if lack in asked.lacks:
+            raise Refused(asked.title, asked.lacks[lack])
+    template = _environment(engine).get_template("mechanisms/sampled_suppression.sql.j2")
+    return template.render(_values(claim))
+
+
+def templates() -> Path:
+    """The folder of the templates: beside the package, or in a checkout above it."""
+    return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+@lru_cache
+def templates_digest() -> str:
+    """SHA-256 over the names and texts of all templates of queries: which set printed a text."""
+    found = sha256()
+    for file in sorted(templates().rglob("*.sql.j2")):
+        name = file.relative_to(templates()).as_posix()
+        if not name.startswith("envelopes/"):
+            found.update(f"{name}\0{file.read_text(encoding='utf-8')}\0".encode())
+    return "sha256:" + found.hexdigest()
+
+
+def _asked(claim: Claim) -> list[str]:
+    """What a claim asks of an engine, by the names of what engines lack."""
+    kinds: list[str] = [column.type.kind for column in claim.inputs]
+    rounded = [shown for shown in claim.columns if isinstance(shown.recode, Round)]
+    kinds += [shown.kind for shown in rounded]
+    if isinstance(claim.unit, People):
+        read = (claim.unit.key, *claim.unit.ordering)
+        kinds += [column.type.kind for column in read]
+    asked = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
+    asked += ["fine_decimal"] * any(_is_fine(shown.recode) for shown in rounded)
+    asked += ["row_number"] * (isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed))
+    reads = any(c.read_as or c.type.kind == "timestamp_other" for c in claim.inputs)
+    asked += ["file"] * isinstance(claim.source, Files) + ["try_cast"] * reads
+    asked += ["native_sample"] * isinstance(claim.law, Native) + ["repeat"] * (claim.count is None)
+    return asked
+
+
+def _is_fine(recode: Recode) -> bool:
+    return isinstance(recode, Round) and recode.scale > _FINE
+
+
+class _Forms:
+    """An engine's own macros, then its family's, then the standard's."""
+
+    def __init__(self, environment: jinja2.Environment, engine: Engine) -> None:
+        self._engine = engine
+        names = dict.fromkeys(name for name in (engine.name, engine.family, "standard") if name)
+        self._places = [environment.get_template(f"engines/{name}.sql.j2") for name in names]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._engine.lacks:
+            raise Refused(self._engine.title, self._engine.lacks[name])
+        for place in self._places:
+            if name in place.module.__dict__:
+                return place.module.__dict__[name]
+        raise Refused(self._engine.title, f"it has no form {name}")
+
+
+@lru_cache
+def _environment(name: str) -> jinja2.Environment:
+    engine = ENGINES[name]
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates()),
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalizer(engine),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters, made.tests = {}, {"none": lambda value: value is None}
+    made.globals = {"calendar": _CALENDAR}
+    made.globals["e"] = _Forms(made, engine)
+    return made
+
+
+def _finalizer(engine: Engine) -> Callable[[object], Markup]:
+    def finalize(value: object) -> Markup:
+        if type(value) is Markup:  # what a macro gave
+            return value
+        if not isinstance(value, Node):
+            raise TypeError(f"a hole was given {type(value).__name__}, not a node")
+        return Markup(value.sql(engine))
+
+    return finalize
+
+
+_FINE = 9  # decimal places that some engines have at most
+_CALENDAR = {
+    "first_day": Text("0001-01-01"),
+    "last_day": Text("9999-12-31"),
+    "first_moment": Text("0001-01-01 00:00:00"),
+    "last_moment": Text("9999-12-31 23:59:59.999999"),
+}
+
+
+def _values(claim: Claim) -> dict[str, Any]:
+    """What the templates get: nodes, and plain values that they can only ask about."""
+    source, unit = claim.source, claim.unit
+    file = source if isinstance(source, Files) else None
+    parts = source.parts if isinstance(source, Relation) else ()
+    return {
+        "inputs": [_read(column) for column in claim.inputs],
+        "draws": isinstance(unit, People) and isinstance(unit.order, Drawn),
+        "shows_key": isinstance(unit, People) and unit.key.name in {c.name for c in claim.inputs},
+        "recoded": [_read(column) for column in claim.recoded],
+        "columns": [_shown(shown) for shown in claim.columns],
+        "filter": [_shown(Shown(KEPT, each.column, each.recode)) for each in claim.filter],
+        "kept": Text(KEPT, is_label=True),
+        "relation": [Identifier(part) for part in parts],
+        "path": Text(file.path) if file and file.kind == "parquet" else None,
+        "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
+        "is_folder": file and file.is_folder,
+        "numbered": isinstance(unit, Rows) and isinstance(claim.law, Keyed),
+        "key": _read(unit.key) if isinstance(unit, People) else None,
+        "order": [(_read(column), down) for column, down in _order(claim)],
+        "count": None if claim.count is None else Identifier(claim.count),
+        **_law(claim.law),
+    }
+
+
+def _order(claim: Claim) -> list[tuple[Column, bool]]:
+    """How a unit's rows are ordered: rows that tie in all of it are alike to the release."""
+    unit = claim.unit
+    if not isinstance(unit, People) or unit.order is None:
+        return []
+    named = {column.name for column in unit.ordering}
+    rest = [(column, False) for column in claim.inputs if column.name not in named]
+    return rest if isinstance(unit.order, Drawn) else [*unit.order, *rest]
+
+
+def _law(law: Keyed | Native) -> dict[str, Any]:
+    """The numbers of a law, and where its secret waits."""
+    found: dict[str, Any] = {"k": Number(law.k), "raw_first": law.raw_first, "percent": None}
+    found |= {"secret_relation": None, "secret_release": None}
+    if isinstance(law, Native):
+        return found | {"percent": Number(law.rate.scaleb(2, context=_EXACT))}
+    digits = f"{law.threshold:015x}"
+    if law.secret is not None:
+        found["secret_relation"] = [Identifier(part) for part in law.secret.relation]
+        found["secret_release"] = Text(law.secret.release)
+    drawn = Identifier(f"policy_engine_sample_{digits}")
+    return found | {"bound": Text(digits), "bound_bytes": Text(digits + "0"), "drawn": drawn}
+
+
+def _read(column: Column) -> dict[str, Any]:
+    """A column of the source, and as what a recode sees it."""
+    seen = column.seen
+    numbers = {"digits": Number(seen.digits), "scale": Number(seen.scale)}
+    found = {"name": Identifier(column.name), "type": column.type, "kind": seen.kind}
+    return found | numbers | {"read_as": column.read_as, "most_digits": Number(MOST_DIGITS)}
+
+
+def _shown(shown: Shown) -> dict[str, Any]:
+    """A released column: its name, what is read, how, and the recode's own values as nodes."""
+    found: dict[str, Any] = {
+        "name": Identifier(shown.name),
+        "of": _read(shown.column) if shown.column is not None else None,
+        "how": type(shown.recode).__name__.lower(),
+        "kind": shown.kind,
+    }
+    match shown.recode:
+        case Bins(cuts, labels):
+            found["cuts"] = [
+                (_literal(cut), _label(label)) for cut, label in zip(cuts, labels, strict=False)
+            ]
+            found["last"] = Text(labels[-1], is_label=True)
+        case Map(groups, other):
+            found["groups"] = [
+                ([_key(key) for key in keys], _label(label)) for keys, label in groups
+            ]
+            found["other"] = _label(other)
+        case Prefix(length):
+            found["length"] = Number(length)
+        case Round() as rounding:
+            found |= _rounding(rounding, shown)
+        case Truncate(unit):
+            found["unit"] = {"word": unit, "text": Text(unit)}
+        case Constant(label):
+            found["label"] = Text(label, is_label=True)
+    return found
+
+
+def _rounding(rounding: Round, shown: Shown) -> dict[str, Any]:
+    below = rounding.below(shown.seen)
+    return {
+        "step": _number(rounding.step),
+        "minus": _number(-rounding.step),
+        "tenth": Number(min(rounding.step.scaleb(-1, context=_EXACT), below)),
+        "below": Number(below),
+        "places": Number(rounding.scale),
+        "whole": rounding.is_whole(shown.seen),
+    }
+
+
+def _literal(value: object) -> Any:
+    """A value of a claim as a node; a truth value is asked about only."""
+    match value:
+        case bool():
+            return value
+        case int() | Decimal():
+            return _number(value)
+        case datetime():
+            return Text(value.isoformat(" "))
+        case date():
+            return Text(value.isoformat())
+        case _:
+            return Text(str(value))
+
+
+def _key(value: object) -> Any:
+    """A key of a map: a text is one that others are told from, as a label is."""
+    return Text(value, is_label=True) if isinstance(value, str) else _literal(value)
+
+
+def _label(label: str | None) -> Text | None:
+    return None if label is None else Text(label, is_label=True)
+
+
+def _number(value: Decimal | int) -> dict[str, Node]:
+    """A number as a template may need it: as such, or as a text of its digits."""
+    return {"number": Number(value), "text": Text(digits_of(value))}
+
+
+_EXACT = Context(prec=MAX_PREC)

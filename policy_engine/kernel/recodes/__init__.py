@@ -1,0 +1,17 @@
+"""The recodes: each one file, its value and its laws, and one macro of ``recodes.sql.j2``.
+
+Every recode is a function of one value, fixed before the data is looked at (Li, Qardaji and Su,
+Definition 3.7), and total: whatever a row holds it gives a value and no error. NULL stays NULL.
+"""
+
+from policy_engine.kernel.recodes.bins import Bins
+from policy_engine.kernel.recodes.constant import Constant
+from policy_engine.kernel.recodes.keep import Keep
+from policy_engine.kernel.recodes.map import Map
+from policy_engine.kernel.recodes.prefix import Prefix
+from policy_engine.kernel.recodes.round import Round
+from policy_engine.kernel.recodes.truncate import Truncate
+
+__all__ = ["Bins", "Constant", "Keep", "Map", "Prefix", "Recode", "Round", "Truncate"]
+
+Recode = Keep | Bins | Map | Prefix | Round | Truncate | Constant

@@ -1,0 +1,36 @@
+"""``bins``: intervals closed on the left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from policy_engine.kernel.types import MOMENTS, Kind, Type, Value
+
+_ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The label of the first cut that a value is below; ``labels[-1]`` from the last cut on.
+
+    ``cuts`` ascend strictly, one label more than cuts. NULL and NaN stay NULL.
+    """
+
+    cuts: tuple[Value, ...]
+    labels: tuple[str, ...]
+
+    def fits(self, seen: Type) -> bool:
+        """Every cut is a value of the type, and they ascend."""
+        right = seen.kind in _ORDERED and all(_cut_type(seen).holds(cut) for cut in self.cuts)
+        ascending = right and all(one < other for one, other in pairwise(self.cuts))  # type: ignore[operator]
+        return ascending and bool(self.cuts) and len(self.labels) == len(self.cuts) + 1
+
+    def released(self, seen: Type) -> Kind:
+        """A label."""
+        return "text"
+
+
+def _cut_type(seen: Type) -> Type:
+    """A whole number of 128 bits is compared with one of 64."""
+    return Type("integer") if seen.kind == "wide_integer" else seen

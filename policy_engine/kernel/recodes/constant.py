@@ -1,0 +1,22 @@
+"""``constant``: the same text for every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy_engine.kernel.types import Kind, Type
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The text ``label``, whatever a row holds, NULL too."""
+
+    label: str
+
+    def fits(self, seen: Type) -> bool:
+        """It reads no column."""
+        return True
+
+    def released(self, seen: Type) -> Kind:
+        """A label."""
+        return "text"

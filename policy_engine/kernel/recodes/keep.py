@@ -1,0 +1,23 @@
+"""``keep``: the value itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy_engine.kernel.types import AS_TEXT, Kind, Type
+
+
+@dataclass(frozen=True)
+class Keep:
+    """The value; a label, a UUID and a whole number of 128 bits as their text.
+
+    A NaN among decimals, which some engines have, becomes NULL.
+    """
+
+    def fits(self, seen: Type) -> bool:
+        """All but floating-point numbers, of which equal ones can look different (−0.0)."""
+        return seen.kind != "double"
+
+    def released(self, seen: Type) -> Kind:
+        """The kind of what is shown."""
+        return "text" if seen.kind in AS_TEXT else seen.kind

@@ -1,0 +1,32 @@
+"""``map`` and ``hierarchy``: a finite map of values to labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy_engine.kernel.types import AS_TEXT, Kind, Type, Value
+
+_MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
+
+
+@dataclass(frozen=True)
+class Map:
+    """The label of the group that a value is a key of, else ``other``; None is NULL.
+
+    A label, a UUID and a whole number of 128 bits are looked up as their text.
+    A NaN among decimals is NULL.
+    """
+
+    groups: tuple[tuple[tuple[Value, ...], str | None], ...]
+    other: str | None
+
+    def fits(self, seen: Type) -> bool:
+        """Every key is a value of the type, and stands once."""
+        keys = [key for members, _ in self.groups for key in members]
+        named = all(members for members, _ in self.groups)
+        right = seen.kind in _MAPPED and named and all(map(seen.holds, keys))
+        return right and len(set(keys)) == len(keys)
+
+    def released(self, seen: Type) -> Kind:
+        """A label."""
+        return "text"

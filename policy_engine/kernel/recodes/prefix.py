@@ -1,0 +1,27 @@
+"""``prefix``: the first characters of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from policy_engine.kernel.types import Kind, Type
+
+MOST_CHARACTERS = 999_999_999
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The first ``length`` characters, where a character is a code point.
+
+    NULL where an engine takes a NUL for the end of a text (SQLite) and the text has one.
+    """
+
+    length: int
+
+    def fits(self, seen: Type) -> bool:
+        """Of a text or a label."""
+        return seen.kind in ("text", "label") and 0 < self.length <= MOST_CHARACTERS
+
+    def released(self, seen: Type) -> Kind:
+        """A text."""
+        return "text"

@@ -1,0 +1,58 @@
+"""``round``: the nearest multiple of a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import MAX_PREC, Context, Decimal
+
+from policy_engine.kernel.types import Kind, Type, places_of
+
+_EXACT = Context(prec=MAX_PREC)
+_MOST_PLACES = 18
+_MOST_STEP = Decimal(10) ** 17
+_MOST_DIGITS = 15  # a double has these digits of every decimal number, whoever converts it
+_LEAST_RANGE = Decimal(10) ** 9
+
+
+@dataclass(frozen=True)
+class Round:
+    """The nearest multiple of ``step``, half away from zero; NULL from ``below`` on and of NaN.
+
+    x as a double d: the whole part of |d|/step, one more where the rest is at least ½, times step,
+    with the sign of d; |d| < step/10 is 0. Every engine makes the same double of x below ``below``.
+    """
+
+    step: Decimal
+
+    def fits(self, seen: Type) -> bool:
+        """A number whose doubles all engines make alike, and a plain step."""
+        if not (self.step.is_finite() and 0 < self.step <= _MOST_STEP):
+            return False
+        digits = len(self.step.normalize(_EXACT).as_tuple().digits)
+        plain = digits <= _MOST_DIGITS and self.scale <= _MOST_PLACES
+        number = seen.kind in ("integer", "double", "decimal")
+        return number and plain and _same_below(seen) >= _LEAST_RANGE
+
+    def released(self, seen: Type) -> Kind:
+        """A whole number of a whole number in whole steps, else a decimal."""
+        return "integer" if self.is_whole(seen) else "decimal"
+
+    @property
+    def scale(self) -> int:
+        """How many decimal places the step has, and what is shown."""
+        return places_of(self.step)
+
+    def is_whole(self, seen: Type) -> bool:
+        """Whether a whole number is shown."""
+        return seen.kind == "integer" and not self.scale
+
+    def below(self, seen: Type) -> Decimal:
+        """Below it the multiple has at most 18 digits, and the double is the same everywhere."""
+        fits = _MOST_PLACES if self.is_whole(seen) else _MOST_PLACES - 1 - self.scale
+        return min(Decimal(10) ** fits, _same_below(seen))
+
+
+def _same_below(seen: Type) -> Decimal:
+    """Below it every engine makes the same double of a value of the type."""
+    is_long = seen.digits > _MOST_DIGITS
+    return Decimal(10) ** (_MOST_DIGITS - seen.scale if is_long else _MOST_PLACES)

@@ -1,0 +1,30 @@
+"""``truncate``: the start of the calendar unit that a day or a moment lies in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from policy_engine.kernel.types import MOMENTS, Kind, Type
+
+Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
+UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """The start of the ``unit``; NULL outside the years 1 to 9999. A week starts on Monday.
+
+    Of a moment with a zone, the unit in UTC.
+    """
+
+    unit: Unit
+
+    def fits(self, seen: Type) -> bool:
+        """Of a moment; of a date by units of a day or more."""
+        of_a_date = seen.kind == "date" and self.unit != "hour"
+        return self.unit in UNITS and (seen.kind in MOMENTS or of_a_date)
+
+    def released(self, seen: Type) -> Kind:
+        """A date of a date, else a moment without zone."""
+        return "date" if seen.kind == "date" else "timestamp"

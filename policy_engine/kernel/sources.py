@@ -1,0 +1,126 @@
+"""What a release reads: where its rows are, their columns, and which rows are one unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.types import Type
+
+OURS = "policy_engine_"
+"""What no name of a source or a release may start with: the names that a text gives itself."""
+
+ReadAs = Literal["integer", "double", "text", "boolean", "date", "timestamp"]
+READABLE: frozenset[str] = frozenset(ReadAs.__args__)  # type: ignore[attr-defined]
+_KEYS = ("integer", "wide_integer", "text", "uuid", "label")
+
+
+def is_name(name: str) -> bool:
+    """Whether a source or a release can have a column of this name."""
+    return bool(name) and "\0" not in name and not name.casefold().startswith(OURS)
+
+
+NAME_LAW = f"a name must not be empty, hold a NUL or start with {OURS}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the source as its catalog spells it.
+
+    ``read_as``: the type it is read as, where it is another; a value that does not fit is NULL.
+    """
+
+    name: str
+    type: Type
+    read_as: ReadAs | None = None
+
+    def __post_init__(self) -> None:
+        require(is_name(self.name), NAME_LAW)
+        require(self.read_as in (None, *READABLE), "a column is read as a plain type")
+
+    @property
+    def seen(self) -> Type:
+        """The type that a recode sees."""
+        return self.type if self.read_as is None else Type(self.read_as)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table or view, by the parts of its name: two at least, so that no other can be meant."""
+
+    parts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        require(len(self.parts) >= 2 and all(self.parts), "a source's name has two parts at least")
+        require(not any("\0" in part for part in self.parts), "a name must not hold a NUL")
+
+
+FileKind = Literal["parquet", "csv", "delta"]
+
+
+@dataclass(frozen=True)
+class Files:
+    """A file, or all those below a folder; ``path`` as the engine opens it.
+
+    A text reads Parquet by itself. Another ``kind`` is loaded into a table before it runs, which is
+    called like the path; a CSV file by ``options``, each with its name, in the order of the names.
+    They are no part of the text.
+    """
+
+    path: str
+    is_folder: bool = False
+    kind: FileKind = "parquet"
+    options: tuple[tuple[str, str | int | bool | tuple[str, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        require(bool(self.path) and "\0" not in self.path, "a path must not be empty or hold a NUL")
+        require(self.kind == "parquet" or is_name(self.path), NAME_LAW)
+        law = "a file is Parquet, a CSV, which is no folder, or a Delta table, which is one"
+        known = {"parquet": (False, True), "csv": (False,), "delta": (True,)}
+        require(self.is_folder in known.get(self.kind, ()), law)
+        names = [name for name, _ in self.options]
+        plain = names == sorted(set(names)) and (self.kind == "csv" or not names)
+        require(plain, "a CSV file alone is read by options, each once, in order")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Each row is one unit."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One of a unit's rows is drawn under the secret.
+
+    A unit's rows have the places 1, 2, … in the order of the columns read, each ascending, NULL
+    last. The row is kept whose SHA-256 of ``secret:o:unit:place`` is least.
+    """
+
+
+@dataclass(frozen=True)
+class People:
+    """Each value of ``key`` is one unit; NULL is nobody.
+
+    ``order`` says which of a unit's rows is kept, by its columns and whether each descends, NULL
+    last; of rows that tie in it the columns read decide, in their order, ascending. It is None
+    where the engine enforces that the key is unique.
+    """
+
+    key: Column
+    order: tuple[tuple[Column, bool], ...] | Drawn | None
+
+    def __post_init__(self) -> None:
+        plain = self.key.type.kind in _KEYS and not self.key.type.collated
+        require(
+            plain and self.key.read_as is None, "a key is a whole number, a plain text or a UUID"
+        )
+        require(self.order != (), "an order must name a column")
+        plain = all(column.read_as is None for column in self.ordering)
+        require(plain, "rows are ordered by what stands in the source")
+
+    @property
+    def ordering(self) -> tuple[Column, ...]:
+        """The columns that ``order`` names."""
+        named = () if self.order is None or isinstance(self.order, Drawn) else self.order
+        return tuple(column for column, _ in named)

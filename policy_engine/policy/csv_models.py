@@ -1,0 +1,223 @@
+"""How a CSV file is read: `source.csv`. What it means is in `warehouse/csv_files.py`.
+
+Nothing here is guessed from rows: what is not written has one fixed meaning, so that no person's
+row changes how another's is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from policy_engine.policy import fields, laws
+from policy_engine.policy.documents import Document
+from policy_engine.policy.laws import Law, Ruled, refusal
+from policy_engine.policy.scalars import show
+
+_PLAIN = (".csv", ".tsv", ".txt")
+CSV_FILES = (*_PLAIN, *(f"{ending}.gz" for ending in _PLAIN))
+"""What the name of a file of delimited text ends in."""
+
+ENCODINGS = (
+    "utf-8", "utf-16", "latin-1", "windows-1250", "windows-1251", "windows-1252", "windows-1253",
+    "windows-1254", "windows-1257", "iso-8859-2", "iso-8859-15", "cp437", "cp850", "cp852",
+    "mac-roman", "koi8-r", "shift-jis", "euc-jp", "euc-kr", "gb18030", "big5",
+)  # fmt: skip
+_ALIASES = {
+    "utf8": "utf-8", "utf-8-sig": "utf-8", "utf16": "utf-16", "latin1": "latin-1",
+    "iso-8859-1": "latin-1", "iso8859-1": "latin-1", "latin-9": "iso-8859-15",
+    "cp1250": "windows-1250", "cp1251": "windows-1251", "cp1252": "windows-1252",
+    "ansi": "windows-1252", "macintosh": "mac-roman",
+}  # fmt: skip
+_CHARACTER = {"type": "string", "pattern": r"^([^\n\r]|tab|space|none)$"}
+_NAMED = {"tab": "\t", "space": " "}
+_MARKS = (".", ",", "'", "’", " ", "_")
+_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
+_OF_A_DATE = frozenset("dmYybBHIMSfpaA")
+
+
+def is_csv(name: str) -> bool:
+    """Whether a file of that name is read as CSV.
+
+    >>> is_csv("a.CSV"), is_csv("a.csv.gz"), is_csv("a.parquet")
+    (True, True, False)
+    """
+    return name.lower().endswith(CSV_FILES)
+
+
+def default_delimiter(name: str) -> str:
+    """The delimiter of a file that says none: a comma, and a tab for `.tsv` and `.txt`."""
+    plain = name.lower().removesuffix(".gz")
+    return "," if plain.endswith(".csv") else "\t"
+
+
+def _character(found: object) -> str:
+    """One character, or the word for one that is not seen."""
+    if isinstance(found, str):
+        character = _NAMED.get(found, found)
+        if len(character) == 1 and character not in "\r\n\0":
+            return character
+    raise refusal(f"must be one character, tab or space, found {show(found)}", 'as in ";"')
+
+
+def _quote(found: object) -> str:
+    """One character, or `none`: then a quotation mark is a character like any other."""
+    return "" if found == "none" else _character(found)
+
+
+def _encoding(found: object) -> str:
+    """The name of an encoding."""
+    name = str(found).lower().replace("_", "-") if isinstance(found, str) else found
+    return str(laws.one_of(*ENCODINGS)(_ALIASES.get(str(name), name)))
+
+
+def _flag(found: object) -> bool:
+    if isinstance(found, bool):
+        return found
+    raise refusal(f"must be true or false, found {show(found)}")
+
+
+def _many(law: Law) -> Law:
+    """The law of a list of what ``law`` takes, or of one alone."""
+
+    def check(found: object) -> tuple[object, ...]:
+        alone = isinstance(found, str) or laws.is_integer(found)
+        items = laws.a_list("texts", 'as in ["NA"]')([found] if alone else found)
+        made = []
+        for index, item in enumerate(cast(list[object], items)):
+            try:
+                made.append(law(item))
+            except PydanticCustomError as error:
+                at = () if alone else (index,)
+                raise refusal(**{**(error.context or {}), "at": at}) from None
+        return tuple(made)
+
+    return check
+
+
+def _format(found: object) -> str:
+    """The format of a date, with its day, its month and its year."""
+    if not isinstance(found, str):
+        raise refusal(f"must be a format, found {show(found)}", 'as in "%d.%m.%Y"')
+    signs = _DIRECTIVE.findall(found)
+    unknown = [f"%{sign}" for sign in signs if sign not in _OF_A_DATE]
+    if unknown or found.count("%") != len(signs):
+        known = " ".join(f"%{sign}" for sign in sorted(_OF_A_DATE))
+        wrong = unknown[0] if unknown else "a % at its end"
+        raise refusal(f"must be made of {known} and plain text, found {show(wrong)}")
+    if not ("d" in signs and set("mbB") & set(signs) and set("Yy") & set(signs)):
+        needs = "must have a day (%d), a month (%m or %b) and a year (%Y or %y)"
+        raise refusal(f"{needs}, found {show(found)}", 'as in "%d.%m.%Y"')
+    if len(set(signs)) != len(signs):
+        raise refusal(f"must have each part once, found {show(found)}")
+    return found
+
+
+def _one_or_more(kind: object) -> dict[str, object]:
+    one = {"type": kind}
+    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+
+
+_Words = Annotated[tuple[str, ...], Ruled(_many(laws.label), _one_or_more(["string", "integer"]))]
+_Formats = Annotated[tuple[str, ...], Ruled(_many(_format), _one_or_more("string"))]
+_Flag = Annotated[bool, Ruled(_flag, {"type": "boolean"})]
+_OptionalFlag = Annotated[bool | None, Ruled(_flag, {"type": "boolean"})]
+_Count = Annotated[int, Ruled(laws.integer(0, most=10_000), fields.count(0, 10_000))]
+_Quote = Annotated[str, Ruled(_quote, _CHARACTER)]
+_Encoding = Annotated[str, Ruled(_encoding, {"type": "string"})]
+_Decimal = Annotated[str, Ruled(laws.one_of(".", ","), {"enum": [".", ","]})]
+_Thousands = Annotated[str | None, Ruled(laws.one_of(*_MARKS), {"enum": list(_MARKS)})]
+_OptionalCharacter = Annotated[str | None, Ruled(_character, _CHARACTER)]
+
+
+class CsvSpec(Document):
+    """How a CSV file is read; every key that is left out has a fixed meaning."""
+
+    delimiter: _OptionalCharacter = None
+    """Between two fields: one character, `tab` or `space`. Default: a comma; for `.tsv` a tab."""
+    encoding: _Encoding = "utf-8"
+    """How letters are bytes: `utf-8`, `utf-16`, `latin-1`, `windows-1252`, and others."""
+    quote: _Quote = '"'
+    """Around a field that holds a delimiter or a line break; doubled inside it. `none`: no such."""
+    escape: _OptionalCharacter = None
+    """Before a quotation mark that is meant as such, where it is not doubled: `"\\\\"`."""
+    header: _OptionalFlag = None
+    """Whether the first line names the columns. Default: yes, if it looks like names."""
+    columns: Annotated[
+        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("names", "as in [age, sex]"))
+    ] = Field(default=(), json_schema_extra={"minItems": 1})
+    """The names of the columns, beside `header: false`, or in place of a header's (`true`)."""
+    skip: _Count = 0
+    """How many lines stand before the header, as in `sep=;` of Excel."""
+    skip_last: _Count = 0
+    """How many rows at the end are about nobody: totals."""
+    comment: fields.OptionalLineField = None
+    """What a line starts with that is no row."""
+    trim: _Flag = False
+    """Take away the spaces around every value."""
+    nulls: _Words = ()
+    """Values that mean nothing is there, as in `["NA", "\\\\N"]`; an empty field always does."""
+    decimal: _Decimal = "."
+    """The decimal mark of columns that `source.columns` reads as a number."""
+    thousands: _Thousands = None
+    """What stands between thousands there, in groups of three digits."""
+    units: _Words = ()
+    """What may stand before or behind a number there and is left out, as in `["€", "%"]`."""
+    dates: _Formats = ()
+    """A format, or several that are tried in turn, of columns read as dates or timestamps."""
+    true: _Words = ()
+    """The words for true of columns read as boolean, in any case of their letters."""
+    false: _Words = ()
+    """The words for false."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """Characters and words that can be told apart; names where the first line has none."""
+        yield from _apart(data, "quote", "delimiter")
+        yield from _apart(data, "escape", "delimiter")
+        yield from _apart(data, "thousands", "decimal", default=".")
+        if data.get("header") is False and "columns" not in data:
+            remedy = "name them, as in columns: [age, sex]"
+            yield refusal("needs the names of the columns", remedy, at=("header",))
+        if "columns" in data and not isinstance(data.get("header"), bool):
+            remedy = "write header: false if the first line is a row, else header: true"
+            yield refusal(
+                "leaves open what the first line is", remedy, at=("columns",), on_key=True
+            )
+        yield from _no_two_alike(data.get("columns"))
+        if ("true" in data) != ("false" in data):
+            there, lacks = ("true", "false") if "true" in data else ("false", "true")
+            yield refusal(f"needs {lacks} beside it", at=(there,), on_key=True)
+        for word in _both(data):
+            yield refusal(f"has {show(word)}, which true has too", "keep one", at=("false",))
+
+
+def _apart(
+    data: Mapping[str, Any], key: str, other: str, *, default: str = ""
+) -> Iterable[PydanticCustomError]:
+    """The law that two characters differ; a character that is not said is its default."""
+    mine, its = data.get(key), data.get(other, default)
+    if isinstance(mine, str) and _NAMED.get(mine, mine) == _NAMED.get(str(its), its):
+        yield refusal(f"must differ from the {other}, found {show(mine)}", at=(key,))
+
+
+def _no_two_alike(names: object) -> Iterable[PydanticCustomError]:
+    seen: set[str] = set()
+    for index, name in enumerate(names if isinstance(names, list) else ()):
+        if isinstance(name, str) and name.casefold() in seen:
+            yield refusal(f"names {show(name)} a second time", at=("columns", index))
+        seen.add(str(name).casefold())
+
+
+def _both(data: Mapping[str, Any]) -> Iterable[str]:
+    """The words that mean both true and false."""
+    words = {}
+    for key in ("true", "false"):
+        found = data.get(key)
+        listed = found if isinstance(found, list) else [found]
+        words[key] = {str(word).lower() for word in listed if isinstance(word, str | int)}
+    return sorted(words["true"] & words["false"])

@@ -1,0 +1,310 @@
+"""CSV files: one reader for the first line and the rows, and nothing guessed from a row.
+
+A row is read by itself: its fields are split as `source.csv` says, and each is turned into a text
+that a cast of the certified text reads, or into NULL. That a row has the fields of the first line
+and closes its quotes is assumed of every file (`relations/assumptions.py`): if one does not, the
+whole file is refused, in words that are the same whichever row it was.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import duckdb
+import pyarrow as pa
+
+from policy_engine.errors import FileError
+from policy_engine.policy.csv_models import CsvSpec, default_delimiter
+from policy_engine.policy.resolve import Source
+from policy_engine.warehouse.csv_values import converted
+from policy_engine.warehouse.failures import withheld
+from policy_engine.warehouse.quoting import quoted
+
+_BATCH = 20_000
+_LONGEST_LINE = 1_000_000
+_ROWS = "policy_engine_rows"
+_NOT_READ = (csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
+_QUOTED = {"\t": '"\\t"', '"': "'\"'"}
+_DELIMITERS = (",", ";", "\t", "|")
+_SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
+# What only digits and signs make up is a number, a date, a time or a telephone's, and no name.
+_VALUE = re.compile(r"[^\w]*\d[\d\W]*|\S+@\S+\.\S+|true|false|na|n/a|null|\\n", re.IGNORECASE)
+_BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+Names = tuple[str | None, ...]
+"""The columns in their order; None for one that the first line does not name, at an end."""
+
+
+def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
+    """The columns of a CSV file, of which the first line alone is looked at.
+
+    Raises:
+        FileError: that line cannot be read, does not name every column once, looks like a row, or
+            as if it had another delimiter; nothing that it says is quoted.
+    """
+    _check_mark(path, spec)
+    if spec.columns:
+        return spec.columns
+    first, fields = _first(path, name, spec)
+    if "\ufffd" in first or "\0" in first:
+        encoding = spec.encoding.upper()
+        raise FileError(
+            f"the first line of {path} is not CSV in {encoding}{_remedy(path, name, spec)}"
+        )
+    if spec.header is None:
+        _check_delimiter(first, len(fields), path, name, spec)
+        _check_names(fields, path)
+    names = tuple(" ".join(field.split()) or None for field in fields)
+    if not _is_apart(names):
+        raise FileError(
+            f"the first line of {path} must name every column once; name them yourself under"
+            " source, as in csv: {header: true, columns: [age, sex]}, or with header: false if"
+            " that line is a row"
+        )
+    return names
+
+
+def options_in(path: Path, name: str) -> tuple[dict[str, Any], Names]:
+    """What the first line alone tells of how a file is to be read, and its columns.
+
+    A line that does not look like names is taken for a row, and gives none.
+
+    Raises FileError.
+    """
+    found: dict[str, Any] = _other(path) if _starts_as_utf_16(path) else {}
+    first, _ = _first(path, name, CsvSpec(**found))
+    if "\ufffd" in first:
+        found = _other(path)
+        first, _ = _first(path, name, CsvSpec(**found))
+    if separator := _SEPARATOR.fullmatch(first.strip()):
+        found |= {"skip": 1, "delimiter": separator[1]}
+    elif (likely := _likely(first, default_delimiter(name))) != default_delimiter(name):
+        found["delimiter"] = likely
+    spec = CsvSpec(**found)
+    _, fields = _first(path, name, spec)
+    names = tuple(" ".join(field.split()) or None for field in fields)
+    if _is_apart(names) and not any(map(_is_value, fields)):
+        return found, names
+    names = tuple(f"column_{number}" for number in range(1, len(fields) + 1))
+    return {**found, "header": False, "columns": list(names)}, names
+
+
+def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> None:
+    """Copy a CSV file into a temporary table of texts that is called as the source is.
+
+    Raises:
+        FileError: the file is not as its options say. Nothing of a row is told, nor which it was.
+    """
+    name, spec = str(source.path), source.csv or CsvSpec()
+    names = names_in(path, name, spec)
+    declared = {column.lower(): kind for column, kind in source.columns}
+    kept = [(index, column) for index, column in enumerate(names) if column is not None]
+    table = quoted("temp", "main", name)
+    columns = ", ".join(f"{quoted(column)} VARCHAR" for _, column in kept)
+    values = [converted(f"c{i}", declared.get(column.lower()), spec) for i, column in kept]
+    encoding = spec.encoding.upper()
+    excel = " (Excel writes windows-1252)" if spec.encoding == "utf-8" else ""
+    malformed = FileError(
+        f"{path} is not a CSV file that can be read: it is not CSV in {encoding}{excel}, or a quote"
+        " is left open or stands inside a field; and every row must have as many fields as the"
+        f" first line, {len(names)}. If it is written in another way, say so in source.csv:"
+        " delimiter, encoding, quote, skip, skip_last"
+    )
+    with withheld(malformed, engine=_NOT_READ):
+        connection.execute(f"CREATE TEMP TABLE {table} ({columns})")
+        for batch in _batches(path, name, spec, len(names)):
+            connection.register(_ROWS, batch)
+            connection.execute(f"INSERT INTO {table} SELECT {', '.join(values)} FROM {_ROWS}")
+            connection.unregister(_ROWS)
+
+
+def _batches(path: Path, name: str, spec: CsvSpec, width: int) -> Iterator[pa.Table]:
+    """The rows as columns of texts. Raises what `_NOT_READ` lists, and ValueError."""
+    places = [f"c{index}" for index in range(width)]
+    with _opened(path, spec.encoding, "strict") as file:
+        records = filter(None, _reader(file, name, spec))  # an empty line is no row
+        if spec.header is not False:
+            next(records, None)
+        rows = _without_the_last(records, spec.skip_last) if spec.skip_last else records
+        while batch := list(islice(rows, _BATCH)):
+            if {*map(len, batch)} != {width}:
+                batch = [_fitted(row, width) for row in batch]
+            columns = [pa.array(list(column), pa.string()) for column in zip(*batch, strict=True)]
+            yield pa.table(columns, names=places)
+
+
+def _without_the_last(records: Iterable[list[str]], number: int) -> Iterator[list[str]]:
+    held: deque[list[str]] = deque()
+    for record in records:
+        held.append(record)
+        if len(held) > number:
+            yield held.popleft()
+
+
+def _fitted(row: list[str], width: int) -> list[str]:
+    """A row without the empty fields behind its last: some programs end a line by a delimiter."""
+    if len(row) < width or any(field.strip() for field in row[width:]):
+        raise ValueError
+    return row[:width]
+
+
+def _reader(file: Iterable[str], name: str, spec: CsvSpec) -> Iterator[list[str]]:
+    """The fields of each row; a line break in quotes is part of a field."""
+    lines: Iterable[str] = islice(file, spec.skip, None)
+    if spec.comment is not None:
+        comment = spec.comment
+        lines = (line for line in lines if not line.startswith(comment))
+    if spec.escape is not None and any(word.startswith(spec.escape) for word in spec.nulls):
+        lines = map(_kept_nulls(spec.escape, spec.nulls), lines)
+    return csv.reader(
+        lines,
+        delimiter=spec.delimiter or default_delimiter(name),
+        quotechar=spec.quote or None,
+        quoting=csv.QUOTE_MINIMAL if spec.quote else csv.QUOTE_NONE,
+        escapechar=spec.escape,
+        skipinitialspace=spec.trim,
+        strict=True,
+    )
+
+
+def _kept_nulls(escape: str, nulls: tuple[str, ...]) -> Callable[[str], str]:
+    r"""A function that writes ``\N`` as ``\\N``, so that it is read as ``\N`` and not as ``N``."""
+    pair = re.compile(re.escape(escape) + "(.)", re.DOTALL)
+    return lambda line: pair.sub(
+        lambda found: escape + found[0] if found[0] in nulls else found[0], line
+    )
+
+
+@contextmanager
+def _opened(path: Path, encoding: str, errors: str) -> Iterator[io.TextIOWrapper]:
+    """A file as text, whose lines end as they end."""
+    codec = "utf-8-sig" if encoding == "utf-8" else encoding
+    is_packed = path.suffix.lower() == ".gz"
+    try:
+        with (
+            path.open("rb") as raw,
+            gzip.GzipFile(fileobj=raw) if is_packed else raw as plain,
+            io.TextIOWrapper(cast(BinaryIO, plain), codec, errors, newline="") as file,
+        ):
+            yield file
+    except gzip.BadGzipFile:
+        raise
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _first(path: Path, name: str, spec: CsvSpec) -> tuple[str, list[str]]:
+    """The first line that is no comment, and its fields.
+
+    Bytes that are no text are replaced there: a file is decoded by blocks, and an error here would
+    tell that one stands near its head.
+    """
+    unread = FileError(f"the first line of {path} is not CSV in {spec.encoding.upper()}")
+    with withheld(unread, engine=_NOT_READ), _opened(path, spec.encoding, "replace") as file:
+        lines = islice(iter(lambda: file.readline(_LONGEST_LINE), ""), spec.skip, None)
+        wanted = (
+            ln for ln in lines if ln.strip("\r\n") and not ln.startswith(spec.comment or "\0")
+        )
+        first = next(wanted, "")
+        plain = spec.model_copy(update={"skip": 0})
+        return first, next(filter(None, _reader(chain([first], lines), name, plain)), [])
+
+
+def _check_mark(path: Path, spec: CsvSpec) -> None:
+    """Refuse another encoding than UTF-8 for a file that says to be in it."""
+    if spec.encoding != "utf-8" and _starts(path, 3) == codecs.BOM_UTF8:
+        raise FileError(
+            f"{path} begins with the byte order mark of UTF-8, and source.csv says encoding:"
+            f" {spec.encoding}; leave encoding out"
+        )
+
+
+def _starts_as_utf_16(path: Path) -> bool:
+    return _starts(path, 2) in _BYTE_ORDER_MARKS
+
+
+def _starts(path: Path, size: int) -> bytes:
+    """The first bytes of a file, unpacked."""
+    unread = FileError(f"{path} cannot be read")
+    with withheld(unread, engine=_NOT_READ), _opened(path, "latin-1", "strict") as file:
+        return file.read(size).encode("latin-1")
+
+
+def _other(path: Path) -> dict[str, Any]:
+    """The likely encoding of a first line that is not UTF-8."""
+    return {"encoding": "utf-16" if _starts_as_utf_16(path) else "windows-1252"}
+
+
+def _remedy(path: Path, name: str, spec: CsvSpec, **known: str) -> str:
+    """What to write into a policy: what the first line tells, and is not said there."""
+    told, _ = options_in(path, name)
+    said = {*spec.model_fields_set, "header", "columns"}
+    options = {**{key: value for key, value in told.items() if key not in said}, **known}
+    return f"; write csv: {shown(options)} under source"
+
+
+def shown(options: dict[str, Any]) -> str:
+    r"""Options as YAML has them in a line.
+
+    >>> print(shown({"delimiter": "\t", "header": False}))
+    {delimiter: "\t", header: false}
+    """
+    return f"{{{', '.join(f'{key}: {_shown(value)}' for key, value in options.items())}}}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(str, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    plain = str(value)
+    return _QUOTED.get(plain, f'"{plain}"') if len(plain) == 1 and not plain.isalnum() else plain
+
+
+def _likely(first: str, default: str) -> str:
+    """The delimiter that the first line has most often; the default where none is more often."""
+    return max((default, *_DELIMITERS), key=first.count)
+
+
+def _check_delimiter(first: str, width: int, path: Path, name: str, spec: CsvSpec) -> None:
+    delimiter = spec.delimiter or default_delimiter(name)
+    if _SEPARATOR.fullmatch(first.strip()):
+        names = "names its delimiter, and no column"
+        raise FileError(f"the first line of {path} {names}{_remedy(path, name, spec)}")
+    likely = _likely(first, delimiter)
+    if (spec.delimiter is None or width == 1) and likely != delimiter:
+        sign = "tabs" if likely == "\t" else f"'{likely}'"
+        raise FileError(
+            f"{path} looks delimited by {sign}{_remedy(path, name, spec, delimiter=likely)}"
+        )
+
+
+def _check_names(fields: list[str], path: Path) -> None:
+    if any(map(_is_value, fields)):
+        raise FileError(
+            f"the first line of {path} looks like a row, and not like names; if the file has no"
+            " header, name its columns under source, as in csv: {header: false, columns: [age,"
+            " sex]}; if it is one, write csv: {header: true}"
+        )
+
+
+def _is_value(field: str) -> bool:
+    return bool(_VALUE.fullmatch(field.strip())) or "\n" in field or "\r" in field
+
+
+def _is_apart(names: Names) -> bool:
+    """Whether columns can be told apart; the first or last may have no name, as rows' numbers."""
+    inner = names[1:-1] if len(names) > 1 else names
+    named = [name.casefold() for name in names if name is not None]
+    return bool(named) and None not in inner and len({*named}) == len(named)

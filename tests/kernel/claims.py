@@ -1,0 +1,408 @@
+"""Random claims over one wide table, and rows made of the claims' own constants and of extremes.
+
+A claim is drawn over ``COLUMNS``; ``on`` gives it the source and the types of an engine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Context, Decimal
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Keyed, Native
+from policy_engine.kernel.mechanisms.sampled_suppression import Secret
+from policy_engine.kernel.recodes import (
+    Bins,
+    Constant,
+    Keep,
+    Map,
+    Prefix,
+    Recode,
+    Round,
+    Truncate,
+)
+from policy_engine.kernel.recodes.truncate import UNITS
+from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
+from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
+
+SALT = "00112233445566778899aabbccddeeff"
+LABELS = ("A", "a", "a ", "b", "é", "😀")
+READ_AS = ("integer", "double", "text", "boolean", "date", "timestamp")
+COLUMNS: dict[str, Type] = {
+    "id": Type("integer"),
+    "code": Type("text"),
+    "who": Type("uuid"),
+    "row": Type("integer"),
+    "whole": Type("integer"),
+    "wide": Type("wide_integer"),
+    "money": Type("decimal", 12, 3),
+    "huge": Type("decimal", 38, 10),
+    "real": Type("double"),
+    "text": Type("text"),
+    "folded": Type("text", collated=True),
+    "label": Type("label"),
+    "truth": Type("boolean"),
+    "day": Type("date"),
+    "at": Type("timestamp"),
+    "zoned": Type("timestamp_zoned"),
+    "millis": Type("timestamp_other"),
+    "clock": Type("time"),
+    **{f"csv_{kind}": Type("text") for kind in READ_AS},
+}
+KEYS = ("id", "code", "who", "row")
+_DECIMAL = Context(prec=60)
+
+TEXTS = [
+    "", " ", "a", "A", "a ", "á", "a\u0301", "Å", "\u212b", "ß", "ss", "Straße", "😀👍🏽x", "עברית",
+    "\u202eabc", "O'Brien", 'a"b', "a\\b", "%", "_", "NULL", "${x}", "\t", "\ufeffx", "\U0010ffff",
+    "Z" * 190, "ab\0cd", "ab\0ce", "a\nb", "日本",
+]  # fmt: skip
+REALS = [
+    math.nan, math.inf, -math.inf, -0.0, 0.0, 5e-324, 1.7976931348623157e308, -1e300, 1e17, 1e18,
+    9007199254740993.0, 0.49999999999999994, 0.1 + 0.2,
+]  # fmt: skip
+WHOLES = [
+    MOST_INTEGER, -MOST_INTEGER - 1, 0, -1, 10**17 - 1, 10**17, 10**18 - 1, 10**18, -(10**18),
+    2**53 + 1,
+]  # fmt: skip
+DAYS = [date(1, 1, 1), date(1, 1, 8), date(9999, 12, 31), date(1969, 12, 31), date(1582, 10, 10),
+        date(2020, 2, 29), date(2021, 1, 3), date(1900, 1, 1), date(2299, 12, 31)]  # fmt: skip
+MOMENTS_OF = [
+    datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999), datetime(9999, 12, 31, 0, 0, 1),
+    datetime(9999, 12, 30, 12), datetime(1969, 12, 31, 23, 59, 59, 999999), datetime(2299, 12, 31),
+    datetime(2024, 3, 31, 0, 59, 59, 999999), datetime(2024, 3, 31, 1),
+    datetime(2024, 3, 31, 1, 30), datetime(2024, 10, 27, 0, 30), datetime(2024, 10, 27, 1),
+    datetime(2024, 10, 27, 1, 30),
+    datetime(1970, 1, 1), datetime(1900, 1, 1), datetime(2000, 1, 1, 0, 0, 0, 1),
+]  # fmt: skip
+CLOCKS = [time(0), time(12, 30), time(23, 59, 59, 999999)]
+SPELLED = {
+    "integer": ["7", "-7", "9223372036854775807", "9223372036854775808", "x"],
+    "double": ["0.5", "-3", "1e3", "x"],
+    "text": ["a", "A", "a "],
+    "boolean": ["true", "false", "x"],
+    "date": ["2024-02-29", "2023-02-29", "x"],
+    "timestamp": ["2024-02-29 12:30:00", "2024-02-30 12:30:00", "x"],
+}
+
+
+# Claims
+
+
+def claims(chance: Random, count: int, names: Iterable[str] = COLUMNS) -> list[Claim]:
+    """So many claims, each over a few of the columns."""
+    known = list(names)
+    found: list[Claim] = []
+    while len(found) < count:
+        try:
+            found.append(_claim(chance, known))
+        except ClaimError:
+            continue
+    return found
+
+
+def _claim(chance: Random, known: list[str]) -> Claim:
+    others = [name for name in known if name not in KEYS]
+    names = chance.sample(others, chance.choice([1, 1, 2, 3]))
+    columns = [_shown(name, chance) for name in names]
+    if chance.random() < 0.15:
+        columns.append(Shown("everybody", None, Constant(chance.choice(["*", "it's", "é"]))))
+    unit = _unit(chance, known)
+    raw_first, k = chance.random() < 0.3, chance.choice([2, 2, 3])
+    threshold = int(chance.choice([0.5, 0.9, 0.97]) * (1 << 60)) + chance.randrange(1000)
+    secret = Secret(("main", "salts"), "next") if chance.random() < 0.3 else None
+    law: Keyed | Native = Keyed(threshold, k, raw_first, secret)
+    if isinstance(unit, Rows) and chance.random() < 0.3:
+        law = Native(Decimal("0.999999999999"), k, raw_first)
+    count = chance.choice(["n", "n", None])
+    read = {shown.column.name: shown.column for shown in columns if shown.column}
+    others = [name for name in chance.sample(others, 2) if chance.random() < 0.3]
+    columns_of = [read.get(name) or _column(name) for name in others]
+    conditions = (_condition(column, chance) for column in columns_of)
+    filtered = tuple(condition for condition in conditions if condition)
+    return Claim(Relation(("main", "people")), unit, law, tuple(columns), count, filtered)
+
+
+def _column(name: str) -> Column:
+    read_as = name.removeprefix("csv_") if name.startswith("csv") else None
+    return Column(name, COLUMNS[name], read_as)  # type: ignore[arg-type]
+
+
+def _condition(column: Column, chance: Random) -> Filter | None:
+    values = list(dict.fromkeys(constants(column.seen, chance)))
+    few = chance.sample(values, min(len(values), 2))
+    texts = [str(value) for value in few] if column.seen.kind == "wide_integer" else few
+    makers = (
+        lambda: Filter(column, tuple(texts)),
+        lambda: Filter(column, (texts[0],)),
+        lambda: Filter(column, at_least=few[0]),
+        lambda: Filter(column, below=few[0]),
+        lambda: Filter(column, at_least=min(few), below=max(few)),
+    )
+    for make in chance.sample(makers, len(makers)):
+        with suppress(ClaimError):
+            return make()
+    return None
+
+
+def _unit(chance: Random, known: list[str]) -> Rows | People:
+    if chance.random() < 0.1:
+        return Rows()
+    key = Column(name := chance.choice([key for key in KEYS if key in known]), COLUMNS[name])
+    if key.name == "row":
+        return People(key, None)
+    if chance.random() < 0.25:
+        return People(key, Drawn())
+    ordering = [each for each in known if each not in KEYS and not each.startswith("csv")]
+    names = chance.sample(ordering, chance.choice([1, 1, 2, 3]))
+    return People(key, tuple((Column(n, COLUMNS[n]), chance.random() < 0.5) for n in names))
+
+
+def _shown(name: str, chance: Random) -> Shown:
+    column = _column(name)
+    fitting = [recode for recode in _RECODES if recode(column.seen, chance) is not None]
+    recode = chance.choice(fitting)(column.seen, chance)
+    return Shown(chance.choice([name, f"{name}_shown"]), column, recode)
+
+
+def _labels(chance: Random, count: int) -> tuple[str, ...]:
+    return tuple(chance.choice(["low", "a", "A", "a ", "á", "it's", "<18", "😀"]) + str(i)
+                 for i in range(count))  # fmt: skip
+
+
+def constants(kind: Type, chance: Random) -> list[Any]:
+    """A few values of a type, as a claim may have them."""
+    match kind.kind:
+        case "integer" | "wide_integer":
+            return [0, 18, -5, 40, 10**17, 2**53 + 1, MOST_INTEGER, -MOST_INTEGER]
+        case "decimal":
+            few = ["0", "18", "-0.5", "0.015", "90071992547409.93", "1000.125", "-7.001"]
+            near = [Decimal(text).quantize(Decimal(1).scaleb(-kind.scale)) for text in few]
+            return [value for value in near if kind.holds(value)]
+        case "double":
+            return [Decimal(text) for text in ("0", "0.3", "-0.1", "100", "9007199254740993", "0.5",
+                                               "0.000000000000000001")]  # fmt: skip
+        case "date":
+            return [day for day in DAYS if 1582 < day.year < 9999]
+        case _ if kind.kind in MOMENTS:
+            return [each for each in MOMENTS_OF if 1 < each.year < 9999]
+        case "boolean":
+            return [True, False]
+        case "label":
+            return [*LABELS, "none"]
+        case "uuid":
+            return [str(UUID(int=number)) for number in (1, 2, 2**127)]
+    return ["a", "A", "á", "ß", "O'Brien", "a\\b" if chance.random() < 0.3 else "b", "日本", ""]
+
+
+def _bins(seen: Type, chance: Random) -> Bins | None:
+    cuts = constants(seen, chance)
+    cuts = sorted(set(chance.sample(cuts, min(len(cuts), chance.randrange(1, 4)))))
+    made = Bins(tuple(cuts), _labels(chance, len(cuts) + 1))
+    return made if made.fits(seen) else None
+
+
+def _map(seen: Type, chance: Random) -> Map | None:
+    keys = constants(seen, chance)
+    if seen.kind == "wide_integer":
+        keys = [str(key) for key in keys]
+    chosen = chance.sample(list(dict.fromkeys(keys)), min(len(set(keys)), chance.randrange(1, 4)))
+    first = chance.randrange(1, len(chosen) + 1)
+    labels = [chance.choice(["x", "it's", None, "é"]), "X"]
+    parts = zip((chosen[:first], chosen[first:]), labels, strict=True)
+    groups = [(tuple(part), label) for part, label in parts if part]
+    made = Map(tuple(groups), chance.choice(["other", None, "x"]))
+    return made if made.fits(seen) else None
+
+
+def _round(seen: Type, chance: Random) -> Round | None:
+    steps = ["1", "3", "5", "1000", "0.5", "0.1", "0.05", "2.5", "0.29", "0.000001",
+             "1000000000000000", "100000000000000000"]  # fmt: skip
+    fitting = [step for step in map(Round, map(Decimal, steps)) if step.fits(seen)]
+    return chance.choice(fitting) if fitting else None
+
+
+def _keep(seen: Type, chance: Random) -> Keep | None:
+    return Keep() if Keep().fits(seen) else None
+
+
+def _prefix(seen: Type, chance: Random) -> Prefix | None:
+    made = Prefix(chance.choice([1, 2, 3, 190]))
+    return made if made.fits(seen) else None
+
+
+def _truncate(seen: Type, chance: Random) -> Truncate | None:
+    fitting = [made for made in map(Truncate, sorted(UNITS)) if made.fits(seen)]  # type: ignore[arg-type]
+    return chance.choice(fitting) if fitting else None
+
+
+_RECODES: list[Callable[[Type, Random], Recode | None]] = [
+    _keep, _bins, _map, _round, _prefix, _truncate,
+]  # fmt: skip
+
+
+# Rows
+
+
+def rows(
+    chance: Random, drawn: Iterable[Claim], count: int = 240, most: int = 16
+) -> list[dict[str, Any]]:
+    """Rows of some people, whose values are those that the claims tell apart, and extremes."""
+    near: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for claim in drawn:
+        filtered = [Shown("kept", each.column, each.recode) for each in claim.filter]
+        for shown in (*claim.columns, *filtered):
+            if shown.column is not None:
+                near[shown.column.name] += neighbours(shown)
+    pools = {name: _pool(name, near[name], chance, most) for name in COLUMNS if name != "row"}
+    pools["id"] = [None, *range(-3, 70), MOST_INTEGER, -MOST_INTEGER - 1]
+    pools["code"] = [None, *(f"{text}{n}" for text in ("", "é", "😀") for n in range(24)), "a", "A",
+                     "a ", "á", "n\0a", "n\0b"]  # fmt: skip
+    pools["who"] = [None, *(UUID(int=n << 100 | n) for n in range(70))]
+    made = [{name: chance.choice(pool) for name, pool in pools.items()} for _ in range(count)]
+    # Rows of one person that tie in all but one column.
+    for row in chance.sample(made, count // 6):
+        other = chance.choice([name for name in COLUMNS if name not in KEYS])
+        made.append({**row, other: chance.choice(pools[other])})
+    return [{**row, "row": number} for number, row in enumerate(made)]
+
+
+def _pool(name: str, near: list[Any], chance: Random, most: int) -> list[Any]:
+    few = list({repr(value): value for value in near}.values())
+    chosen = chance.sample(few, min(len(few), most))
+    extremes = _EXTREMES[name]
+    chosen += chance.sample(extremes, min(len(extremes), most // 2))
+    return chosen + [None] * (1 + len(chosen) // 4)
+
+
+def neighbours(shown: Shown) -> list[Any]:
+    """The values at which a recode's meaning turns, and those beside them."""
+    column = shown.column
+    assert column is not None
+    if column.read_as is not None:
+        return []
+    kind, recode = column.type, shown.recode
+    found: list[Any] = []
+    if isinstance(recode, Bins):
+        found = [near for cut in recode.cuts for near in _beside(kind, cut)]
+    elif isinstance(recode, Map):
+        keys = [key for members, _ in recode.groups for key in members]
+        found = [near for key in keys for near in _beside(kind, key)]
+    elif isinstance(recode, Round):
+        step, below = recode.step, recode.below(kind)
+        places = [
+            step * factor for factor in map(Decimal, ("0", ".1", ".5", "1", "1.5", "-.5", "-2.5"))
+        ]
+        found = [near for place in (*places, below, -below) for near in _beside(kind, place)]
+    elif isinstance(recode, Truncate):
+        starts = [datetime(2024, 1, 1), datetime(2024, 4, 1), datetime(2023, 12, 25, 13),
+                  datetime(1969, 12, 29)]  # fmt: skip
+        days = [start.date() if kind.kind == "date" else start for start in starts]
+        found = [near for start in days for near in _beside(kind, start)]
+    return found
+
+
+def _beside(kind: Type, value: Any) -> Iterator[Any]:
+    match kind.kind:
+        case "integer" | "wide_integer":
+            most = MOST_INTEGER if kind.kind == "integer" else 2**127 - 1
+            for number in (-1, 0, 1):
+                if -most - 1 <= (near := int(value) + number) <= most:
+                    yield near
+        case "decimal":
+            least = Decimal(1).scaleb(-kind.scale)
+            for number in (-1, 0, 1):
+                near = _DECIMAL.add(value, least * number).quantize(least, context=_DECIMAL)
+                if kind.holds(near) and near.copy_abs() < Decimal(10) ** (kind.digits - kind.scale):
+                    yield near
+        case "double":
+            double = float(value)
+            yield from (math.nextafter(double, -math.inf), double, math.nextafter(double, math.inf))
+        case "date":
+            yield from (value - timedelta(days=1), value, value + timedelta(days=1))
+        case "timestamp_other":
+            whole = value.replace(microsecond=value.microsecond // 1000 * 1000)
+            yield from (whole + timedelta(milliseconds=number) for number in (-1, 0, 1))
+        case _ if kind.kind in MOMENTS:
+            yield from (value + timedelta(microseconds=number) for number in (-1, 0, 1))
+        case "boolean":
+            yield value
+        case "label":
+            yield from LABELS
+        case "uuid":
+            yield UUID(value)
+        case _:
+            yield from (value, value + " ", value.swapcase(), value + "\u0301", value + "x")
+
+
+_EXTREMES: dict[str, list[Any]] = {
+    **{key: [] for key in KEYS},
+    "whole": WHOLES,
+    "wide": [2**127 - 1, -(2**127), 2**64, 0, -1],
+    "money": [Decimal(text) for text in (
+        "0.000", "-0.001", "999999999.999", "-999999999.999", "1.500", "-1.500", "NaN")],
+    "huge": [Decimal(text) for text in (f"{'9' * 28}.{'9' * 10}", f"-{'9' * 28}.{'9' * 10}",
+                                        "0.0000000001", "12345678901234567890.1234567890",
+                                        "99999.9999999999", "NaN")],
+    "real": REALS,
+    "text": TEXTS,
+    "folded": TEXTS,
+    "label": list(LABELS),
+    "truth": [True, False],
+    "day": DAYS,
+    "at": MOMENTS_OF,
+    "zoned": MOMENTS_OF,
+    "millis": [datetime(1970, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 999000), datetime(1, 1, 1),
+               datetime(9999, 12, 31, 23, 59, 59, 999000)],
+    "clock": CLOCKS,
+    **{f"csv_{kind}": texts for kind, texts in SPELLED.items()},
+}  # fmt: skip
+
+
+# Claims on an engine
+
+
+def on(
+    claim: Claim, source: Relation | Files, types: dict[str, Type], salts: tuple[str, ...]
+) -> Claim | None:
+    """The claim over an engine's own table; None where a column or a law is not to be had there."""
+
+    def typed(column: Column) -> Column:
+        return replace(column, type=types[column.name])
+
+    try:
+        columns = tuple(replace(s, column=s.column and typed(s.column)) for s in claim.columns)
+        unit, law = claim.unit, claim.law
+        if isinstance(unit, People):
+            order = unit.order
+            if isinstance(order, tuple):
+                order = tuple((typed(column), down) for column, down in order)
+            unit = People(
+                replace(unit.key, type=replace(types[unit.key.name], collated=False)), order
+            )
+        if isinstance(law, Keyed) and law.secret is not None:
+            law = replace(law, secret=Secret(salts, law.secret.release))
+        kept = tuple(replace(each, column=typed(each.column)) for each in claim.filter)
+        made = [replace(law, raw_first=raw) for raw in dict.fromkeys((law.raw_first, False))]
+    except KeyError:
+        return None
+    for each in made:
+        try:
+            return Claim(source, unit, each, columns, claim.count, kept)
+        except ClaimError:
+            continue
+    return None
+
+
+def utc(value: datetime) -> datetime:
+    """A moment without zone, as one in UTC."""
+    return value.replace(tzinfo=UTC)

@@ -1,0 +1,205 @@
+"""What a claim means, in plain Python: rows in, released rows out, in their order.
+
+Written from the docstrings of ``kernel/`` and from theory.md, without a look at the templates. A
+row is a mapping of a source's columns to values: int, Decimal, float, str, bool, date, time,
+datetime (of a zone: in UTC, without it), UUID, or None. Where the docstrings are silent it chooses:
+
+* rows of a unit that tie in its order are told apart by the columns read, in the claim's order,
+  ascending, NULL last: rows alike in all of them are alike to the release;
+* NaN is greater than every number, −0.0 equals 0.0, texts are ordered by their bytes, a label and a
+  UUID as their text, false before true;
+* a cut and a step of floating-point numbers are the doubles nearest to them;
+* a NaN among decimals is read as NULL by every recode.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.sources import Column, Drawn, People
+from policy_engine.kernel.types import AS_TEXT, Type
+
+Row = Mapping[str, Any]
+Released = list[tuple[Any, ...]]
+
+
+def released(claim: Claim, rows: Iterable[Row], secret: str) -> Released:
+    """The rows that a release of ``claim`` holds, drawn under ``secret``."""
+    sample = [row for unit, row in units(claim, rows, secret) if is_in(claim, unit, secret)]
+    sample = [row for row in sample if all(meets(each, row) for each in claim.filter)]
+    sizes = Counter(tuple(shown_of(shown, row) for shown in claim.columns) for row in sample)
+    groups = [(group, size) for group, size in sizes.items() if size >= claim.law.k]
+    groups.sort(key=lambda found: [ascending(value) for value in found[0]])
+    if claim.count is None:
+        return [group for group, size in groups for _ in range(size)]
+    return [(*group, size) for group, size in groups]
+
+
+def units(claim: Claim, rows: Iterable[Row], secret: str) -> list[tuple[str, Row]]:
+    """Each unit, as the text that is hashed, and the one row that it has."""
+    if not isinstance(claim.unit, People):
+        return [(str(number), row) for number, row in enumerate(rows)]
+    of: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row[claim.unit.key.name] is not None:
+            of[str(row[claim.unit.key.name])].append(row)
+    rest = [(column, False) for column in claim.inputs]
+    if isinstance(claim.unit.order, Drawn):
+        return [(unit, drawn_of(unit, in_order(own, rest), secret)) for unit, own in of.items()]
+    order = [*(claim.unit.order or ()), *rest]
+    return [(unit, in_order(own, order)[0]) for unit, own in of.items()]
+
+
+def drawn_of(unit: str, rows: list[Row], secret: str) -> Row:
+    """The row whose place has the least hash, under the secret and with the unit."""
+    hashes = [hashlib.sha256(f"{secret}:o:{unit}:{place}".encode()).digest()
+              for place in range(1, len(rows) + 1)]  # fmt: skip
+    return rows[hashes.index(min(hashes))]
+
+
+def in_order(rows: list[Row], order: list[tuple[Column, bool]]) -> list[Row]:
+    """A unit's rows in their order: NULL is last, whichever way a column goes."""
+    for column, descends in reversed(order):
+        known = [row for row in rows if row[column.name] is not None]
+        unknown = [row for row in rows if row[column.name] is None]
+        known.sort(key=lambda row: ascending(row[column.name]), reverse=descends)
+        rows = known + unknown
+    return rows
+
+
+def meets(condition: Filter, row: Row) -> bool:
+    """Whether a row's raw value is one of the members, or in the range."""
+    value = read(condition.column, row[condition.column.name])
+    if value is None or _is_nan(value):
+        return False
+    if condition.members:
+        return value in condition.members
+    kind = condition.column.seen.kind
+    number = {"double": float, "wide_integer": int}.get(kind, lambda given: given)
+    at_least, below = condition.at_least, condition.below
+    return (at_least is None or number(value) >= number(at_least)) and (
+        below is None or number(value) < number(below)
+    )
+
+
+def is_in(claim: Claim, unit: str, secret: str) -> bool:
+    """Whether a unit is sampled; native sampling is tested at a rate that leaves nobody out."""
+    return not isinstance(claim.law, Keyed) or bits_of(unit, secret) < claim.law.threshold
+
+
+def bits_of(unit: str, secret: str) -> int:
+    """The 60 bits of a unit."""
+    return int(hashlib.sha256(f"{secret}:u:{unit}".encode()).hexdigest()[:15], 16)
+
+
+def ascending(value: Any) -> tuple[Any, ...]:
+    """A value as it is sorted: NULL is last, NaN above every number."""
+    if value is None:
+        return (True,)
+    return (False, True) if _is_nan(value) else (False, False, _text_of_id(value))
+
+
+def shown_of(shown: Shown, row: Row) -> Any:
+    """What is shown of a row."""
+    if shown.column is None:
+        assert isinstance(shown.recode, Constant)
+        return shown.recode.label
+    value = read(shown.column, row[shown.column.name])
+    return None if value is None else _RECODED[type(shown.recode)](shown, value)
+
+
+def read(column: Column, value: Any) -> Any:
+    """A value as a recode sees it: of the type that it is read as, some kinds as their text."""
+    if value is None or (isinstance(value, Decimal) and value.is_nan()):
+        return None
+    if column.read_as is not None:
+        value = _spelled(str(value), column.read_as)
+    return str(value) if value is not None and column.seen.kind in AS_TEXT else value
+
+
+def _spelled(text: str, kind: str) -> Any:
+    """A text read as a type, where it is plainly one or plainly none."""
+    truths = {"true": True, "false": False}
+    try:
+        if kind == "integer":
+            return int(text) if Type("integer").holds(int(text)) else None
+        reading = {"double": float, "date": date.fromisoformat, "boolean": truths.__getitem__,
+                   "timestamp": datetime.fromisoformat, "text": str}[kind]  # fmt: skip
+        return reading(text)  # type: ignore[operator]
+    except (ValueError, KeyError):
+        return None
+
+
+def _bins(shown: Shown, value: Any) -> str | None:
+    recode, seen = shown.recode, shown.seen
+    assert isinstance(recode, Bins)
+    if _is_nan(value):
+        return None
+    if seen.kind == "wide_integer":
+        value = int(value)
+    cuts = [float(cut) if seen.kind == "double" else cut for cut in recode.cuts]  # type: ignore[arg-type]
+    return recode.labels[sum(not value < cut for cut in cuts)]
+
+
+def _map(shown: Shown, value: Any) -> str | None:
+    recode = shown.recode
+    assert isinstance(recode, Map)
+    return next((label for keys, label in recode.groups if value in keys), recode.other)
+
+
+def _prefix(shown: Shown, value: str) -> str:
+    assert isinstance(shown.recode, Prefix)
+    return value[: shown.recode.length]
+
+
+def _round(shown: Shown, value: Any) -> int | Decimal | None:
+    """Away from zero at a half of the quotient of doubles; see ``Round``."""
+    recode, double = shown.recode, abs(float(value))
+    assert isinstance(recode, Round)
+    if math.isnan(double) or not double < float(recode.below(shown.seen)):
+        return None
+    quotient = double / float(recode.step)
+    steps = math.floor(quotient) + (quotient - math.floor(quotient) >= 0.5)
+    sign = 0 if double < float(recode.step) / 10 else -1 if value < 0 else 1
+    found = sign * steps * recode.step
+    return int(found) if recode.is_whole(shown.seen) else found + Decimal(0)
+
+
+def _truncate(shown: Shown, value: date) -> date:
+    assert isinstance(shown.recode, Truncate)
+    unit = shown.recode.unit
+    if unit == "hour":
+        assert isinstance(value, datetime)
+        return value.replace(minute=0, second=0, microsecond=0)
+    day = value
+    if isinstance(value, datetime):
+        day = value.replace(hour=0, minute=0, second=0, microsecond=0)
+    first = {"year": 1, "quarter": day.month - (day.month - 1) % 3}.get(unit, day.month)
+    if unit in ("year", "quarter", "month"):
+        return day.replace(month=first, day=1)
+    return day - timedelta(days=day.weekday()) if unit == "week" else day
+
+
+_RECODED: dict[type, Any] = {
+    Bins: _bins, Keep: lambda shown, value: value, Map: _map, Prefix: _prefix, Round: _round,
+    Truncate: _truncate,
+}  # fmt: skip
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | Decimal) and math.isnan(value)
+
+
+def _text_of_id(value: Any) -> Any:
+    return str(value) if isinstance(value, UUID) else value

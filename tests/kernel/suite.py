@@ -1,0 +1,63 @@
+"""Claims that tell a right template from a wrong one: random ones, and each edge of the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from random import Random
+from typing import Any
+
+from claims import COLUMNS, SALT, claims, rows
+from reference import bits_of
+from running import Place
+
+from policy_engine.engines.base import Refused
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.mechanisms.sampled_suppression import Secret
+from policy_engine.kernel.printing import printed
+from policy_engine.kernel.recodes import Constant
+from policy_engine.kernel.sources import Column, People, Relation
+
+EVERYBODY = (Shown("everybody", None, Constant("*")),)
+
+
+def loaded(place: Place, seed: int, count: int, size: int = 240, near: int = 16) -> list[Claim]:
+    """Random claims, and a table in ``place`` that is made for them."""
+    chance = Random(seed)
+    drawn = claims(chance, count, place.columns)
+    place.load(rows(chance, drawn, size, near))
+    return [claim for claim in map(place.claim, drawn) if claim is not None]
+
+
+def edges(place: Place, count: int = 4) -> Iterator[Claim]:
+    """The number of sampled people, at thresholds that are a person's own 60 bits, and one more."""
+    for key in ("id", "code"):
+        known = {str(row[key]) for row in place.rows if row[key] is not None}
+        drawn = sorted(bits_of(unit, SALT) for unit in known)
+        for bits in [*drawn[2 : 2 + count // 2], *drawn[-count // 2 :]]:
+            for threshold in (bits - 1, bits, bits + 1):
+                column = Column(key, COLUMNS[key])
+                unit = People(column, ((column, False),))
+                law = Keyed(threshold, 2, secret=Secret(("main", "salts"), "next"))
+                claim = Claim(Relation(("main", "people")), unit, law, EVERYBODY)
+                found = place.claim(claim)
+                if found is not None:
+                    yield found
+
+
+def printable(found: Iterable[Claim], name: str) -> Iterator[tuple[Claim, str]]:
+    """The claims that an engine does not refuse, with their texts."""
+    for claim in found:
+        try:
+            yield claim, printed(claim, name)
+        except Refused:
+            continue
+
+
+def outcome(place: Place, claim: Claim, text: str) -> Any:
+    """The rows of a text, or that it fails."""
+    with place.opened() as warehouse:
+        try:
+            return place.run(warehouse, claim, text)
+        except Exception as error:
+            return type(error).__name__

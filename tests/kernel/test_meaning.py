@@ -1,0 +1,37 @@
+"""What a claim means is what its printed text does: on every engine, row for row, in order."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from running import NAMES
+from suite import edges, loaded, printable
+
+SEEDS = int(os.environ.get("KERNEL_SEEDS", "1"))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_text_does_what_its_claim_means(place_of, name, seed):
+    place = place_of(name)
+    drawn = list(printable(loaded(place, seed, 8 if name == "spark" else 60), name))
+    assert len(drawn) > 5
+    with place.opened() as warehouse:
+        for claim, text in drawn:
+            found, wanted = place.run(warehouse, claim, text), place.meant(claim)
+            assert found == wanted, f"{claim}\n{text}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_person_is_in_below_the_threshold_and_not_at_it(place_of, name):
+    place = place_of(name)
+    loaded(place, 0, 1)
+    counts = []
+    with place.opened() as warehouse:
+        for claim, text in printable(edges(place, 2 if name == "spark" else 6), name):
+            counts.append(place.run(warehouse, claim, text))
+            assert counts[-1] == place.meant(claim), text
+    for below, at, above in zip(*(counts[place::3] for place in range(3)), strict=True):
+        assert below == at
+        assert above[0][1] == at[0][1] + 1

@@ -1,0 +1,188 @@
+"""show: the first rows of what is a release, what its numbers mean, and nothing else."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_project import FILE, TABLE, SmallProject
+
+from policy_engine.attest.attestation import unverified
+from policy_engine.showing import Meaning
+
+RELEASE, CERTIFICATE = "out/people.parquet", "out/people.certificate.json"
+COUNTED = [
+    "n counts people of a sample, which each person of the source was in with probability 0.5",
+    "n / 0.5 estimates the group in the source: 2 is about 4, give or take 2 (1 SD)",
+    "a group that is missing had fewer than 2 people in the sample: it need not be empty",
+    "of groups near 2 those are shown that the sample favoured: they seem too large",
+]
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "warehouses: {db: {type: duckdb, database: db.duckdb}}\naccounts: {people: {}}\n"
+    (tmp_path / "policy-engine.yaml").write_text(text)
+    return SmallProject.at(tmp_path)
+
+
+def forged(text: str, **changes: object) -> str:
+    """A certificate whose facts are changed; nobody signed them."""
+    envelope = json.loads(text)
+    statement = json.loads(base64.b64decode(envelope["payload"]))
+    for name, value in changes.items():
+        (statement["subject"][0] if name == "name" else statement["predicate"])[name] = value
+    envelope["payload"] = base64.b64encode(json.dumps(statement).encode()).decode()
+    return json.dumps(envelope)
+
+
+@pytest.mark.parametrize("named", [RELEASE, CERTIFICATE])
+def test_a_file_is_shown_by_its_name_and_by_its_certificates(cli, small, named):
+    small.release()
+    counts = [row["n"] for row in pq.read_table(RELEASE).to_pylist()]
+    shown = cli("show", named)
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.splitlines() == [
+        "out/people.parquet: 2 rows",
+        "age   n",
+        f"<18   {counts[0]}",
+        f">=18  {counts[1]}",
+        "what they mean:",
+        *[f"  - {text}" for text in COUNTED],
+        f"nothing was checked: policy-engine verify {CERTIFICATE} --release {RELEASE} does",
+    ]
+    assert cli("show", named, "--format", "json").document == {
+        "release": RELEASE,
+        "certificate": CERTIFICATE,
+        "columns": ["age", "n"],
+        "rows": [["<18", counts[0]], [">=18", counts[1]]],
+        "size": 2,
+        "meaning": COUNTED,
+        "remarks": [],
+        "checked": False,
+    }
+
+
+def test_as_many_rows_are_shown_as_are_asked_for(cli, small):
+    small.release()
+    assert "\n… and 1 more\n" in cli("show", RELEASE, "--rows", "1").out
+    assert "age" not in cli("show", RELEASE, "--rows", "0").out
+    assert cli("show", RELEASE, "--rows", "-1").code == 2
+
+
+def test_a_table_is_shown_by_its_certificate(cli, small):
+    done = small.release(TABLE)
+    shown = cli("show", done.certificate)
+    assert (shown.code, shown.err) == (0, "")
+    lines = shown.out.splitlines()
+    assert lines[:2] == ["db.main.out: 2 rows", "age   n"]
+    assert lines[-1] == f"nothing was checked: policy-engine verify {done.certificate} does"
+    assert cli("show", done.certificate, "--format", "json").document["meaning"] == COUNTED
+
+
+def test_rows_that_are_not_the_certificates_are_shown_without_a_remark(cli, small):
+    done = small.release()
+    metadata = pq.read_table(done.release).schema.metadata
+    for odd in ({"age": [None]}, {"age": [None], "n": ["x"]}, {"n": [7], "age": [None]}):
+        pq.write_table(pa.table(odd).replace_schema_metadata(metadata), done.release)
+        assert cli("show", RELEASE, "--format", "json").document["remarks"] == []
+
+
+def test_another_table_than_the_certificates_is_not_shown(cli, small):
+    done = small.release(TABLE)
+    with duckdb.connect("db.duckdb") as connection:
+        connection.execute("CREATE TABLE patients AS SELECT 'Miriam' AS age, 4711 AS n")
+    text = done.certificate.read_text()
+    done.certificate.write_text(forged(text, name="db.main.patients"))
+    shown = cli("show", done.certificate)
+    assert shown.code == 1
+    assert "the table db.main.patients is not the one that" in shown.err
+    assert "Miriam" not in shown.out + shown.err
+    done.certificate.write_text(forged(text, name="db.main.gone"))
+    assert cli("show", done.certificate).code == 3
+
+
+def test_what_is_no_release_is_not_shown(cli, small):
+    pq.write_table(pa.table({"name": ["Miriam"]}), "raw.parquet")
+    shown = cli("show", "raw.parquet")
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err.startswith("error: raw.parquet is no release")
+    assert cli("show", "nothing.parquet").code == 3
+    assert cli("show", "nothing.json").code == 3
+    (small.folder / "odd.json").write_text("{}")
+    assert "odd.json is no certificate of a release: the envelope misses" in (
+        cli("show", "odd.json").err
+    )
+
+
+def test_a_certificate_names_no_file_elsewhere(cli, small):
+    certificate = small.release().certificate
+    certificate.write_text(forged(certificate.read_text(), name="../source.parquet"))
+    assert cli("show", certificate).code == 1
+
+
+def test_without_a_certificate_the_rows_are_shown_and_that_it_is_missing(cli, small):
+    certificate = small.release().certificate
+    text = certificate.read_text()
+    certificate.unlink()
+    shown = cli("show", RELEASE)
+    assert (shown.code, shown.err) == (0, "")
+    assert f"what its numbers mean is not known: there is no certificate {CERTIFICATE}" in shown.out
+    assert shown.out.endswith("nothing was checked, and without the certificate nothing can be\n")
+    certificate.write_text("{")
+    assert f"is not known: {CERTIFICATE} is no certificate" in cli("show", RELEASE).out
+    certificate.write_text(forged(text, mechanism="another"))
+    assert "a mechanism that this version does not know" in cli("show", RELEASE).out
+
+
+def test_what_the_numbers_of_other_releases_mean(small):
+    done = small.release(FILE)
+    facts = dict(unverified(done.certificate.read_text()).predicate)
+    told = list(Meaning.of({**facts, "form": "rows", "count": None}).told())
+    assert told[0].startswith("each row is one person of a sample, which")
+    assert told[1].startswith("the rows of a group / 0.5 estimates the group in the source")
+    told = list(Meaning.of({**facts, "rate": "0.05", "sampled_at": "0.1"}).told())
+    assert told[1].startswith("n / 0.5 estimates the group in the source")
+    assert told[2].endswith("n / 0.05 estimates the group in its population")
+    for change in ({"rate": "x"}, {"k": None}, {"count": 7}, {"form": "x"}, {"rate": "1"}):
+        assert Meaning.of({**facts, **change}) is None
+    assert Meaning.of({}) is None
+
+
+def shown_texts(cli, small, *texts):
+    """The lines of a release that was overwritten with these texts."""
+    done = small.release()
+    facts = pq.read_table(done.release).schema.metadata
+    rows = pa.table({"age": texts, "n": [7] * len(texts)})
+    pq.write_table(rows.replace_schema_metadata(facts), done.release)
+    return cli("show", RELEASE).out.splitlines()
+
+
+def test_texts_that_differ_look_different(cli, small):
+    lines = shown_texts(cli, small, "A", "A ", " A", "Ä b", "A\u0308 b", "  ", "\u00a0")
+    assert [line.rpartition("  ")[0].strip() for line in lines[2:9]] == [
+        "A", "A\\x20", "\\x20A", "Ä b", "A\\u0308 b", "\\x20\\x20", "\\xa0"
+    ]  # fmt: skip
+    assert lines[9] == "\\x20 is a blank at an end: source.csv has trim, which takes it away"
+
+
+def test_one_row_is_one(cli, small):
+    lines = shown_texts(cli, small, "A b")
+    assert lines[0] == "out/people.parquet: 1 row" and lines[3] == "what they mean:"
+
+
+def test_long_texts_are_cut_and_null_is_told(cli, small):
+    done = small.release()
+    found = pq.read_table(done.release)
+    rows = pa.table({"age": [None, "x" * 60], "n": [3, 4]}).replace_schema_metadata(
+        found.schema.metadata
+    )
+    pq.write_table(rows, done.release)
+    lines = cli("show", RELEASE).out.splitlines()
+    assert lines[2].split() == ["NULL", "3"]
+    assert lines[3] == f"{'x' * 39}…  4"

@@ -1,0 +1,143 @@
+"""Policy and catalog → Claim: what a filter, a CSV and a drawn row become, and what fits not."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.claims import claim_of
+from policy_engine.compile.compiler import compiled_plan, find_problems
+from policy_engine.dialects import dialect_named
+from policy_engine.engines import ENGINES
+from policy_engine.errors import PolicyError
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.printing import printed
+from policy_engine.kernel.sources import Drawn, Files, People
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.resolve import Policy
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+POLICY = """\
+version: 1
+name: people
+source: {source}
+filter: {filter}
+recode: {recode}
+sample: {{rate: 0.999999}}
+k: 2
+guarantee: {{epsilon: 99, delta: 0.9999999}}
+release: {{path: out.parquet}}
+"""
+KINDS = {"id": "BIGINT", "whole": "INTEGER", "money": "DECIMAL(9,2)", "real": "DOUBLE",
+         "zip": "VARCHAR", "truth": "BOOLEAN", "born": "DATE", "seen": "TIMESTAMP",
+         "list": "INTEGER[]"}  # fmt: skip
+TABLE = Table(tuple(Column(*each) for each in KINDS.items()), parts=("db", "main", "people"))
+KEYED = "{relation: people, unit: {key: id, keep: any}}"
+
+
+def policy_of(conditions: str, folder: Path, source: str = KEYED, recode: str = "") -> Policy:
+    text = POLICY.format(source=source, filter=conditions, recode=recode or "{born: keep}")
+    return load_policy_text(text, folder / "policy.yaml", folder)
+
+
+@pytest.mark.parametrize(
+    ("column", "written", "meant"),
+    [
+        ("whole", "{in: [1, 2]}", {"members": (1, 2)}),
+        ("money", "{in: ['1.50']}", {"members": (Decimal("1.5"),)}),
+        ("zip", "{in: [10115, DE]}", {"members": ("10115", "DE")}),
+        ("truth", "{in: ['true']}", {"members": (True,)}),
+        ("born", "{in: ['2000-01-31']}", {"members": (date(2000, 1, 31),)}),
+        ("whole", "{at_least: 17.5}", {"at_least": 18}),
+        ("whole", "{below: 17.5}", {"below": 18}),
+        ("whole", "{below: -0.5}", {"below": 0}),
+        (
+            "money",
+            "{at_least: 0.005, below: 7}",
+            {"at_least": Decimal("0.01"), "below": Decimal(7)},
+        ),
+        ("real", "{below: 0.1}", {"below": Decimal("0.1")}),
+        ("born", "{at_least: 2000-01-01}", {"at_least": date(2000, 1, 1)}),
+        ("seen", "{below: 2000-01-01}", {"below": datetime(2000, 1, 1)}),
+    ],
+)
+def test_a_condition_is_of_values_of_its_column_s_type(tmp_path, column, written, meant):
+    policy = policy_of(f"{{{column.upper()}: {written}}}", tmp_path)
+    assert find_problems(policy, TABLE, dialect_named("duckdb")) == ()
+    for engine in ENGINES:
+        [found] = claim_of(policy, TABLE, engine).filter
+        assert found == Filter(found.column, **meant)
+        assert found.column.name == column
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("{whole: {in: [x]}}", "whole: the key 'x' is no value of a column of integers"),
+        ("{real: {in: ['1.5']}}", "real: the key '1.5' is no value of a column of doubles"),
+        ("{zip: {below: 3}}", "zip: a column of texts has no such range"),
+        ("{born: {below: 3}}", "born: a column of dates has no such range"),
+        ("{whole: {below: 2000-01-01}}", "whole: a column of integers has no such range"),
+        ("{whole: {at_least: 17.2, below: 17.6}}", "whole: a column of integers has no"),
+        ("{list: {in: [x]}}", "list: no text compares its type, INTEGER[]"),
+    ],
+)
+def test_a_condition_that_no_value_of_the_column_can_meet(tmp_path, written, told):
+    with pytest.raises(PolicyError) as caught:
+        claim_of(policy_of(written, tmp_path), TABLE, "duckdb")
+    [problem] = caught.value.problems
+    column, _, law = told.partition(": ")
+    path, law = f"filter.{column}", f"column {column!r}: {law}"
+    assert (problem.path, problem.message[: len(law)]) == (path, law)
+    assert problem.remedy
+
+
+def test_an_unknown_column_is_told_with_its_neighbour(tmp_path):
+    policy = policy_of("{zipp: {in: [x]}}", tmp_path)
+    [problem] = find_problems(policy, TABLE, dialect_named("duckdb"))
+    assert (problem.path, problem.remedy) == ("filter.zipp", "did you mean 'zip'?")
+
+
+def test_the_path_that_compiles_refuses_a_filter(tmp_path):
+    """It printed the text of everybody."""
+    with pytest.raises(PolicyError, match="filter is not compiled to SQL"):
+        compiled_plan(policy_of("{zip: {in: [x]}}", tmp_path), TABLE, dialect_named("duckdb"))
+
+
+def test_an_order_by_a_type_that_no_text_compares_is_refused(tmp_path):
+    """It was a KeyError."""
+    source = "{relation: people, unit: {key: id, keep: {order_by: [list]}}}"
+    with pytest.raises(PolicyError, match="order_by: no text compares its type"):
+        claim_of(policy_of("{zip: {in: [x]}}", tmp_path, source), TABLE, "duckdb")
+
+
+def test_rows_that_differ_in_the_filter_alone_are_drawn_from(tmp_path):
+    claim = claim_of(policy_of("{zip: {in: [x]}}", tmp_path, recode='{a: {constant: "*"}}'),
+                     TABLE, "duckdb")  # fmt: skip
+    assert isinstance(claim.unit, People)
+    assert claim.unit.order == Drawn()
+
+
+def test_a_csv_file_is_read_by_options_and_filtered_as_it_is_declared(tmp_path):
+    lines = "".join(f"{n};{n % 40},5;{'NA' if n % 2 else 'x'}\n" for n in range(400))
+    (tmp_path / "p.csv").write_text("id;paid;note\n" + lines)
+    source = """{path: p.csv, unit: {row_key: id}, columns: {id: text, paid: double},
+      csv: {delimiter: ";", decimal: ",", nulls: [NA]}}"""
+    policy = policy_of("{paid: {at_least: 10.5, below: 20}, note: {in: [x]}}", tmp_path, source,
+                       "{paid: {bins: [15]}}")  # fmt: skip
+    with closing(DuckDBWarehouse()) as warehouse:
+        table = warehouse.table(policy.source, tmp_path)
+        claim = claim_of(policy, table, "duckdb")
+        options = (("decimal", ","), ("delimiter", ";"), ("nulls", ("NA",)))
+        assert claim.source == Files("p.csv", kind="csv", options=options)
+        assert isinstance(claim.unit, People)
+        assert claim.unit.key.read_as is None  # though it is declared
+        with warehouse.sampled(policy, table, bytes(16)):
+            rows = warehouse.rows(printed(claim, "duckdb")).to_pylist()
+    # Of the even numbers 10 to 18, 10.5, 12.5 and 14.5 are below 15; each is of ten rows.
+    assert rows == [{"paid": "<15", "n": 30}, {"paid": ">=15", "n": 20}]
