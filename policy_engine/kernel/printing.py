@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime
 from decimal import MAX_PREC, Context, Decimal
 from functools import lru_cache
 from hashlib import sha256
@@ -288,11 +287,7 @@ def _literal(value: object) -> Any:
             return value
         case int() | Decimal():
             return _number(value)
-        case datetime():
-            return Text(value.isoformat(" "))
-        case date():
-            return Text(value.isoformat())
-        case _:
+        case _:  # a day, or a time
             return Text(str(value))
 
 

@@ -166,7 +166,12 @@ def test_a_policy_compiles_where_it_prints(name, dialect):
     assert new is not None or old is None
     # A text whose catalog names no collation is told one, and compiled on all others alone.
     assert new is None or old is not None or dialect == "tsql"
-    assert old is not None or dialect in ("redshift", "tsql", "sqlite")
+    # Many engines have no function that repeats a row.
+    assert (
+        old is not None
+        or dialect in ("redshift", "tsql", "sqlite")
+        or policy.release.form == "rows"
+    )
 
 
 def everyone() -> pa.Table:

@@ -62,7 +62,9 @@ recodings = st.one_of(
 )
 places = st.tuples(st.sampled_from(["path", "relation"]), lines)
 kept = st.just("any") | lines.map(lambda column: {"order_by": [column]})
-units = st.just("row") | st.fixed_dictionaries({"key": lines, "keep": kept})
+units = st.just("row") | st.fixed_dictionaries({"key": lines, "keep": kept}).filter(
+    lambda unit: unit["keep"] == "any" or unit["key"] not in unit["keep"]["order_by"]
+)
 
 
 priors = st.one_of(

@@ -78,4 +78,6 @@ def running():
         gateway.shutdown()
         gateway.proc.stdin.close()
         gateway.proc.wait(timeout=600)
+        # PySpark keeps the first gateway of a process, and asks it for every later context.
+        type(server.context)._gateway = type(server.context)._jvm = None
         shutil.rmtree(folder, ignore_errors=True)

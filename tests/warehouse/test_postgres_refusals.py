@@ -69,7 +69,9 @@ def test_a_materialised_view_is_followed_to_its_table(visits, tmp_path, relation
     policy, project = policy_of(tmp_path, relation), default_project(tmp_path)
     with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
-        assert paying_account(policy, project, certificate, table) == "duckdb.hospital.visits"
+        assert (
+            paying_account(policy, project, table, certificate.dialect) == "duckdb.hospital.visits"
+        )
     assert rows_of(policy, visits.url)
 
 

@@ -27,7 +27,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins
-from policy_engine.kernel.sources import Column, Relation, Rows
+from policy_engine.kernel.sources import Column, Files, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.relations.assumptions import UNORDERED
 
@@ -547,18 +547,24 @@ def test_the_rate_of_the_population():
             population_rate(1, "drawn", Decimal(wrong))
 
 
-def of_a_claim():
+PEOPLE = Relation(("main", "people"))
+
+
+def of_a_claim(source=PEOPLE, name="people"):
     """The facts of a certificate of a claim."""
     age = Shown("age", Column("age", Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
-    claim = Claim(Relation(("main", "people")), Rows(), Native(Decimal("0.1"), 20), (age,))
+    claim = Claim(source, Rows(), Native(Decimal("0.1"), 20), (age,))
     numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
-    terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, "add_remove")
+    terms = Terms("r", "sha256:" + "5" * 64, name, *numbers, "add_remove")
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
     return certify(text, claim, "duckdb", terms).predicate()
 
 
-def test_a_certificate_of_a_claim_is_printed_again(keys):
-    found = verify_release(envelope(of_a_claim()), keys)
+@pytest.mark.parametrize(
+    ("source", "name"), [(PEOPLE, "people"), (Files("p.parquet"), "p.parquet")]
+)
+def test_a_certificate_of_a_claim_is_printed_again(keys, source, name):
+    found = verify_release(envelope(of_a_claim(source, name)), keys)
     assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
 
 

@@ -141,6 +141,15 @@ def test_a_claim_is_read_back_from_its_json(claim):
     assert claim_from(json.loads(json.dumps(to_json(claim)))) == claim
 
 
+def test_a_claim_that_is_written_otherwise_is_refused():
+    """Else two texts of a claim would have one digest, and one of them could carry more."""
+    written = json.loads(json.dumps(to_json(NATIVE)))
+    rate = written["law"]["rate"]["decimal"]
+    written["law"]["rate"] = {"decimal": f"0{rate}"}
+    with pytest.raises(ClaimError, match="no claim is written like this"):
+        claim_from(written)
+
+
 def paths(value, path=()):
     """Every place in a JSON document."""
     yield path

@@ -10,6 +10,7 @@ import pytest
 
 from policy_engine.accounting.rates import population_rate
 from policy_engine.errors import DomainError, NotCertifiable
+from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.recodings import Bins, Keep, Lookup
 from policy_engine.policy.resolve import Release, Source
@@ -51,6 +52,22 @@ def codes(expression, recoding, schema=KNOWN, *, name="x", join="", public=()):
     except NotCertifiable as refused:
         return [finding.code for finding in refused.findings]
     return []
+
+
+def test_a_policy_with_a_filter_is_certified_as_it_is_printed_alone():
+    sql = (
+        f"create table public.out as select age, count(*) as n from main.people where {DRAWN}"
+        " group by 1 having count(*) >= 10 order by age"
+    )
+    policy = replace(POLICY, recodings=(("age", Keep()),))
+    certify(policy, sql, "duckdb", schema=KNOWN)
+    with pytest.raises(NotCertifiable, match="SQL beside a policy with a filter"):
+        certify(
+            replace(policy, filter=(("sex", FilterSpec.model_validate({"in": ["F"]})),)),
+            sql,
+            "duckdb",
+            schema=KNOWN,
+        )
 
 
 @pytest.mark.parametrize(
