@@ -31,6 +31,7 @@ from policy_engine.expressions.values import Kind, Leaves
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, moment, number, ordinal
 
+NEVER = " fails on no row"
 MIXED = "values are compared and combined with values of their own type only"
 _WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL, INEXACT})
 _SIGNED = frozenset(kind for kind in INTEGERS if not kind.startswith("U"))
@@ -40,7 +41,7 @@ _LONG = re.compile(r"\d{19}")
 
 def doubt(node: exp.Expr, notes: Notes) -> None:
     """Note as an assumption that ``node`` does not fail."""
-    notes.assume(f"{shown(node)} fails on no row")
+    notes.assume(shown(node) + NEVER)
 
 
 def undecided(node: exp.Expr, notes: Notes) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from policy_engine.errors import NotCertifiable
+from policy_engine.expressions.conversions import NEVER
+from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.relations.shape import Relation, Stage
 from policy_engine.relations.sources import Sources
 from policy_engine.syntax.findings import Notes
@@ -38,6 +40,8 @@ def table_below(
     query = exp.select(*names).from_(source)
     notes = Notes(query.sql("duckdb"), strict=True)
     rows = Reader(Sources(schema, dialect), notes).read(query, {})
+    for doubt in sorted(notes.assumed):  # the claim of a view's rows states none of them
+        notes.judge(cannot_fail(f"in the view {'.'.join(view)}, {doubt.removesuffix(NEVER)}"))
     if rows is not None and not notes.findings and not _is_of_one_unit(rows, unit):
         found = f"in the view {'.'.join(view)}, rows that depend on others"
         notes.judge(counts_units.broken_by(found))
