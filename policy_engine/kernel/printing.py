@@ -90,6 +90,28 @@ def printed(claim: Claim, engine: str) -> str:
     return template.render(_values(claim))
 
 
+def recoded(shown: Shown, engine: str) -> str:
+    """How a released column is printed: a part of the text of every claim that has it.
+
+    Raises Refused as ``printed`` does.
+    """
+    recodes = _environment(engine).get_template("recodes.sql.j2")
+    return str(recodes.module.released(_shown(shown)))  # type: ignore[attr-defined]
+
+
+def ordered(column: Column, engine: str, *, down: bool = False) -> str:
+    """How rows are ordered by a column of the source: a part of a text as well."""
+    forms, read = _environment(engine).globals["e"], _read(column)
+    kind = "bytes" if column.type.collated else column.type.kind
+    return str(forms.ordered(forms.plain(read["name"], column.type, column.seen.kind), down, kind))
+
+
+def sorted_by(shown: Shown, engine: str) -> str:
+    """How what is shown is sorted by a released column."""
+    forms = _environment(engine).globals["e"]
+    return str(forms.ordered(Identifier(shown.name), False, shown.kind))
+
+
 def templates() -> Path:
     """The folder of the templates: beside the package, or in a checkout above it."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
