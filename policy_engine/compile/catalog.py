@@ -64,6 +64,13 @@ def kind_of(type_name: str) -> Kind:
     return _KINDS.get(name.split("(")[0].split(" COLLATE")[0].strip(), Kind.OTHER)
 
 
+HOMES = {
+    "duckdb": "main", "sqlite": "main", "postgres": "public", "redshift": "public",
+    "snowflake": "PUBLIC", "datafusion": "public", "tsql": "dbo", "spark": "default",
+    "databricks": "default", "clickhouse": "default", "trino": "default",
+}  # fmt: skip
+"""The schema that an engine reads a table from whose name says none."""
+
 _LONGEST_TYPE = 60
 
 
