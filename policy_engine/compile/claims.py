@@ -144,6 +144,10 @@ def type_of(column: Column, *, collates: bool) -> Type:
 
 def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
     if table.path is None:
+        if len(table.parts) < 2:
+            law = f"a table's name must say its schema here, found {table.name}"
+            problem = Problem(str(policy.file), 0, 0, "source.relation", law, "write both")
+            raise PolicyError((problem,))
         return sources.Relation(table.parts)
     if not table.parts:
         return sources.Files(table.files, table.is_folder)

@@ -101,14 +101,15 @@ def recoded(shown: Shown, engine: str) -> str:
 
 def ordered(column: Column, engine: str, *, down: bool = False) -> str:
     """How rows are ordered by a column of the source: a part of a text as well."""
-    forms, read = _environment(engine).globals["e"], _read(column)
+    forms: Any = _environment(engine).globals["e"]
+    read = _read(column)
     kind = "bytes" if column.type.collated else column.type.kind
     return str(forms.ordered(forms.plain(read["name"], column.type, column.seen.kind), down, kind))
 
 
 def sorted_by(shown: Shown, engine: str) -> str:
     """How what is shown is sorted by a released column."""
-    forms = _environment(engine).globals["e"]
+    forms: Any = _environment(engine).globals["e"]
     return str(forms.ordered(Identifier(shown.name), False, shown.kind))
 
 
