@@ -129,9 +129,9 @@ def test_what_certifies_by_reading_only_shrinks():
 
 
 # What a certificate of a release rests on: a claim, the templates and the exact curve. The bar is
-# 2,500: what is above it is how replace_one is priced (losses, pairs, crossing, bounds).
+# 2,500.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 2_890
+PRINTS_MOST = 2_120
 
 
 def test_what_certifies_by_printing_fits_its_bar():
