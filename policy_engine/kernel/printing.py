@@ -7,7 +7,6 @@ so no text of a policy can reach SQL without having been an identifier, a text o
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import MAX_PREC, Context
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -50,7 +49,7 @@ def printed(claim: Claim, engine: str) -> str:
     for lack in _asked(claim):
         if lack in asked.lacks:
             raise Refused(asked.title, asked.lacks[lack])
-    template = _environment(engine).get_template("mechanisms/sampled_suppression.sql.j2")
+    template = _environment(engine).get_template(f"mechanisms/{claim.law.template}.sql.j2")
     return template.render(_values(claim))
 
 
@@ -166,7 +165,7 @@ def _values(claim: Claim) -> dict[str, Any]:
         "key": _read(unit.key) if isinstance(unit, People) else None,
         "order": [(_read(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
-        **_law(claim.law),
+        **claim.law.nodes(),
     }
 
 
@@ -178,20 +177,6 @@ def _order(claim: Claim) -> list[tuple[Column, bool]]:
     named = {column.name for column in unit.ordering}
     rest = [(column, False) for column in claim.inputs if column.name not in named]
     return rest if isinstance(unit.order, Drawn) else [*unit.order, *rest]
-
-
-def _law(law: Keyed | Native) -> dict[str, Any]:
-    """The numbers of a law, and where its secret waits."""
-    found: dict[str, Any] = {"k": Number(law.k), "raw_first": law.raw_first, "percent": None}
-    found |= {"secret_relation": None, "secret_release": None}
-    if isinstance(law, Native):
-        return found | {"percent": Number(law.rate.scaleb(2, context=_EXACT))}
-    digits = f"{law.threshold:015x}"
-    if law.secret is not None:
-        found["secret_relation"] = [Identifier(part) for part in law.secret.relation]
-        found["secret_release"] = Text(law.secret.release)
-    drawn = Identifier(f"policy_engine_sample_{digits}")
-    return found | {"bound": Text(digits), "bound_bytes": Text(digits + "0"), "drawn": drawn}
 
 
 def _read(column: Column) -> dict[str, Any]:
@@ -211,6 +196,3 @@ def _shown(shown: Shown) -> dict[str, Any]:
         "kind": shown.kind,
         **shown.recode.nodes(shown.seen),
     }
-
-
-_EXACT = Context(prec=MAX_PREC)
