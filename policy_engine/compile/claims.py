@@ -144,7 +144,8 @@ def type_of(column: Column, *, collates: bool) -> Type:
 
 def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
     if table.path is None:
-        return sources.Relation(table.parts)
+        is_rowwise = policy.source.is_rowwise and table.view is not None
+        return sources.Relation(table.parts, is_rowwise)
     if not table.parts:
         return sources.Files(table.files, table.is_folder)
     if table.is_folder:

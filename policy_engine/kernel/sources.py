@@ -47,9 +47,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or view, by the parts of its name: two at least, so that no other can be meant."""
+    """A table or view, by the parts of its name: two at least, so that no other can be meant.
+
+    ``is_rowwise``: that each row of the view comes from the rows of one unit is somebody's word.
+    """
 
     parts: tuple[str, ...]
+    is_rowwise: bool = False
 
     def __post_init__(self) -> None:
         require(len(self.parts) >= 2 and all(self.parts), "a source's name has two parts at least")
