@@ -38,6 +38,8 @@ class Column:
     def __post_init__(self) -> None:
         require(is_name(self.name), NAME_LAW)
         require(self.read_as in (None, *READABLE), "a column is read as a plain type")
+        is_plain = self.type.kind != "other" or self.read_as is not None
+        require(is_plain, "a column of another type is read as a plain one")
 
     @property
     def seen(self) -> Type:

@@ -110,7 +110,7 @@ def _check_groups(law: Keyed | Native, claim: Claim) -> None:
 
 def groups_as_it_is(kind: str, collated: bool) -> bool:
     """Whether an engine groups raw values of a type by what they are, letter by letter."""
-    return kind != "double" and not collated
+    return kind not in ("double", "other") and not collated
 
 
 def _exact(threshold: int) -> Decimal:
