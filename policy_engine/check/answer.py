@@ -153,7 +153,7 @@ def _broken(claim: Claim, envelope: Envelope, known: _Known) -> tuple[Breach, ..
     """What no text may do, printed or not: read a view, or write over its source."""
     found = []
     if not isinstance(claim.source, Files):
-        if known.is_view(claim.source.parts):
+        if known.is_view(claim.source.parts) and not claim.source.is_rowwise:
             view = ".".join(claim.source.parts)
             found.append(reads_a_table.broken_by(f"the view {view}; name the table that it reads"))
         target, source = envelope.target, claim.source.parts
