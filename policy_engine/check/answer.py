@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from policy_engine.check.described import noun, source_of, words
 from policy_engine.check.guess import Guess, guessed
 from policy_engine.check.laws import is_printed
-from policy_engine.check.printed_text import Envelope, claims_of, types_alike, unwrapped
+from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
 from policy_engine.compile.catalog import Column, Kind, Table, at_home
 from policy_engine.compile.claims import type_of
 from policy_engine.compile.compiler import compiled
@@ -98,7 +98,7 @@ def printed_answer(
     return None if found.findings else found
 
 
-def _instead(envelope: Envelope, known: _Known) -> Answer:
+def _instead(envelope: Wrapped, known: _Known) -> Answer:
     """The text to run instead of a stranger's, if one can be guessed."""
     guess = guessed(envelope.query, known.engine, known)
     if guess.claim is None:
@@ -149,7 +149,7 @@ def _enveloped(query: str, target: tuple[str, ...], engine: str) -> str:
     return created(query, ".".join(ENGINES[engine].identifier(part) for part in target))
 
 
-def _broken(claim: Claim, envelope: Envelope, known: _Known) -> tuple[Breach, ...]:
+def _broken(claim: Claim, envelope: Wrapped, known: _Known) -> tuple[Breach, ...]:
     """What no text may do, printed or not: read a view, or write over its source."""
     found = []
     if not isinstance(claim.source, Files):
@@ -247,7 +247,7 @@ def _types(claim: Claim, query: str, engine: str) -> Iterator[str]:
 # Against a policy
 
 
-def _of_a_policy(envelope: Envelope, policy: Policy, known: _Known) -> Answer:
+def _of_a_policy(envelope: Wrapped, policy: Policy, known: _Known) -> Answer:
     """Whether a text is what is printed for the policy's claim, with its guarantee."""
     found = list(claims_of(envelope.query, known.engine, known))
     if not found:
@@ -266,7 +266,7 @@ def _of_a_policy(envelope: Envelope, policy: Policy, known: _Known) -> Answer:
 
 
 def _against(
-    envelope: Envelope,
+    envelope: Wrapped,
     policy: Policy,
     known: _Known,
     own: Claim | None,
@@ -337,7 +337,7 @@ def _catalog(kind: Type) -> str:
     return _NAMES[kind.kind] + (" COLLATE other" if kind.collated else "")
 
 
-def _other_target(envelope: Envelope, policy: Policy) -> tuple[Breach, ...]:
+def _other_target(envelope: Wrapped, policy: Policy) -> tuple[Breach, ...]:
     relation, target = policy.release.relation, envelope.target
     parts = tuple((relation or "").split("."))
     if not target or target[-len(parts) :] == parts:

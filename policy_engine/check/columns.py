@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import chain
 
+from policy_engine.check.pieces import recoded
 from policy_engine.check.words import (
     Words,
     level,
@@ -27,7 +28,6 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Shown
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.printing import recoded
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
 from policy_engine.kernel.recodes.truncate import UNITS
 from policy_engine.kernel.sources import READABLE, Column

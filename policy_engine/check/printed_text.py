@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import islice, product
 
 from policy_engine.check.columns import TypesOf, meant, types_of_engine
+from policy_engine.check.pieces import ordered, sorted_by
 from policy_engine.check.words import (
     Words,
     begins,
@@ -33,7 +34,6 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import KEPT, Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
-from policy_engine.kernel.printing import ordered, sorted_by
 from policy_engine.kernel.recodes import Constant, Map
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
 from policy_engine.kernel.types import Type
@@ -48,18 +48,18 @@ Types = Callable[[tuple[str, ...]], TypesOf]
 
 
 @dataclass(frozen=True)
-class Envelope:
+class Wrapped:
     """A text without the envelope that makes a table of it, and that table's name."""
 
     query: str
     target: tuple[str, ...] = ()
 
 
-def unwrapped(text: str, engine: str) -> Envelope:
+def unwrapped(text: str, engine: str) -> Wrapped:
     """The query that a text runs, in ``CREATE TABLE … AS`` or alone.
 
     >>> unwrapped('create table "main"."out" as select 1', "duckdb")
-    Envelope(query='select 1', target=('main', 'out'))
+    Wrapped(query='select 1', target=('main', 'out'))
     """
     for found in re.finditer(r"\bAS\b", text[:_LONGEST_OPENING], re.IGNORECASE):
         opening = words_of(text[: found.end()], engine)
@@ -68,8 +68,8 @@ def unwrapped(text: str, engine: str) -> Envelope:
         dotted = [word for word in named if word == "."]
         is_name = len(parts) > 0 and len(dotted) == len(parts) - 1 == len(named) - len(parts)
         if is_name and [word.upper() for word in opening[:2]] == ["CREATE", "TABLE"]:
-            return Envelope(text[found.end() :].lstrip(), parts)
-    return Envelope(text)
+            return Wrapped(text[found.end() :].lstrip(), parts)
+    return Wrapped(text)
 
 
 def claims_of(text: str, engine: str, types_of: Types) -> Iterator[Claim]:

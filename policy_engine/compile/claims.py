@@ -55,7 +55,7 @@ _KINDS = {
     Kind.OTHER: "other",
 }
 _EXACT = Context(prec=200)
-_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+_DECIMAL = re.compile(r"DECIMAL\((\d+)(?:,\s*(\d+))?\)")
 
 
 class _Misfit(Exception):
@@ -152,7 +152,7 @@ def type_of(column: Column, *, collates: bool) -> Type:
     kind = _KINDS[column.kind]
     if kind == "decimal":
         found = _DECIMAL.fullmatch(column.type.upper())
-        digits, scale = (int(found[1]), int(found[2])) if found else (18, 3)
+        digits, scale = (int(found[1]), int(found[2] or 0)) if found else (18, 3)
         return Type("decimal", digits, scale)
     return Type(kind, collated=column.is_collated or (collates and kind == "text"))  # type: ignore[arg-type]
 

@@ -6,6 +6,7 @@ runs: unknown columns, types a recoding does not take, names that clash.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from sqlglot import exp
@@ -20,6 +21,7 @@ from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel.certificate import headed
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.printing import printed
 from policy_engine.policy.csv_models import is_csv
@@ -88,9 +90,21 @@ def compiled(
         text = printed(claim, dialect.name)
     except Refused as error:
         message = f"{error.title} cannot do this: {error.reason}"
-        problem = Problem(str(policy.file), 0, 0, "recode", message, error.remedy)
+        problem = Problem(str(policy.file), 0, 0, _place_of(claim, dialect), message, error.remedy)
         raise PolicyError((problem,)) from None
     return claim, headed(policy.name, policy.digest, text)
+
+
+def _place_of(claim: Claim, dialect: Dialect) -> str:
+    """The recoding that an engine refuses by itself, as the policy's path; else all of them."""
+    for shown in claim.columns:
+        try:
+            printed(replace(claim, columns=(shown,), filter=()), dialect.name)
+        except Refused:
+            return path_text(("recode", shown.name))
+        except ClaimError:
+            continue
+    return "recode"
 
 
 def check_fits(policy: Policy, table: Table, dialect: Dialect) -> None:

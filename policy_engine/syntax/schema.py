@@ -110,10 +110,8 @@ def _from_json(text: str, reading: Reading | None) -> Schema:
     if not all(isinstance(body, str) for body in texts) or not all(map(_is_columns, columns)):
         raise UsageError(f"the schema must be {_SHAPE}, found another JSON document")
     if reading is not None:
-        tables = {
-            name: {column: _told(kind, reading) for column, kind in types.items()}
-            for name, types in tables.items()
-        }
+        for name, types in tables.items():
+            tables[name] = {column: _told(kind, reading) for column, kind in types.items()}
     return Schema(tables, views, known=True, public=public)
 
 
@@ -179,32 +177,16 @@ def _type(column: exp.ColumnDef, labels: Mapping[str, str], dialect: str) -> str
         c.kind.this for c in column.constraints if isinstance(c.kind, exp.CollateColumnConstraint)
     ]
     kind = f"{kind} COLLATE {collations[0].sql()}" if collations else kind
-    reading = READINGS.get(dialect)
-    if reading is None:
-        return kind
-    native = column.kind.sql(reading.dialect) if column.kind is not None else ""
     is_padded = column.kind is not None and column.kind.this in _PADDED
-    other = is_padded and reading.type_of(native).startswith("OTHER")
-    return f"OTHER {native}" if other else _told(kind, reading)
-
-
-def _told(kind: str, reading: Reading) -> str:
-    """A type as an engine has it: its decimals by their digits, its texts by their collation."""
-    told = reading.told(kind)
-    named = _DECIMAL.fullmatch(told)
-    if named is None:
-        return told
-    digits, _, scale = (named[1] or _DIGITS.get(reading.name, "99")).partition(",")
-    # Of a number of any length nobody knows how it looks, and whether a cast of it can fail.
-    return f"DECIMAL({digits}, {int(scale or 0)})" if int(digits) <= 38 else f"OTHER {told}"
+    return _told(kind, READINGS[dialect], is_padded) if dialect in READINGS else kind
 
 
 _PADDED = {exp.DataType.Type.CHAR, exp.DataType.Type.NCHAR, exp.DataType.Type.BPCHAR}
-_DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)(?:\(([0-9]+(?:, ?[0-9]+)?)\))?", re.IGNORECASE)
-_DIGITS = {
-    **dict.fromkeys(("mariadb", "mysql", "spark", "databricks"), "10"),
-    **dict.fromkeys(("tsql", "redshift"), "18"),
-    "trino": "38",
-    "bigquery": "38,9",
-}
-"""The digits of a decimal that is declared with none."""
+
+
+def _told(kind: str, reading: Reading, is_padded: bool = False) -> str:
+    """A type as an engine has it; one that has equal values that look different has no meaning."""
+    told = reading.told(kind)
+    padded = is_padded and reading.types.get("char") is None
+    # A decimal of any length, which PostgreSQL alone has, looks as each value was written.
+    return f"OTHER {kind}" if padded or (reading.name, told) == ("postgres", "DECIMAL") else told
