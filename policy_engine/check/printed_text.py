@@ -235,13 +235,13 @@ class _Print:
                 yield from (People(key, order) for order in self._orders(known, key))
 
     def _keys(self, name: str, known: Mapping[str, Column]) -> Iterator[Column]:
-        if name in known:
-            yield known[name]
-        types = self._types(name)
-        for kind in types:
+        """The columns that a key can be: one that is text has no collation."""
+        types = [known[name].type] if name in known else []
+        for kind in dict.fromkeys((*types, *self._types(name))):
             with suppress(ClaimError):
-                # A key that is text is one without a collation.
-                yield Column(name, replace(kind, collated=False))
+                key = Column(name, replace(kind, collated=False))
+                if People(key, None):
+                    yield key
 
     def _orders(
         self, known: Mapping[str, Column], key: Column
