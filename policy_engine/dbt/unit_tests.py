@@ -118,7 +118,7 @@ def _case(model: ReleaseModel, person: int, people: int, chosen: Mapping[str, Ex
     """The people of a choice of examples, by the policy's name for each column."""
     read = read_columns(model.policy, model.table)
     released = tuple(
-        recoding.value if isinstance(recoding, Constant) else chosen[name].released
+        recoding.label if isinstance(recoding, Constant) else chosen[name].released
         for name, recoding in model.policy.recodings
     )
     values: dict[str, str | None] = {read[n].source.name: e.raw for n, e in chosen.items()}

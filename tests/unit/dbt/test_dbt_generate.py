@@ -39,7 +39,7 @@ from policy_engine.verify.certificate import certify
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "property")]
 
-from test_compile_roundtrip import COLUMNS, yaml  # noqa: E402
+from test_policy_prints import COLUMNS, yaml  # noqa: E402
 
 NODE = SourceNode("model", "stg_people", "ref('stg_people')", "model.shop.stg_people")
 SETTINGS = Dbt(release_targets=("prod", "prod eu"))
