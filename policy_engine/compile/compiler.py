@@ -13,8 +13,9 @@ from sqlglot import exp
 from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.plan import Plan
+from policy_engine.compile.reading import read_columns
 from policy_engine.compile.recodes import readable, type_problem
-from policy_engine.compile.stages import STAGES, Draft, read_columns
+from policy_engine.compile.stages import STAGES, Draft
 from policy_engine.dialects.base import Dialect, threshold
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem

@@ -12,9 +12,8 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from policy_engine.compile.catalog import TIMES, Column, Kind, Table
-from policy_engine.compile.recodes import KEPT_AS_TEXT
-from policy_engine.compile.stages import read_columns
+from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Column, Kind, Table
+from policy_engine.compile.reading import read_columns
 from policy_engine.dbt.asking import shown_columns
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.runner import Dbt

@@ -15,7 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from policy_engine.compile.catalog import Column, Kind, fresh
-from policy_engine.compile.stages import read_columns
+from policy_engine.compile.reading import read_columns
 from policy_engine.dbt.examples import Example, behind, examples, ordinary
 from policy_engine.dbt.jinja import escaped, spaced
 from policy_engine.dbt.release_model import ReleaseModel

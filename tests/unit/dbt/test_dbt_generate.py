@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from policy_engine.compile.catalog import Column
-from policy_engine.compile.stages import ReadColumn
+from policy_engine.compile.reading import ReadColumn
 from policy_engine.dbt.examples import examples
 from policy_engine.dbt.jinja import escaped, opens, spaced
 from policy_engine.dbt.properties import generated_file, unit_tests_of, version_entry
