@@ -21,6 +21,7 @@ from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel.certificate import headed
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.printing import printed
 from policy_engine.policy.csv_models import is_csv
@@ -84,9 +85,11 @@ def compiled(
         PolicyError: the policy does not fit the table, or the engine has no way to write it.
     """
     check_fits(policy, table, dialect)
-    claim = claim_of(policy, table, dialect.name, secret)
     try:
+        claim = claim_of(policy, table, dialect.name, secret)
         text = printed(claim, dialect.name)
+    except ClaimError as error:
+        raise PolicyError((Problem(str(policy.file), 0, 0, "recode", str(error)),)) from None
     except Refused as error:
         message = f"{error.title} cannot do this: {error.reason}"
         problem = Problem(str(policy.file), 0, 0, "recode", message, error.remedy)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
+
+_SECRETS = re.compile(
+    r"\(\s*select\s+[\"`\[]?salt[\"`\]]?\s+from\s+(.+?)\s+where\b", re.IGNORECASE | re.DOTALL
+)
 
 
 def plain(text: str) -> str:
@@ -23,3 +28,13 @@ def text_md5(text: str) -> str:
     True
     """
     return hashlib.md5(plain(text).encode(), usedforsecurity=False).hexdigest()
+
+
+def secrets_read(text: str) -> str:
+    """The secrets relation that a text reads, as it writes it; empty where it reads none.
+
+    >>> secrets_read("… < (SELECT salt FROM main.salts WHERE release_id = 'towns_v1')")
+    'main.salts'
+    """
+    found = _SECRETS.search(text)
+    return found[1] if found is not None else ""

@@ -30,7 +30,6 @@ from policy_engine.errors import NotReleasable, PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.project import load_project
-from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 TABLE = '"prod"."main"."towns_v1"'
@@ -62,7 +61,10 @@ class Room:
     def release(self) -> DbtRelease:
         policy = load_policy(self.world.folder / "models/towns.privacy.yml")
         model = _node("towns", "towns_v1", "incremental", version=1)
-        return DbtRelease(policy, model, _node("stg_people", "stg_people", "table"), "prod")
+        types = {"person_id": "bigint", "age": "int", "town": "text", "visited": "date"}
+        columns = {name: {"name": name, "data_type": kind} for name, kind in types.items()}
+        source = _node("stg_people", "stg_people", "table", columns=columns)
+        return DbtRelease(policy, model, source, "prod")
 
     @property
     def text(self) -> str:
@@ -71,16 +73,15 @@ class Room:
             [release] = self.world.sync().releases
         except PolicyError:
             return ""
-        source = release.proved.replace('"policy_engine_source"', '"prod"."main"."stg_people"')
+        stand_in = '"policy_engine_source"."policy_engine_source"'
+        source = release.printed.replace(stand_in, '"prod"."main"."stg_people"')
         return source.replace('"policy_engine_secrets"', SALTS)
 
     def at_desk(self, do, *arguments, release: DbtRelease | None = None, **options):
         project = load_project(self.world.folder / "policy-engine.yaml")
         named = Named("prod", "duckdb", database=self.database)
-        types = {"person_id": "BIGINT", "age": "INTEGER", "town": "VARCHAR", "visited": "DATE"}
-        schema = Schema({"prod.main.stg_people": types})
         with closing(DuckDBWarehouse("prod", self.database, writable=True)) as warehouse:
-            desk = Desk(project, named, warehouse, "policy_engine_salts", lambda _: schema)
+            desk = Desk(project, named, warehouse, "policy_engine_salts")
             return do(desk, ((release or self.release, *arguments),), **options)
 
     def reserve(self, release: DbtRelease | None = None, **options: bool) -> Reserved:
