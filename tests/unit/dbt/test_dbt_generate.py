@@ -46,7 +46,7 @@ description: {words}
 source:
   relation: ref('stg_people')
   unit: {unit}{read_as}
-recode: {{{recode}}}
+recode: {{{recode}}}{conditions}
 sample: {{rate: 0.1}}
 k: {k}
 guarantee: {{epsilon: 1, delta: 0.5}}
@@ -65,9 +65,13 @@ def model(
     read_as: str = "",
     dialect: str = "duckdb",
     words: str = "Words",
+    conditions: str = "",
 ) -> ReleaseModel:
     """The model of a policy over columns of these types."""
-    text = POLICY.format(recode=recode, k=k, form=form, unit=unit, read_as=read_as, words=words)
+    text = POLICY.format(
+        recode=recode, k=k, form=form, unit=unit, read_as=read_as, words=words,
+        conditions=conditions,
+    )  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({**types, "the key": "int64" if dialect == "bigquery" else "bigint"})
     return release_model(policy, NODE, columns, dialect_named(dialect), SETTINGS)
@@ -139,7 +143,7 @@ def test_every_dialect_with_a_keyed_sample_has_a_model(name):
     kind = {"bigquery": "string", "clickhouse": "String", "datafusion": "utf8"}.get(name, "text")
     number = {"clickhouse": "Int64", "datafusion": "Int64"}.get(name, "bigint")
     text = POLICY.format(recode="age: {bins: [30]}", k=3, form="counts", unit="{row_key: the key}",
-                         read_as="", words="x")  # fmt: skip
+                         read_as="", words="x", conditions="")  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({"age": number, "the key": number, "town": kind})
     found = release_model(policy, NODE, columns, dialect_named(name), SETTINGS)
@@ -298,6 +302,24 @@ def test_a_recode_that_is_not_the_policys_fails_its_test(old, new):
     assert old in release.text
     with pytest.raises(AssertionError):
         run_unit_tests(replace(release, text=release.text.replace(old, new)))
+
+
+def test_a_filter_decides_who_is_released_and_has_no_unit_test():
+    release = model(
+        "town: keep", {"town": "text", "age": "int", "zip": "text"},
+        unit="{key: the key, keep: {order_by: [zip]}}",
+        conditions="\nfilter: {age: {at_least: 18, below: 65}, town: {in: [A, B]}}",
+    )  # fmt: skip
+    assert unit_tests(release) == []
+    assert "age at least 18, below 65 and town in A, B in that row" in release_words(release)
+    with duckdb.connect() as connection:
+        connection.execute(
+            'create table people as select i as "the key", i % 2 * 40 as age,'
+            " chr(65 + (i // 2 % 3)::int) as town, 'z' as zip from range(60) as r(i)"
+        )
+        sql = rendered(release.text, is_test=True).replace("<stg_people>", "people")
+        assert connection.execute(sql).fetchall() == [("A", 10), ("B", 10)]
+    assert release.text.count("in_sample") == 1
 
 
 def test_no_test_where_each_person_is_a_group():
