@@ -223,7 +223,7 @@ def _list(targets: tuple[str, ...]) -> str:
 
 def _stand_ins(policy: Policy) -> tuple[str, str]:
     """Names for the two relations that stand nowhere else in the text: no column has such a one."""
-    said = repr(policy.recodings)
+    said = repr((policy.recodings, policy.filter, policy.source))
     number = 1
     while True:
         tail = "" if number == 1 else f"_{number}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 
+_PART = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[^\s.\"`\[\]()',;]+)"
 _SECRETS = re.compile(
-    r"\(\s*select\s+[\"`\[]?salt[\"`\]]?\s+from\s+(.+?)\s+where\b", re.IGNORECASE | re.DOTALL
+    rf"select\s+[\"`\[]?salt[\"`\]]?\s+from\s+({_PART}(?:\.{_PART})*)", re.IGNORECASE
 )
 
 

@@ -6,6 +6,8 @@ tests/dbt plays the same with every dbt.
 
 from __future__ import annotations
 
+import base64
+import json
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +28,7 @@ from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.status import left_behind, standing
 from policy_engine.dbt.texts import text_md5
-from policy_engine.errors import NotReleasable, PolicyError, WarehouseError
+from policy_engine.errors import NotCertifiable, NotReleasable, PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.project import load_project
@@ -148,7 +150,10 @@ def test_what_is_drawn_once_is_signed_for(built):
     assert built.state() == "built"
     found = built.attest()
     assert (found.outcome, found.rows > 2) == ("attested", True)
-    assert found.release.certificate.is_file()
+    payload = json.loads(found.release.certificate.read_text())["payload"]
+    stated = json.loads(base64.b64decode(payload))["predicate"]
+    assert stated["claim"]["source"]["parts"] == ["prod", "main", "stg_people"]
+    assert stated["query"].strip() == built.text.strip()
     assert built.state() == "certified"
     assert built.reserve().outcome == built.attest().outcome == "stands"
     assert built.entries() == ["committed"]
@@ -172,6 +177,49 @@ def test_what_is_no_table_of_the_released_columns_is_not_signed_for(built, chang
     after = found.release.certificate
     assert (after.read_text() if after.exists() else None) == before
     assert built.state() in {"changed", "refused"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (">= 20", ">= 19", r"G21 towns_v1 is not what is printed for .*: token \d+ must be"),
+        ("-- policy", "-- mine\n-- policy", "it has other comments or blanks"),
+        (SALTS, "(VALUES ('x'))", "it reads no secrets relation"),
+    ],
+)
+def test_a_text_that_is_not_printed_is_refused_before_anything_is_charged(room, old, new, said):
+    text = room.text
+    assert old in text
+    with pytest.raises(NotCertifiable, match=said):
+        room.at_desk(reserve, text.replace(old, new))
+    assert room.entries() == []
+
+
+def test_a_secret_that_waits_elsewhere_is_not_put_there(room):
+    with pytest.raises(WarehouseError, match="reads no secrets relation policy_engine_salts"):
+        room.at_desk(reserve, room.text.replace(SALTS, '"prod"."main"."mine"'))
+    assert room.entries() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ("ALTER TABLE stg_people ALTER age TYPE DOUBLE", NotCertifiable),
+        ("ALTER TABLE stg_people ALTER age TYPE BOOLEAN", PolicyError),
+        ("ALTER TABLE stg_people DROP town", PolicyError),
+    ],
+)
+def test_a_source_of_other_types_than_the_model_was_printed_for(room, change, error):
+    room.sql(change)
+    with pytest.raises(error):
+        room.reserve()
+    assert room.entries() == []
+
+
+def test_a_source_that_changed_its_columns_after_the_draw_is_not_signed_for(built):
+    built.sql("ALTER TABLE stg_people DROP town")
+    found = built.attest()
+    assert (found.outcome, "has no column 'town'" in found.why) == ("refused", True)
 
 
 def test_a_view_in_the_place_of_a_release_is_refused_before_anything_is_charged(room):
