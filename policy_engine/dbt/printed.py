@@ -81,4 +81,4 @@ def _in_quotes(text: str, written: str, parts: tuple[str, ...], engine: str) -> 
     """A text with a relation named as the kernel names it: dbt has quotes of its own, or none."""
     name = ".".join(map(ENGINES[engine].identifier, parts))
     read = re.compile(rf"(?<=FROM ){re.escape(written)}(?=\s)")
-    return text if written == name else read.sub(lambda found: name, text, count=1)
+    return text if written == name else read.sub(lambda found: name, text)

@@ -195,6 +195,22 @@ def test_a_text_that_is_not_printed_is_refused_before_anything_is_charged(room, 
     assert room.entries() == []
 
 
+def test_a_view_is_a_source_where_its_rows_are_those_of_one_table(room):
+    room.sql("ALTER TABLE stg_people RENAME TO people")
+    room.sql("CREATE VIEW stg_people AS SELECT * FROM people")
+    assert room.reserve().outcome == "reserved"
+    room.build()
+    assert room.attest().outcome == "attested"
+
+
+def test_a_view_of_other_rows_is_refused_before_anything_is_charged(room):
+    room.sql("ALTER TABLE stg_people RENAME TO people")
+    room.sql("CREATE VIEW stg_people AS SELECT p.* FROM people p JOIN people q USING (town)")
+    with pytest.raises(NotCertifiable):
+        room.reserve()
+    assert room.entries() == []
+
+
 def test_a_secret_that_waits_elsewhere_is_not_put_there(room):
     with pytest.raises(WarehouseError, match="reads no secrets relation policy_engine_salts"):
         room.at_desk(reserve, room.text.replace(SALTS, '"prod"."main"."mine"'))
