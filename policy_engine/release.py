@@ -61,7 +61,14 @@ from policy_engine.errors import (
     PolicyError,
     UsageError,
 )
-from policy_engine.kernel.certificate import ROWS, Certificate, Unmet, certified_rate, certify
+from policy_engine.kernel.certificate import (
+    ROWS,
+    Certificate,
+    Terms,
+    Unmet,
+    certified_rate,
+    certify,
+)
 from policy_engine.kernel.claim import Claim
 from policy_engine.ledger.account import (
     Account,
@@ -271,8 +278,17 @@ def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Cer
     table_read(policy, table, dialect.name)
     claim, query = _compiled(policy, table, dialect)
     terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
+    return certified(query, claim, dialect.name, terms), table
+
+
+def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
+    """The certificate of a print.
+
+    Raises:
+        NotCertifiable: its guarantee is not met.
+    """
     try:
-        return certify(query, claim, dialect.name, terms), table
+        return certify(query, claim, engine, terms)
     except Unmet as error:
         unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
         raise NotCertifiable(findings_of(unmet)) from None

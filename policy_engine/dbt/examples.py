@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from policy_engine.audit.values import extremes, labels
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
-from policy_engine.compile.stages import ReadColumn
+from policy_engine.compile.reading import ReadColumn
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
