@@ -48,9 +48,9 @@ from policy_engine.books import (
     trusted_keys,
 )
 from policy_engine.certificates import certificates_in, forgotten, forgotten_text
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Column, Table
-from policy_engine.compile.compiler import compiled, compiled_plan
-from policy_engine.compile.rendering import created, name_of, render
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Column, Table, at_home
+from policy_engine.compile.compiler import compiled
+from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Dialect, dialect_named
 from policy_engine.errors import (
     BudgetExceeded,
@@ -494,7 +494,7 @@ def _request(
     return request_of(policy, certificate, ends_of(policy, project, warehouse), source)
 
 
-def _described(policy: Policy, schema: Schema) -> Table:
+def _described(policy: Policy, schema: Schema, dialect: Dialect) -> Table:
     """The source as a schema describes it."""
     relation = policy.source.relation
     columns = schema.columns(relation) if relation is not None else None
@@ -502,7 +502,7 @@ def _described(policy: Policy, schema: Schema) -> Table:
         found = f"{relation}, which it does not have once" if relation else "a file"
         raise UsageError(f"the schema must describe source.relation, found {found}")
     described = tuple(Column(name, kind) for name, kind in columns.items())
-    return Table(described, parts=tuple(relation.split(".")))
+    return Table(described, parts=at_home(relation, dialect.name, schema.tables))
 
 
 def compile_policy(
@@ -527,29 +527,17 @@ def compile_policy(
         policy = replace_field(policy, method=cast(Method, method))
     wanted = dialect_named(dialect or dialect_of(policy))
     if schema is not None:
-        table, relation = _described(policy, schema), policy.release.relation
+        table, relation = _described(policy, schema, wanted), policy.release.relation
         target = tuple(relation.split(".")) if relation else ()
-        return _enveloped(_to_be_read(policy, table, wanted), target, wanted)
+        return _enveloped(_compiled(policy, table, wanted)[1], target, wanted)
     with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
         table, target = _ends(policy, warehouse)
-        is_own = wanted.name == warehouse.dialect.name
-        text = _compiled(policy, table, wanted)[1] if is_own else _to_be_read(policy, table, wanted)
-        return _enveloped(text, target, wanted)
+        return _enveloped(_compiled(policy, table, wanted)[1], target, wanted)
 
 
 def _enveloped(query: str, target: tuple[str, ...], dialect: Dialect) -> str:
     """The query in its envelope, as somebody would run it by hand."""
     return created(query, name_of(target, dialect)) if target else query
-
-
-def _to_be_read(policy: Policy, table: Table, dialect: Dialect) -> str:
-    """A text for an engine that is not at hand, in the forms that ``check`` reads there."""
-    if policy.filter:
-        return _compiled(policy, table, dialect)[1]  # the kernel alone prints a filter
-    try:
-        return render(compiled_plan(policy, table, dialect))
-    except PolicyError as error:
-        raise PolicyError(located(error.problems, policy.file)) from None
 
 
 def _unwatched(ask: Callable[[], float | None]) -> AbstractContextManager[None]:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown
+from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown, sql_lines
 from policy_engine.errors import Finding, NotCertifiable, NothingChecked, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
     from policy_engine.attest.results import Verified
+    from policy_engine.check.answer import Answer
     from policy_engine.cli.reading import Trusted
     from policy_engine.policy.resolve import Policy
     from policy_engine.relations.shape import ColumnShape, ReleaseShape
@@ -40,17 +42,19 @@ def check(
 ) -> None:
     """Prove SQL that someone else wrote to be a certified release, or list why it is not.
 
+    On engines other than DuckDB a text is certified if it is, but for blanks and comments, what
+    'policy-engine compile' prints; else the text to run instead is printed, if one was understood.
     Each released column is shown as a map of values. With --policy it must also be the release
     that the policy asks for, with its guarantee; lookups that the policy declares public may be
     joined. Views are followed if --schema shows them.
 
     Example: policy-engine check release.sql --dialect duckdb
     """
+    from policy_engine.check.answer import answer, printed_answer
     from policy_engine.cli.reading import read_file
     from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
     from policy_engine.syntax.schema import Schema, parse_schema
-    from policy_engine.verify.proof import prove
 
     wanted = load_policy(policy) if policy is not None else None
     text = read_file(file)
@@ -58,23 +62,78 @@ def check(
     known = parse_schema(read_file(schema), dialect) if schema is not None else Schema()
     if wanted is not None:
         known = replace(known, public={**known.public, **dict(wanted.public)})
-    proof = prove(text, dialect, known)
+    name = "stdin" if str(file) == "-" else str(file)
+    is_read = dialect == "duckdb"
+    found = (printed_answer if is_read else answer)(text, dialect, known, wanted)
+    document, lines = (
+        _read(name, text, known, wanted) if found is None else _answered(name, found, dialect)
+    )
+    (emit if document["findings"] else confirm)(document, lines, format)
+    if document["findings"]:
+        raise typer.Exit(1)
+
+
+def _answered(name: str, found: Answer, dialect: str) -> tuple[dict[str, Any], list[str]]:
+    """An answer as a document and as lines."""
+    from policy_engine.check.described import document, lines
+
+    claim = found.claim
+    shape = None if claim is None else document(claim, dialect, found.target)
+    is_certified = not found.findings
+    told: dict[str, Any] = {
+        "certified": is_certified,
+        "assumptions": list(found.assumptions),
+        "shape": shape if is_certified else None,
+        "findings": [vars(finding) for finding in found.findings],
+        "canonical": found.canonical or None,
+        "understood": None if is_certified else shape,
+        "missed": list(found.missed),
+    }
+    broken = [_finding(name, finding) for finding in found.findings]
+    missed = [f"  - {text}" for text in found.missed]
+    if claim is None or not (is_certified or found.canonical):
+        return told, [*broken, *(["not understood:", *missed] if missed else [])]
+    listed = list(lines(claim, dialect))
+    if is_certified:
+        method, k = told["shape"]["method"], claim.law.k
+        worth = _worth(Fraction(claim.law.rate), method, k)
+        return told, _certified(listed, found.assumptions, worth)
+    account = ["understood:", *listed, *(["not understood:", *missed] if missed else [])]
+    text = sql_lines(found.canonical, dialect)
+    return told, ["not as written: run this instead", "", *text, "", *broken, *account]
+
+
+def _read(
+    name: str, text: str, known: Schema, wanted: Policy | None
+) -> tuple[dict[str, Any], list[str]]:
+    """What the proof of a DuckDB text of any form says."""
+    from policy_engine.check.laws import READER
+    from policy_engine.verify.proof import prove
+
+    proof = prove(text, "duckdb", known)
     findings = proof.findings
     if wanted is not None and proof.shape is not None:
-        findings = _differences(wanted, text, dialect, known)
+        findings = _differences(wanted, text, "duckdb", known)
+    shape = None if findings else proof.shape
     document: dict[str, Any] = {
-        "certified": proof.shape is not None and not findings,
-        "assumptions": list(proof.assumptions),
-        "shape": None if proof.shape is None or findings else _shape(proof.shape),
+        "certified": shape is not None,
+        "assumptions": [READER, *proof.assumptions] if shape is not None else [],
+        "shape": None if shape is None else _shape(shape),
         "findings": [vars(finding) for finding in findings],
+        "canonical": None,
     }
-    name = "stdin" if str(file) == "-" else str(file)
-    lines = [_finding(name, finding) for finding in findings]
-    if proof.shape is not None and not findings:
-        lines = _proved(document, proof.shape)
-    (emit if findings else confirm)(document, lines, format)
-    if findings:
-        raise typer.Exit(1)
+    if shape is None:
+        return document, [_finding(name, finding) for finding in findings]
+    listed = [
+        f"  source   {shape.source}",
+        f"  unit     {shape.unit}",
+        f"  rate     {float(shape.rate):.12g} ({shape.method})",
+        f"  k        {shape.k}",
+        f"  columns  {', '.join(column.name for column in shape.columns)}",
+        *[f"    {column.name}: {_mapped(column)}" for column in shape.columns],
+    ]
+    worth = _worth(shape.rate, shape.method, shape.k)
+    return document, _certified(listed, tuple(document["assumptions"]), worth)
 
 
 def _differences(
@@ -135,26 +194,20 @@ def _mapped(column: ColumnShape) -> str:
     return "; ".join([*shown, *([f"and {more} more"] if more else [])])
 
 
-def _proved(document: dict[str, Any], proved: ReleaseShape) -> list[str]:
+def _certified(listed: list[str], assumed: tuple[str, ...], worth: str) -> list[str]:
+    """A certified text in lines."""
+    assuming = ["assuming:" if assumed else "assuming nothing", *(f"  - {a}" for a in assumed)]
+    return ["certified: sampled k-anonymisation", *listed, *assuming, worth]
+
+
+def _worth(rate: Fraction, method: str, k: int) -> str:
     from policy_engine.accounting.domain import decimal, upward
     from policy_engine.accounting.rates import population_rate
 
-    shape = document["shape"]
-    bound = population_rate(proved.rate, proved.method, Decimal(1))
-    rate = upward(decimal("rate", "a number", bound), exact=True)
-    lines = [
-        "certified: sampled k-anonymisation",
-        f"  source   {shape['source']}",
-        f"  unit     {shape['unit']}",
-        f"  rate     {shape['rate']:.12g} ({shape['method']})",
-        f"  k        {shape['k']}",
-        f"  columns  {', '.join(shape['columns'])}",
-        *[f"    {column.name}: {_mapped(column)}" for column in proved.columns],
-        "assuming:" if document["assumptions"] else "assuming nothing",
-    ]
-    lines += [f"  - {text}" for text in document["assumptions"]]
-    example = f"policy-engine certify --k {shape['k']} --rate {shown(rate)} --epsilon 1"
-    return [*lines, f"what it is worth: {example}"]
+    bound = upward(
+        decimal("rate", "a number", population_rate(rate, method, Decimal(1))), exact=True
+    )
+    return f"what it is worth: policy-engine certify --k {k} --rate {shown(bound)} --epsilon 1"
 
 
 def verify(

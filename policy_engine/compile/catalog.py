@@ -67,6 +67,30 @@ def kind_of(type_name: str) -> Kind:
     return _KINDS.get(name.split("(")[0].split(" COLLATE")[0].strip(), Kind.OTHER)
 
 
+HOMES = {
+    "duckdb": "main", "sqlite": "main", "postgres": "public", "redshift": "public",
+    "snowflake": "PUBLIC", "datafusion": "public", "tsql": "dbo", "spark": "default",
+    "databricks": "default", "clickhouse": "default", "trino": "default",
+}  # fmt: skip
+"""The schema that an engine reads a table from whose name says none."""
+
+
+def at_home(relation: str, engine: str, names: Iterable[str] = ()) -> tuple[str, ...]:
+    """The parts of a table's name, with its schema where it says none.
+
+    That is the one among the ``names`` that are known, else the one that the engine reads from.
+
+    >>> at_home("people", "postgres"), at_home("people", "mysql", ["shop.people"])
+    (('public', 'people'), ('shop', 'people'))
+    """
+    if "." in relation:
+        return tuple(relation.split("."))
+    longer = [name for name in names if name.lower().endswith(f".{relation.lower()}")]
+    if len(longer) == 1:
+        return tuple(longer[0].split("."))
+    return (HOMES[engine], relation) if engine in HOMES else (relation,)
+
+
 _LONGEST_TYPE = 60
 
 

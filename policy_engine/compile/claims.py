@@ -46,7 +46,7 @@ _KINDS = {
     Kind.OTHER: "other",
 }
 _EXACT = Context(prec=200)
-_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
+_DECIMAL = re.compile(r"DECIMAL\((\d+)(?:,\s*(\d+))?\)")
 
 
 class _Misfit(Exception):
@@ -143,13 +143,17 @@ def type_of(column: Column, *, collates: bool) -> Type:
     kind = _KINDS[column.kind]
     if kind == "decimal":
         found = _DECIMAL.fullmatch(column.type.upper())
-        digits, scale = (int(found[1]), int(found[2])) if found else (18, 3)
+        digits, scale = (int(found[1]), int(found[2] or 0)) if found else (18, 3)
         return Type("decimal", digits, scale)
     return Type(kind, collated=column.is_collated or (collates and kind == "text"))  # type: ignore[arg-type]
 
 
 def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
     if table.path is None:
+        if len(table.parts) < 2:
+            law = f"a table's name must say its schema here, found {table.name}"
+            problem = Problem(str(policy.file), 0, 0, "source.relation", law, "write both")
+            raise PolicyError((problem,))
         is_rowwise = policy.source.is_rowwise and table.view is not None
         return sources.Relation(table.parts, is_rowwise)
     if not table.parts:

@@ -6,6 +6,7 @@ runs: unknown columns, types a recoding does not take, names that clash.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from sqlglot import exp
@@ -92,9 +93,21 @@ def compiled(
         raise PolicyError((Problem(str(policy.file), 0, 0, "recode", str(error)),)) from None
     except Refused as error:
         message = f"{error.title} cannot do this: {error.reason}"
-        problem = Problem(str(policy.file), 0, 0, "recode", message, error.remedy)
+        problem = Problem(str(policy.file), 0, 0, _place_of(claim, dialect), message, error.remedy)
         raise PolicyError((problem,)) from None
     return claim, headed(policy.name, policy.digest, text)
+
+
+def _place_of(claim: Claim, dialect: Dialect) -> str:
+    """The recoding that an engine refuses by itself, as the policy's path; else all of them."""
+    for shown in claim.columns:
+        try:
+            printed(replace(claim, columns=(shown,), filter=()), dialect.name)
+        except Refused:
+            return path_text(("recode", shown.name))
+        except ClaimError:
+            continue
+    return "recode"
 
 
 def check_fits(policy: Policy, table: Table, dialect: Dialect) -> None:

@@ -53,6 +53,12 @@ def printed(claim: Claim, engine: str) -> str:
     return template.render(_values(claim))
 
 
+def macros(engine: str) -> tuple[Any, Any]:
+    """The macros of recodes and the forms of an engine: of them every text is made."""
+    made = _environment(engine)
+    return made.get_template("recodes.sql.j2").module, made.globals["e"]
+
+
 def templates() -> Path:
     """The folder of the templates: beside the package, or in a checkout above it."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
@@ -150,20 +156,20 @@ def _values(claim: Claim) -> dict[str, Any]:
     file = source if isinstance(source, Files) else None
     parts = source.parts if isinstance(source, Relation) else ()
     return {
-        "inputs": [_read(column) for column in claim.inputs],
+        "inputs": [read_of(column) for column in claim.inputs],
         "draws": isinstance(unit, People) and isinstance(unit.order, Drawn),
         "shows_key": isinstance(unit, People) and unit.key.name in {c.name for c in claim.inputs},
-        "recoded": [_read(column) for column in claim.recoded],
-        "columns": [_shown(shown) for shown in claim.columns],
-        "filter": [_shown(Shown(KEPT, each.column, each.recode)) for each in claim.filter],
+        "recoded": [read_of(column) for column in claim.recoded],
+        "columns": [shown_of(shown) for shown in claim.columns],
+        "filter": [shown_of(Shown(KEPT, each.column, each.recode)) for each in claim.filter],
         "kept": Text(KEPT, is_label=True),
         "relation": [Identifier(part) for part in parts],
         "path": Text(file.path) if file and file.kind == "parquet" else None,
         "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
         "is_folder": file and file.is_folder,
         "numbered": isinstance(unit, Rows) and isinstance(claim.law, Keyed),
-        "key": _read(unit.key) if isinstance(unit, People) else None,
-        "order": [(_read(column), down) for column, down in _order(claim)],
+        "key": read_of(unit.key) if isinstance(unit, People) else None,
+        "order": [(read_of(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
         **claim.law.nodes(),
     }
@@ -179,7 +185,7 @@ def _order(claim: Claim) -> list[tuple[Column, bool]]:
     return rest if isinstance(unit.order, Drawn) else [*unit.order, *rest]
 
 
-def _read(column: Column) -> dict[str, Any]:
+def read_of(column: Column) -> dict[str, Any]:
     """A column of the source, and as what a recode sees it."""
     seen = column.seen
     numbers = {"digits": Number(seen.digits), "scale": Number(seen.scale)}
@@ -187,11 +193,11 @@ def _read(column: Column) -> dict[str, Any]:
     return found | numbers | {"read_as": column.read_as, "most_digits": Number(MOST_DIGITS)}
 
 
-def _shown(shown: Shown) -> dict[str, Any]:
+def shown_of(shown: Shown) -> dict[str, Any]:
     """A released column: its name, what is read, how, and the recode's own values as nodes."""
     return {
         "name": Identifier(shown.name),
-        "of": _read(shown.column) if shown.column is not None else None,
+        "of": read_of(shown.column) if shown.column is not None else None,
         "how": type(shown.recode).__name__.lower(),
         "kind": shown.kind,
         **shown.recode.nodes(shown.seen),

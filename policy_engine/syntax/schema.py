@@ -110,10 +110,8 @@ def _from_json(text: str, reading: Reading | None) -> Schema:
     if not all(isinstance(body, str) for body in texts) or not all(map(_is_columns, columns)):
         raise UsageError(f"the schema must be {_SHAPE}, found another JSON document")
     if reading is not None:
-        tables = {
-            name: {column: reading.told(kind) for column, kind in types.items()}
-            for name, types in tables.items()
-        }
+        for name, types in tables.items():
+            tables[name] = {column: _told(kind, reading) for column, kind in types.items()}
     return Schema(tables, views, known=True, public=public)
 
 
@@ -179,4 +177,16 @@ def _type(column: exp.ColumnDef, labels: Mapping[str, str], dialect: str) -> str
         c.kind.this for c in column.constraints if isinstance(c.kind, exp.CollateColumnConstraint)
     ]
     kind = f"{kind} COLLATE {collations[0].sql()}" if collations else kind
-    return READINGS[dialect].told(kind) if dialect in READINGS else kind
+    is_padded = column.kind is not None and column.kind.this in _PADDED
+    return _told(kind, READINGS[dialect], is_padded) if dialect in READINGS else kind
+
+
+_PADDED = {exp.DataType.Type.CHAR, exp.DataType.Type.NCHAR, exp.DataType.Type.BPCHAR}
+
+
+def _told(kind: str, reading: Reading, is_padded: bool = False) -> str:
+    """A type as an engine has it; one that has equal values that look different has no meaning."""
+    told = reading.told(kind)
+    padded = is_padded and reading.types.get("char") is None
+    # A decimal of any length, which PostgreSQL alone has, looks as each value was written.
+    return f"OTHER {kind}" if padded or (reading.name, told) == ("postgres", "DECIMAL") else told

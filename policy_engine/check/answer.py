@@ -1,0 +1,370 @@
+"""The answer to a text: certified, or what to run instead, or why not.
+
+Certified is what the kernel prints, and nothing else: where its claim comes from does not matter,
+for a text that is the print of a claim is that release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from policy_engine.check.described import noun, source_of, words
+from policy_engine.check.guess import Guess, guessed
+from policy_engine.check.laws import is_printed
+from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
+from policy_engine.compile.catalog import Column, Kind, Table, at_home
+from policy_engine.compile.claims import type_of
+from policy_engine.compile.compiler import compiled
+from policy_engine.compile.rendering import created
+from policy_engine.dialects import dialect_named
+from policy_engine.engines import ENGINES
+from policy_engine.errors import Finding, PolicyError
+from policy_engine.kernel.assumptions import assumptions, unit_of
+from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.printing import printed
+from policy_engine.kernel.sources import Files, People
+from policy_engine.kernel.types import Type
+from policy_engine.policy.resolve import Policy
+from policy_engine.syntax.findings import Breach, findings_of
+from policy_engine.syntax.node_laws import reads_a_table
+from policy_engine.syntax.schema import Schema
+from policy_engine.verify.certificate import terms_of
+from policy_engine.verify.checks import (
+    columns_are_the_policys,
+    guarantee_is_met,
+    rate_is_the_policys,
+    recodings_are_the_policys,
+    source_is_the_policys,
+    target_is_the_policys,
+    threshold_is_the_policys,
+    unit_is_the_policys,
+)
+from policy_engine.verify.laws import spares_its_source
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a text is: ``claim`` is what it was certified to be, or what ``canonical`` is.
+
+    ``canonical`` is the text to run instead, empty where there is none or none is needed;
+    ``missed`` what of the text it leaves out. Certified is what has no findings.
+    """
+
+    claim: Claim | None = None
+    target: tuple[str, ...] = ()
+    canonical: str = ""
+    assumptions: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None) -> Answer:
+    """What ``text`` is on an engine; against a policy, if it is given.
+
+    Guarantee: without findings, the text is the kernel's print of ``claim``, in an envelope that
+    makes ``target`` or in none; and of a policy, its claim, with the guarantee that it promises.
+
+    Raises:
+        PolicyError: the policy does not fit the source.
+    """
+    envelope = unwrapped(text, engine)
+    known = _Known(schema, engine)
+    if policy is not None:
+        return _of_a_policy(envelope, policy, known)
+    own = next(claims_of(envelope.query, engine, known), None)
+    if own is None:
+        return _instead(envelope, known)
+    if broken := _broken(own, envelope, known):
+        return Answer(findings=findings_of(*broken))
+    told = assumptions(own, engine, source_of(own), "1")
+    told += _untold(own, envelope.query, known)
+    return Answer(own, envelope.target, assumptions=told)
+
+
+def printed_answer(
+    text: str, engine: str, schema: Schema, policy: Policy | None = None
+) -> Answer | None:
+    """The answer to a text that is what the kernel prints; None to every other."""
+    if next(claims_of(unwrapped(text, engine).query, engine, _Known(schema, engine)), None) is None:
+        return None
+    try:
+        found = answer(text, engine, schema, policy)
+    except PolicyError:
+        return None
+    return None if found.findings else found
+
+
+def _instead(envelope: Wrapped, known: _Known) -> Answer:
+    """The text to run instead of a stranger's, if one can be guessed."""
+    guess = guessed(envelope.query, known.engine, known)
+    if guess.claim is None:
+        return Answer(findings=guess.findings)
+    broken = _broken(guess.claim, envelope, known)
+    if broken:
+        return Answer(missed=guess.missed, findings=findings_of(*broken))
+    text = printed(guess.claim, known.engine)
+    taken = "" if known.schema.known else f"the types of its columns: {_taken(guess.claim)}"
+    found = is_printed(_difference(envelope.query, guess.claim, known.engine))
+    return Answer(
+        guess.claim,
+        envelope.target,
+        _enveloped(text, envelope.target, known.engine),
+        missed=(*guess.missed, *filter(None, [taken])),
+        findings=findings_of(found),
+    )
+
+
+def _taken(claim: Claim) -> str:
+    """What the columns of a source are taken for, where no schema tells."""
+    return ", ".join(f"{name} is taken for {noun(kind)}" for name, kind in _read(claim).items())
+
+
+def _read(claim: Claim) -> dict[str, Type]:
+    """The types of all the columns that a claim reads."""
+    read = [*claim.inputs]
+    if isinstance(claim.unit, People):
+        read += [claim.unit.key, *claim.unit.ordering]
+    return {column.name: column.type for column in reversed(read)}
+
+
+def _difference(query: str, claim: Claim, engine: str) -> str:
+    """Where a text is first another than what is printed."""
+    try:
+        check_text(query, claim, engine)
+    except NotPrinted as error:
+        found, wanted = error.found.strip(), error.wanted.strip()
+        if not found or not wanted or error.token == 0:
+            return "another text"
+        return f"{found[:40]!r} where it prints {wanted[:40]!r}"
+    return "another name for it"
+
+
+def _enveloped(query: str, target: tuple[str, ...], engine: str) -> str:
+    if not target:
+        return query
+    return created(query, ".".join(ENGINES[engine].identifier(part) for part in target))
+
+
+def _broken(claim: Claim, envelope: Wrapped, known: _Known) -> tuple[Breach, ...]:
+    """What no text may do, printed or not: read a view, or write over its source."""
+    found = []
+    if not isinstance(claim.source, Files):
+        if known.is_view(claim.source.parts) and not claim.source.is_rowwise:
+            view = ".".join(claim.source.parts)
+            found.append(reads_a_table.broken_by(f"the view {view}; name the table that it reads"))
+        target, source = envelope.target, claim.source.parts
+        shared = min(len(target), len(source))
+        if target and _folded(target[-shared:]) == _folded(source[-shared:]):
+            found.append(spares_its_source.broken_by(f"the table {'.'.join(target)}"))
+    return tuple(found)
+
+
+def _folded(parts: tuple[str, ...]) -> list[str]:
+    return [part.casefold() for part in parts]
+
+
+class _Known:
+    """What a schema says of a source's columns; nothing without one."""
+
+    def __init__(self, schema: Schema, engine: str) -> None:
+        self.schema, self.engine = schema, engine
+
+    def __call__(self, parts: tuple[str, ...]) -> _Columns:
+        """The columns of a source, by the parts of its name."""
+        return _Columns(self.table(parts), self.engine, is_told=self.schema.known)
+
+    def table(self, parts: tuple[str, ...]) -> Table | None:
+        """The one table of a name, whose shorter name in the schema stands for it."""
+        found = _ending(self.schema.tables, parts)
+        if len(found) != 1:
+            return None
+        columns = self.schema.tables[found[0]].items()
+        return Table(tuple(Column(name, kind) for name, kind in columns), parts=parts)
+
+    def is_view(self, parts: tuple[str, ...]) -> bool:
+        """Whether the schema has a view of a name."""
+        return bool(_ending(self.schema.views, parts))
+
+
+def _ending(names: Iterable[str], parts: tuple[str, ...]) -> list[str]:
+    """The names that are the last parts of one, or end in it: spelled alike, else in any case."""
+    found = []
+    for name in names:
+        own = tuple(name.split("."))
+        shared = min(len(own), len(parts))
+        if _folded(own[-shared:]) == _folded(parts[-shared:]):
+            found.append((name, own[-shared:] == parts[-shared:]))
+    exact = [name for name, is_exact in found if is_exact]
+    return exact if len(exact) == 1 else [name for name, _ in found]
+
+
+class _Columns:
+    """The types that the columns of one source may have."""
+
+    def __init__(self, table: Table | None, engine: str, *, is_told: bool) -> None:
+        self.table, self.engine, self.is_told = table, engine, is_told
+
+    def __call__(self, name: str) -> tuple[Type, ...] | None:
+        """The type of a column; none where it has none that is compared; None: nothing is told."""
+        if not self.is_told:
+            return None
+        column = None if self.table is None else self.table.find(name)
+        if column is None or column.kind is Kind.OTHER:
+            return ()
+        try:
+            return (type_of(column, collates=ENGINES[self.engine].collates),)
+        except ClaimError:
+            return ()
+
+
+# What a certified text rests on
+
+
+def _untold(claim: Claim, query: str, known: _Known) -> tuple[str, ...]:
+    """What a schema would have told: that the source is a table, and the types of its columns."""
+    return () if known.schema.known else tuple(_types(claim, query, known.engine))
+
+
+def _types(claim: Claim, query: str, engine: str) -> Iterator[str]:
+    collates, unit = ENGINES[engine].collates, unit_of(claim)
+    kinds = dict(types_alike(query, claim, engine))
+    if not isinstance(claim.source, Files):
+        yield f"{source_of(claim)} is a base table"
+    if isinstance(claim.unit, People):
+        text = " or a UUID" if collates else ", a UUID, or text without a collation"
+        yield f"{unit} is a whole number{text}"
+        kinds = {column.name: (column.type,) for column in claim.unit.ordering} | kinds
+    for name, types in kinds.items():
+        if name != unit:
+            nouns = list(dict.fromkeys(noun(each, engine_collates=collates) for each in types))
+            yield f"{name} is {' or '.join([', '.join(nouns[:-1]), nouns[-1]][len(nouns) < 2 :])}"
+
+
+# Against a policy
+
+
+def _of_a_policy(envelope: Wrapped, policy: Policy, known: _Known) -> Answer:
+    """Whether a text is what is printed for the policy's claim, with its guarantee."""
+    found = list(claims_of(envelope.query, known.engine, known))
+    if not found:
+        guess = guessed(envelope.query, known.engine, known)
+        return _against(envelope, policy, known, guess.claim, guess) or Answer(
+            missed=guess.missed, findings=guess.findings
+        )
+    answers = [_against(envelope, policy, known, own) for own in found[:1]]
+    for own in found[1:]:
+        if answers[-1] is not None and not answers[-1].findings:
+            break
+        answers.append(_against(envelope, policy, known, own))
+    certified = [each for each in answers if each is not None and not each.findings]
+    told = [each for each in answers if each is not None]
+    return certified[0] if certified else told[0] if told else _instead(envelope, known)
+
+
+def _against(
+    envelope: Wrapped,
+    policy: Policy,
+    known: _Known,
+    own: Claim | None,
+    guess: Guess | None = None,
+) -> Answer | None:
+    """The answer where the source's columns are those of ``own``, if no schema has them."""
+    table = _table(policy, known, own)
+    if table is None:
+        return None
+    secret = own.law.secret if own is not None and isinstance(own.law, Keyed) else None
+    wanted, text = compiled(policy, table, dialect_named(known.engine), secret)
+    broken = (*_broken(wanted, envelope, known), *_other_target(envelope, policy))
+    differs: tuple[Breach | None, ...]
+    try:
+        made = certify(envelope.query, wanted, known.engine, terms_of(policy, ROWS, ""))
+        if not broken:
+            told = (*made.assumptions, *_untold(wanted, envelope.query, known))
+            return Answer(wanted, envelope.target, assumptions=told)
+        return Answer(findings=findings_of(*broken))
+    except Unmet as error:
+        unmet = guarantee_is_met(error.delta, policy.guarantee.delta, policy.guarantee.epsilon)
+        return Answer(findings=findings_of(unmet, *broken))
+    except NotPrinted:
+        differs = tuple(_differences(own, wanted)) if own is not None and guess is None else ()
+    other = is_printed(_difference(envelope.query, wanted, known.engine))
+    relation = policy.release.relation
+    target = tuple(relation.split(".")) if envelope.target and relation else ()
+    return Answer(
+        wanted,
+        envelope.target,
+        _enveloped(text, target, known.engine),
+        missed=guess.missed if guess is not None else (),
+        findings=findings_of(*(differs or (other,)), *broken),
+    )
+
+
+def _table(policy: Policy, known: _Known, own: Claim | None) -> Table | None:
+    """The policy's source: as the schema has it, else with the columns that a text reads."""
+    relation = policy.source.relation
+    if relation is None:
+        file = own.source if own is not None else None
+        if own is None or not isinstance(file, Files) or file.kind != "parquet":
+            return None
+        path = str(policy.source.path)
+        return Table(_columns_of(own), path=path, is_folder=file.is_folder)
+    parts = at_home(relation, known.engine, known.schema.tables)
+    if known.schema.known:
+        return known.table(parts)
+    return None if own is None else Table(_columns_of(own), parts=parts)
+
+
+def _columns_of(claim: Claim) -> tuple[Column, ...]:
+    """The columns that a claim reads, as a catalog tells them."""
+    return tuple(Column(name, _catalog(kind)) for name, kind in _read(claim).items())
+
+
+_NAMES = {
+    "integer": "BIGINT", "wide_integer": "HUGEINT", "double": "DOUBLE", "text": "VARCHAR",
+    "label": "ENUM('')", "boolean": "BOOLEAN", "date": "DATE", "time": "TIME", "uuid": "UUID",
+    "timestamp": "TIMESTAMP", "timestamp_zoned": "TIMESTAMP WITH TIME ZONE",
+    "timestamp_other": "TIMESTAMP_MS",
+}  # fmt: skip
+
+
+def _catalog(kind: Type) -> str:
+    if kind.kind == "decimal":
+        return f"DECIMAL({kind.digits},{kind.scale})"
+    return _NAMES[kind.kind] + (" COLLATE other" if kind.collated else "")
+
+
+def _other_target(envelope: Wrapped, policy: Policy) -> tuple[Breach, ...]:
+    relation, target = policy.release.relation, envelope.target
+    parts = tuple((relation or "").split("."))
+    if not target or target[-len(parts) :] == parts:
+        return ()
+    return (target_is_the_policys.broken_by(".".join(target)),)
+
+
+def _differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
+    """By what a printed text is the release of another claim than the policy's."""
+    if own.source != wanted.source:
+        yield source_is_the_policys.broken_by(source_of(own))
+    if own.unit != wanted.unit and unit_of(own) != unit_of(wanted):
+        yield unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
+    elif own.unit != wanted.unit:
+        yield unit_is_the_policys.broken_by(f"another row of each {unit_of(own)}")
+    if own.filter != wanted.filter:
+        yield unit_is_the_policys.broken_by("another filter")
+    if own.law.rate != wanted.law.rate:
+        yield rate_is_the_policys.broken_by(f"sampling at {float(own.law.rate):.12g}")
+    if own.law.k != wanted.law.k:
+        yield threshold_is_the_policys.broken_by(f"{own.law.k}")
+    names = [(*(shown.name for shown in claim.columns), claim.count) for claim in (own, wanted)]
+    if names[0] != names[1]:
+        yield columns_are_the_policys.broken_by(", ".join(str(name) for name in names[0]))
+    recodes = {shown.name: shown for shown in wanted.columns}
+    for shown in own.columns:
+        other = recodes.get(shown.name)
+        if other is not None and (shown.recode, shown.column) != (other.recode, other.column):
+            yield recodings_are_the_policys.broken_by(f"{shown.name}: {words(shown)}")
+            return

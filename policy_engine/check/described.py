@@ -1,0 +1,143 @@
+"""A claim in words: what is released, and of which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from policy_engine.check.pieces import recoded
+from policy_engine.compile.catalog import Kind
+from policy_engine.kernel.assumptions import method_of, unit_of
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.sources import Files
+from policy_engine.kernel.types import Type, digits_of
+
+_NOUNS = {
+    "integer": Kind.INTEGER, "wide_integer": Kind.WIDE_INTEGER, "decimal": Kind.DECIMAL,
+    "double": Kind.FLOAT, "text": Kind.TEXT, "label": Kind.LABEL, "boolean": Kind.BOOLEAN,
+    "date": Kind.DATE, "time": Kind.TIME, "timestamp": Kind.TIMESTAMP,
+    "timestamp_zoned": Kind.TIMESTAMP_ZONED, "timestamp_other": Kind.TIMESTAMP_OTHER,
+    "uuid": Kind.UUID,
+}  # fmt: skip
+
+
+def source_of(claim: Claim) -> str:
+    """The source's name."""
+    return claim.source.path if isinstance(claim.source, Files) else ".".join(claim.source.parts)
+
+
+def noun(kind: Type, *, engine_collates: bool = False) -> str:
+    """A type as a sentence says it.
+
+    >>> noun(Type("integer")), noun(Type("text")), noun(Type("decimal", 10, 2))
+    ('a whole number', 'text that is compared by its bytes', 'a decimal number of 10 digits, 2 of \
+them decimal places')
+    """
+    if kind.kind == "decimal":
+        return f"a decimal number of {kind.digits} digits, {kind.scale} of them decimal places"
+    plain = kind.kind == "text" and not kind.collated and not engine_collates
+    return f"{_NOUNS[kind.kind].value}{' that is compared by its bytes' if plain else ''}"
+
+
+def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:
+    """A released column as a map of values, where it is one of few: which, and what is shown.
+
+    >>> from policy_engine.kernel.sources import Column
+    >>> column = Column("age", Type("integer"))
+    >>> entries(Shown("age", column, Bins((18, 65), ("a", "b", "c"))))
+    (('age < 18', 'a'), ('18 <= age < 65', 'b'), ('65 <= age', 'c'), ('age IS NULL', 'NULL'))
+    """
+    recode, name = shown.recode, shown.column.name if shown.column else ""
+    match recode:
+        case Bins(cuts, labels):
+            ranges = [f"{name} < {_value(cuts[0])}"]
+            ranges += [f"{_value(a)} <= {name} < {_value(b)}" for a, b in pairwise(cuts)]
+            ranges.append(f"{_value(cuts[-1])} <= {name}")
+            return (*zip(ranges, labels, strict=True), (f"{name} IS NULL", "NULL"))
+        case Map(groups, other):
+            listed = [
+                (f"{name} = {_value(key)}", "NULL" if label is None else label)
+                for keys, label in groups
+                for key in keys
+            ]
+            last = ("every other", "NULL" if other is None else other)
+            return (*listed, last, (f"{name} IS NULL", "NULL"))
+    return None
+
+
+def _value(value: object) -> str:
+    return digits_of(value) if hasattr(value, "as_integer_ratio") else str(value)  # type: ignore[arg-type]
+
+
+_MOST = 8
+
+
+def words(shown: Shown) -> str:
+    """A recode on one line.
+
+    >>> from policy_engine.kernel.sources import Column
+    >>> words(Shown("zip3", Column("zip", Type("text")), Prefix(3)))
+    'the first 3 characters of zip'
+    """
+    name = shown.column.name if shown.column else ""
+    match shown.recode:
+        case Keep():
+            return "as it is" if name == shown.name else f"{name}, as it is"
+        case Prefix(length):
+            return f"the first {length} characters of {name}"
+        case Round(step):
+            return f"{name}, rounded to {digits_of(step)}"
+        case Truncate(unit):
+            return f"the start of the {unit} of {name}"
+        case Constant(label):
+            return f"always {label!r}"
+    listed = entries(shown) or ()
+    told = [f"{when} → {label}" for when, label in listed[:_MOST]]
+    return "; ".join([*told, *([f"and {len(listed) - _MOST} more"] * (len(listed) > _MOST))])
+
+
+def document(claim: Claim, engine: str, target: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A claim as plain data."""
+    return {
+        "source": source_of(claim),
+        "unit": unit_of(claim),
+        "rate": float(claim.law.rate),
+        "method": method_of(claim, engine),
+        "k": claim.law.k,
+        "columns": [shown.name for shown in claim.columns],
+        "recodes": {shown.name: _recode(shown, engine) for shown in claim.columns},
+        "count": claim.count,
+        "form": "rows" if claim.count is None else "counts",
+        "target": ".".join(target) or None,
+        "ordered": True,
+    }
+
+
+def _recode(shown: Shown, engine: str) -> dict[str, Any]:
+    listed = entries(shown)
+    return {
+        "of": [shown.column.name] if shown.column else [],
+        "values": listed and [{"when": when, "shown": label} for when, label in listed],
+        "sql": recoded(shown, engine),
+    }
+
+
+def lines(claim: Claim, engine: str) -> Iterator[str]:
+    """A claim in lines."""
+    rate = f"{float(claim.law.rate):.12g}"
+    yield f"  source   {source_of(claim)}"
+    yield f"  unit     {unit_of(claim)}"
+    yield f"  rate     {rate} ({method_of(claim, engine)})"
+    yield f"  k        {claim.law.k}"
+    yield f"  columns  {', '.join(shown.name for shown in claim.columns)}"
+    yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)
+    for each in claim.filter:
+        if each.members:
+            told = ", ".join(map(_value, each.members))
+            yield f"  only     {each.column.name}: {told}"
+        else:
+            least = [] if each.at_least is None else [f"from {_value(each.at_least)} on"]
+            below = [] if each.below is None else [f"below {_value(each.below)}"]
+            yield f"  only     {each.column.name}: {', '.join([*least, *below])}"

@@ -1,0 +1,297 @@
+"""A stranger's text → the claim that it may mean, and what of it was not understood.
+
+As generous as it likes, for nobody trusts it: what is understood is printed anew, and only the
+print is certified.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlglot import exp
+
+from policy_engine.check.columns import TypesOf
+from policy_engine.check.levels import (
+    No,
+    Query,
+    fresh,
+    is_count,
+    is_hash,
+    keys_in,
+    least_count,
+    parsed_query,
+    rate_of,
+    short,
+)
+from policy_engine.check.pieces import recoded
+from policy_engine.check.printed_text import Types
+from policy_engine.check.recodings import (
+    NotUnderstood,
+    Range,
+    columns_in,
+    range_of,
+    recoding_of,
+)
+from policy_engine.check.taken import Taken, filter_of
+from policy_engine.compile.claims import recode_of
+from policy_engine.dialects.base import threshold
+from policy_engine.engines import ENGINES
+from policy_engine.engines.base import Refused
+from policy_engine.errors import Finding
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
+from policy_engine.kernel.printing import printed
+from policy_engine.kernel.sources import Drawn, People, Rows
+from policy_engine.kernel.types import Type
+from policy_engine.policy.recodings import (
+    Constant,
+    Keep,
+    Recoding,
+)
+from policy_engine.syntax.findings import Notes
+from policy_engine.syntax.names import fold
+from policy_engine.syntax.node_laws import (
+    is_deterministic,
+    is_in_the_grammar,
+)
+from policy_engine.verify.laws import (
+    counts_units,
+    has_threshold,
+    is_bernoulli,
+    is_grouped,
+    is_sampled,
+)
+
+_PARSERS = {"mariadb": "mysql", "datafusion": "postgres"}
+_HASH = re.compile(r"sha|md5|hash|fnv|crc", re.IGNORECASE)
+_HEX = re.compile(r"[0-9a-fA-F]{2,64}")
+_SECRET = re.compile(r"salt|secret", re.IGNORECASE)
+_PLAIN = 18, 3
+_REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest)
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A claim, and in ``missed`` what of the text it leaves out; or the ``findings``."""
+
+    claim: Claim | None = None
+    missed: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def guessed(text: str, engine: str, types_of: Types) -> Guess:
+    """The claim that a text of any form may mean, of which the engine has a print.
+
+    >>> text = "select sex, count(*) as n from a.people tablesample bernoulli (10)"
+    >>> text += " group by sex having count(*) > 4"
+    >>> guessed(text, "trino", lambda parts: lambda name: None).claim.law
+    Native(rate=Decimal('0.1'), k=5, raw_first=False)
+    """
+    notes = Notes(text)
+    try:
+        query = Query(parsed_query(text, engine), engine)
+        claim = _Reader(query, types_of(query.source.parts)).claim()
+        printed(claim, engine)
+        return Guess(claim, tuple(query.missed))
+    except No as no:
+        notes.judge(no.breach, no.at)
+    except Refused as error:
+        notes.judge(is_deterministic.broken_by(f"{error.title}: {error.reason}; {error.remedy}"))
+    except (ClaimError, NotUnderstood) as error:
+        notes.judge(is_in_the_grammar.broken_by(str(error)))
+    except Exception:  # a reader that takes any text meets more than it can foresee
+        notes.judge(is_in_the_grammar.broken_by("a text that could not be read"))
+    return Guess(findings=notes.findings.sorted())
+
+
+class _Reader:
+    """Makes a claim of a query; what of it is not understood goes into its ``missed``."""
+
+    def __init__(self, query: Query, types_of: TypesOf) -> None:
+        self.query, self.engine, self.missed = query, query.engine, query.missed
+        self.taken = Taken(query.engine, types_of)
+        self.samples = [each for each in query.conditions if _samples(each)]
+
+    # The claim
+
+    def claim(self) -> Claim:
+        """What the text may mean."""
+        law = self._law()
+        columns, count = self._columns()
+        key = self._key()
+        columns = sorted(columns, key=lambda each: isinstance(each[1], Keep))
+        made = {name: self._shown(name, recoding, column) for name, recoding, column in columns}
+        order = [fold(name) for name in self.query.columns]
+        shown = [made[name] for name in sorted(made, key=lambda name: order.index(fold(name)))]
+        fitting = [each for each in shown if each is not None]
+        if not fitting:
+            raise No(
+                is_grouped.broken_by("no column that is understood: " + ", ".join(self.missed))
+            )
+        if count is None and "repeat" in ENGINES[self.engine].lacks:
+            self.missed.append("rows for each person: counts are released")
+            count = "n"
+        unit = self._unit(key) if isinstance(law, Keyed) else Rows()
+        filters = tuple(self._filters())
+        return Claim(self.query.source, unit, law, tuple(fitting), count, filters)
+
+    def _law(self) -> Law:
+        k = self._threshold()
+        drawn = self.query.query.find(exp.TableSample)
+        if drawn is not None:
+            size = drawn.args.get("percent") or drawn.args.get("size")
+            rate = Decimal(size.name) / 100 if isinstance(size, exp.Literal) else None
+        else:
+            rate = next(
+                (rate for each in self.samples if (rate := rate_of(each)) is not None), None
+            )
+        if rate is None:
+            what = (
+                self.samples[0].sql()
+                if self.samples
+                else f"all rows of {self.query.source.parts[-1]}"
+            )
+            raise No(
+                is_sampled.broken_by(f"{what[:80]}; sample by a keyed hash, at a rate that it says")
+            )
+        if not 0 < rate < 1:
+            raise No(is_bernoulli.broken_by(f"a rate of {rate}"))
+        if self._key() is None:
+            if "native_sample" in ENGINES[self.engine].lacks:
+                lack = ENGINES[self.engine].lacks["native_sample"].partition("; ")[0]
+                raise No(counts_units.broken_by(f"no key of a person, and {lack}; sample by a key"))
+            return Native(rate, k)
+        return Keyed(threshold(rate), k, secret=self._secret())
+
+    def _secret(self) -> Secret | None:
+        """Where the text reads its secret, if it says a relation and the release."""
+        for each in self.samples:
+            for select in each.find_all(exp.Select):
+                table, release = select.find(exp.Table), select.find(exp.Literal)
+                parts = () if table is None else tuple(part.name for part in table.parts)
+                if len(parts) > 1 and release is not None and release.is_string:
+                    return Secret(parts, release.name)
+        return None
+
+    def _threshold(self) -> int:
+        found = [
+            bound for each in self.query.conditions if (bound := least_count(each)) is not None
+        ]
+        if not found:
+            raise No(has_threshold.broken_by("groups of any size"))
+        k = max(found)
+        if k < 2:
+            raise No(has_threshold.broken_by(f"a threshold of {k}"))
+        return k
+
+    def _columns(self) -> tuple[list[tuple[str, Recoding, str | None]], str | None]:
+        """Name, recoding and column of what is understood; and the count's name."""
+        found: list[tuple[str, Recoding, str | None]] = []
+        count: str | None = None
+        repeats = False
+        for name, node in self.query.columns.values():
+            if is_count(node):
+                if count is not None:
+                    self.missed.append(f"{name}: a release shows one count; left out")
+                count = count or name
+            elif node.find(
+                exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest
+            ):
+                repeats = True
+            else:
+                try:
+                    read = columns_in(node)
+                    found.append((name, recoding_of(node), read[0] if read else None))
+                except NotUnderstood as why:
+                    self.missed.append(f"{name}: {short(node)}: {why}; left out")
+        if count is None and not repeats:
+            count = fresh("n", self.query.columns)
+            self.missed.append(f"a count: shown as {count}")
+        return found, count
+
+    def _shown(self, name: str, recoding: Recoding, column: str | None) -> Shown | None:
+        """A released column, if the engine has a print of it."""
+        try:
+            if column is None or isinstance(recoding, Constant):
+                shown = Shown(name, None, recode_of(recoding, Type("text")))
+            else:
+                read = self.taken.column(column, recoding)
+                shown = Shown(name, read, recode_of(recoding, read.type))
+            recoded(shown, self.engine)
+        except Exception as error:  # what no value of the column can be, in whatever words
+            self.missed.append(f"{name}: {str(error) or 'its values'}; left out")
+            return None
+        return shown
+
+    # Who is one unit
+
+    def _key(self) -> str | None:
+        for each in (*self.samples, *self._windows()):
+            hashed = [node for node in each.find_all(exp.Func) if is_hash(node)]
+            for node in (*hashed, each):
+                part = node.args.get("partition_by") if isinstance(node, exp.Window) else None
+                names = [n for p in part for n in columns_in(p)] if part else keys_in(node)
+                if names:
+                    return names[0]
+        return None
+
+    def _windows(self) -> list[exp.Window]:
+        return [
+            window for each in self.query.conditions for window in each.find_all(exp.Window)
+            if window.find(exp.RowNumber)
+        ]  # fmt: skip
+
+    def _unit(self, key: str | None) -> People:
+        assert key is not None
+        column = self.taken.key(key)
+        for window in self._windows():
+            order = window.args.get("order")
+            terms = order.expressions if order is not None else []
+            if any(is_hash(node) for term in terms for node in term.find_all(exp.Func)):
+                return People(column, Drawn())
+            named = [(columns_in(term)[0], bool(term.args.get("desc"))) for term in terms
+                     if columns_in(term)]  # fmt: skip
+            once = dict(reversed(named))
+            ordering = tuple((self.taken.column(n, Keep()), once[n]) for n, _ in dict.fromkeys(
+                (n, None) for n, _ in named))  # fmt: skip
+            return People(column, ordering or ((column, False),))
+        return People(column, ((column, False),))
+
+    # Who is in
+
+    def _filters(self) -> Iterator[Filter]:
+        ranges: dict[str, list[exp.Expr]] = {}
+        for each in self.query.conditions:
+            named = columns_in(each)
+            other = _samples(each) or each.find(exp.AggFunc, exp.Window)
+            if other or (not named and isinstance(each, exp.Boolean)):
+                continue
+            if len(named) == 1:
+                ranges.setdefault(named[0], []).append(each)
+            else:
+                self.missed.append(f"the condition {short(each)}; left out")
+        for name, conditions in ranges.items():
+            read = [(each, found) for each in conditions if (found := self._range(each))]
+            try:
+                if read:
+                    yield filter_of(name, [found for _, found in read], self.taken)
+            except Exception as error:  # what no value of the column can be, in whatever words
+                shown = " AND ".join(short(each) for each, _ in read)
+                self.missed.append(f"the condition {shown}: {error}; left out")
+
+    def _range(self, condition: exp.Expr) -> Range | None:
+        try:
+            return range_of(condition)
+        except NotUnderstood as why:
+            self.missed.append(f"the condition {short(condition)}: {why}; left out")
+            return None
+
+
+def _samples(node: exp.Expr) -> bool:
+    """Whether a condition is of a random number or of a hash."""
+    return bool(node.find(exp.Rand)) or any(is_hash(each) for each in node.find_all(exp.Func))

@@ -1,0 +1,320 @@
+"""A text that may be the kernel's print → the claims that it may be the print of.
+
+No policy and no schema is needed: what a printer puts where says what it meant. Nobody trusts what
+is found here; the kernel prints each claim again, and the tokens are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import islice, product
+
+from policy_engine.check.columns import TypesOf, meant, types_of_engine
+from policy_engine.check.pieces import ordered, sorted_by
+from policy_engine.check.words import (
+    Words,
+    begins,
+    closes,
+    name_in,
+    names_in,
+    numbers_in,
+    split,
+    text_in,
+    texts_in,
+    until,
+    words_of,
+)
+from policy_engine.engines.base import Refused
+from policy_engine.kernel.certificate import NotPrinted, check_text
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import KEPT, Filter
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
+from policy_engine.kernel.recodes import Constant, Map
+from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
+from policy_engine.kernel.types import Type
+
+_LONGEST_OPENING = 4000
+_DECIMAL = Type("decimal", 18, 3)
+_MOST = 64  # claims that are printed; more types of columns than that print alike seldom
+_Broken = (ClaimError, Refused, NotPrinted, ValueError, ArithmeticError, IndexError, KeyError)
+
+Types = Callable[[tuple[str, ...]], TypesOf]
+"""The types of a source's columns, by the parts of its name."""
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """A text without the envelope that makes a table of it, and that table's name."""
+
+    query: str
+    target: tuple[str, ...] = ()
+
+
+def unwrapped(text: str, engine: str) -> Wrapped:
+    """The query that a text runs, in ``CREATE TABLE … AS`` or alone.
+
+    >>> unwrapped('create table "main"."out" as select 1', "duckdb")
+    Wrapped(query='select 1', target=('main', 'out'))
+    """
+    for found in re.finditer(r"\bAS\b", text[:_LONGEST_OPENING], re.IGNORECASE):
+        opening = words_of(text[: found.end()], engine)
+        named = opening[2:-1]
+        parts = names_in_turn(named, engine)
+        dotted = [word for word in named if word == "."]
+        is_name = len(parts) > 0 and len(dotted) == len(parts) - 1 == len(named) - len(parts)
+        if is_name and [word.upper() for word in opening[:2]] == ["CREATE", "TABLE"]:
+            return Wrapped(text[found.end() :].lstrip(), parts)
+    return Wrapped(text)
+
+
+def claims_of(text: str, engine: str, types_of: Types) -> Iterator[Claim]:
+    """Every claim of which ``text`` is the print, as far as types can tell; most have few."""
+    words = words_of(text, engine)
+    if words[:3] != ("WITH", "sampled", "AS"):
+        return
+    with suppress(*_Broken):
+        for claim in islice(_Print(words, engine, types_of).claims(), _MOST):
+            with suppress(*_Broken):
+                check_text(text, claim, engine)
+                yield claim
+
+
+def types_alike(text: str, claim: Claim, engine: str) -> Mapping[str, tuple[Type, ...]]:
+    """The types of each column, one in place of the other, of which ``text`` is the print too."""
+    found: dict[str, tuple[Type, ...]] = {}
+    for name in dict.fromkeys(column.name for column in claim.inputs):
+        alike = []
+        for kind in types_of_engine(engine):
+            with suppress(*_Broken):
+                check_text(text, _retyped(claim, name, kind), engine)
+                alike.append(kind)
+        own = next(column.type for column in claim.inputs if column.name == name)
+        found[name] = tuple(dict.fromkeys((own, *alike)))
+    return found
+
+
+def _retyped(claim: Claim, name: str, kind: Type) -> Claim:
+    """The claim with another type of one column, wherever it is read."""
+
+    def typed(column: Column) -> Column:
+        return replace(column, type=kind) if column.name == name else column
+
+    unit = claim.unit
+    if isinstance(unit, People) and isinstance(unit.order, tuple):
+        order = tuple((typed(column), down) for column, down in unit.order)
+        unit = replace(unit, order=order)
+    columns = tuple(replace(s, column=s.column and typed(s.column)) for s in claim.columns)
+    conditions = tuple(replace(each, column=typed(each.column)) for each in claim.filter)
+    return replace(claim, unit=unit, columns=columns, filter=conditions)
+
+
+class _Print:
+    """The parts of one text, as a printer puts them; a part that is not there is a KeyError."""
+
+    def __init__(self, words: Words, engine: str, types_of: Types) -> None:
+        self.engine = engine
+        self.steps, self.last = _steps(words)
+        body = self.steps["sampled"]
+        self.selected, rest = until(body[1:], "FROM")
+        self.source, self.where = until(rest[1:], "WHERE", "TABLESAMPLE")
+        self.types_of = types_of(names_in_turn(self.source, engine))
+
+    def claims(self) -> Iterator[Claim]:
+        """The claims, the most probable types first."""
+        shown = self._sorted([self._shown(item) for item in self._items()])
+        conditions = self._conditions()
+        ways = _ways([*shown, *conditions])
+        for chosen in product(*ways.values()):
+            known = dict(zip(ways, chosen, strict=True))
+            columns = tuple(_by(known, each) for each in shown)
+            filters = tuple(_filter(_by(known, each)) for each in conditions)
+            for unit in self._units(known):
+                with suppress(ClaimError):
+                    yield Claim(self._source(), unit, self._law(), columns, self._count(), filters)
+
+    def _sorted(self, columns: list[list[Shown]]) -> list[list[Shown]]:
+        """Of each column what is sorted by as it stands in ORDER BY."""
+        rest = self.last[self.last.index("ORDER") + 2 :]
+        found = []
+        for options in columns:
+            terms = {each.kind: words_of(sorted_by(each, self.engine), self.engine)
+                     for each in options}  # fmt: skip
+            fitting = {kind: len(words) for kind, words in terms.items() if begins(rest, words)}
+            most = max(fitting.values())
+            found.append([each for each in options if fitting.get(each.kind) == most])
+            rest = rest[most + 1 :]
+        return found
+
+    def _source(self) -> Relation | Files:
+        if self.source[0] == "READ_PARQUET":
+            path = text_in(self.source[2], self.engine) or ""
+            return Files(path, "hive_partitioning" in map(str.lower, self.source))
+        parts = names_in_turn(self.source, self.engine)
+        if parts[:2] == ("temp", "main") and len(parts) == 3:
+            return Files(parts[2], kind="csv")
+        return Relation(parts)
+
+    def _law(self) -> Law:
+        having = self.last if "HAVING" in self.last else self.steps["released"]
+        k = int(having[having.index(">=") + 1])
+        raw_first = "counted" in self.steps
+        if self.where[0] == "TABLESAMPLE":
+            return Native(Decimal(numbers_in(self.where)[0]).scaleb(-2), k, raw_first)
+        secret, inside = self._secret()
+        outside = [word for place, word in enumerate(self.where) if place not in inside]
+        drawn = [name.rpartition("_")[2] for name in names_in(tuple(outside), self.engine)
+                 if name.startswith("policy_engine_sample_")]  # fmt: skip
+        bounds = [*drawn, *(each for each in texts_in(tuple(outside), self.engine)
+                            if len(each) in (15, 16))]  # fmt: skip
+        return Keyed(int(bounds[-1][:15], 16), k, raw_first, secret)
+
+    def _secret(self) -> tuple[Secret | None, range]:
+        """Where the secret waits, and the words that say so."""
+        where = self.where
+        for place in range(len(where) - 4):
+            if where[place : place + 4] == ("(", "SELECT", "salt", "FROM"):
+                end = closes(where, place)
+                named, rest = until(where[place + 4 : end], "WHERE")
+                parts = names_in_turn(named, self.engine)
+                release = texts_in(rest, self.engine)
+                found = Secret(parts, release[0]) if parts else None
+                return found, range(place, end + 1)
+        return None, range(0)
+
+    def _items(self) -> list[tuple[Words, str]]:
+        """Expression and name of each released column."""
+        listed, _ = until(self.steps["recoded"][1:], "FROM")
+        items = [item for item in split(listed, ",") if item != ("policy_engine_count",)]
+        return [(item[:-2], name_in(item[-1], self.engine) or "") for item in items]
+
+    def _shown(self, item: tuple[Words, str]) -> list[Shown]:
+        expression, name = item
+        return list(meant(expression, name, self.engine, self.types_of))
+
+    def _types(self, name: str) -> tuple[Type, ...]:
+        """The types that a column may have of which no recode says more."""
+        found = self.types_of(name)
+        return (*types_of_engine(self.engine), _DECIMAL) if found is None else found
+
+    def _count(self) -> str | None:
+        if "released" in self.steps:
+            return None
+        listed, _ = until(self.last[1:], "FROM")
+        return name_in(split(listed, ",")[-1][-1], self.engine)
+
+    def _conditions(self) -> list[list[Shown]]:
+        """The recodes as which the conditions of a filter are printed."""
+        if "kept" not in self.steps:
+            return []
+        _, where = until(self.steps["kept"], "WHERE")
+        conditions = [each for each in split(where[1:], "AND") if each[0] != "policy_engine_rank"]
+        return [self._shown((until(condition, "=")[0], KEPT)) for condition in conditions]
+
+    def _units(self, known: Mapping[str, Column]) -> Iterator[Rows | People]:
+        """Who is one unit: each row, or a key with the order of its rows."""
+        if self.where[0] == "TABLESAMPLE":
+            yield Rows()
+            return
+        _, inside = self._secret()
+        outside = tuple(word for place, word in enumerate(self.where) if place not in inside)
+        keys = [n for n in names_in(outside, self.engine) if not n.startswith("policy_engine_")]
+        if not keys:
+            yield Rows()
+            return
+        for key in self._keys(keys[0], known):
+            if "OVER" not in self.selected:
+                yield People(key, None)
+            elif "chosen" in self.steps:
+                yield People(key, Drawn())
+            else:
+                yield from (People(key, order) for order in self._orders(known, key))
+
+    def _keys(self, name: str, known: Mapping[str, Column]) -> Iterator[Column]:
+        if name in known:
+            yield known[name]
+        types = self._types(name)
+        for kind in types:
+            with suppress(ClaimError):
+                # A key that is text is one without a collation.
+                yield Column(name, replace(kind, collated=False))
+
+    def _orders(
+        self, known: Mapping[str, Column], key: Column
+    ) -> Iterator[tuple[tuple[Column, bool], ...]]:
+        """What a unit's rows are ordered by, term by term."""
+        place = self.selected.index("OVER") + 1
+        _, order = until(self.selected[place + 1 : closes(self.selected, place)], "ORDER")
+        rest, found = order[2:], []
+        while rest:
+            term = self._term(rest, known, key)
+            found.append(term[0])
+            rest = rest[term[1] + 1 :]
+        yield tuple(found)
+
+    def _term(
+        self, rest: Words, known: Mapping[str, Column], key: Column
+    ) -> tuple[tuple[Column, bool], int]:
+        """The longest term that can stand here, and how many words it has."""
+        name = names_in(rest, self.engine)[0]
+        given = [known[name]] if name in known else []
+        types = self._types(name)
+        columns = [*given, *([key] if key.name == name else []), *(Column(name, t) for t in types)]
+        fitting = []
+        for column, down in product(columns, (True, False)):
+            with suppress(Refused):
+                words = words_of(ordered(column, self.engine, down=down), self.engine)
+                if begins(rest, words):
+                    fitting.append(((replace(column, read_as=None), down), len(words)))
+        return max(fitting, key=lambda each: each[1])
+
+
+def names_in_turn(words: Words, engine: str) -> tuple[str, ...]:
+    """The names in quotes among words, in their order."""
+    return tuple(name for word in words if (name := name_in(word, engine)) is not None)
+
+
+def _steps(words: Words) -> tuple[dict[str, Words], Words]:
+    """The queries of a WITH by their names, and the last one."""
+    found, place = {}, 1
+    while place < len(words):
+        name = words[place]
+        opens = words.index("(", place)
+        end = closes(words, opens)
+        found[name] = words[opens + 1 : end]
+        place = end + 2
+        if words[end + 1 : place] != (",",):
+            return found, words[end + 1 :]
+    return found, ()
+
+
+def _ways(uses: list[list[Shown]]) -> dict[str, list[Column]]:
+    """The ways in which each column of the source can be read, the same wherever it is."""
+    found: dict[str, list[Column]] = {}
+    for options in uses:
+        columns = list(dict.fromkeys(each.column for each in options if each.column is not None))
+        for name in {column.name for column in columns}:
+            before = found.get(name, columns)
+            found[name] = [column for column in before if column in columns]
+    return found
+
+
+def _by(known: Mapping[str, Column], options: list[Shown]) -> Shown:
+    """What is shown where the source's columns are known."""
+    return next(each for each in options if each.column in (None, *known.values()))
+
+
+def _filter(shown: Shown) -> Filter:
+    """The condition that is printed as a recode to what is kept."""
+    column, recode = shown.column, shown.recode
+    if column is None or isinstance(recode, Constant):
+        raise ClaimError("a condition reads a column")
+    if isinstance(recode, Map):
+        return Filter(column, recode.groups[0][0])
+    cuts, labels = recode.cuts, recode.labels  # type: ignore[union-attr]
+    first = cuts[0] if labels[0] != KEPT else None
+    return Filter(column, (), first, cuts[-1] if labels[-1] != KEPT else None)
