@@ -44,7 +44,7 @@ def _check_rows(facts: Facts, table: pa.Table) -> Results:
 def check_columns(facts: Facts, found: list[str]) -> Results:
     """The names of the columns; ASCII letters compare without case, as the engine's names do."""
     wanted = [*facts["columns"], *([facts["count"]] if facts["count"] else [])]
-    if [fold(name) for name in found] != wanted:
+    if [*map(fold, found)] != [*map(fold, wanted)]:
         return Results.refused(
             f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
         )

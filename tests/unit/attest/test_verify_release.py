@@ -550,9 +550,9 @@ def test_the_rate_of_the_population():
 PEOPLE = Relation(("main", "people"))
 
 
-def of_a_claim(source=PEOPLE, name="people"):
+def of_a_claim(source=PEOPLE, name="people", shown="age"):
     """The facts of a certificate of a claim."""
-    age = Shown("age", Column("age", Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
+    age = Shown(shown, Column(shown, Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
     claim = Claim(source, Rows(), Native(Decimal("0.1"), 20), (age,))
     numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
     terms = Terms("r", "sha256:" + "5" * 64, name, *numbers, "add_remove")
@@ -566,6 +566,14 @@ def of_a_claim(source=PEOPLE, name="people"):
 def test_a_certificate_of_a_claim_is_printed_again(keys, source, name):
     found = verify_release(envelope(of_a_claim(source, name)), keys)
     assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
+
+
+@pytest.mark.parametrize("written", ["Age", "age"])
+def test_a_column_may_be_written_in_capitals(tmp_path, keys, written):
+    facts = of_a_claim(shown="Age")
+    table = pa.table({written: ["<18", ">=30"], "n": [20, 30]})
+    text, path = released(tmp_path, table, facts)
+    assert "it has the certified columns and no other" in verify_release(text, keys, path).checked
 
 
 def another_query(facts, query):
