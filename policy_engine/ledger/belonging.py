@@ -3,6 +3,10 @@
 People who could be charged to two accounts would lose the sum of both limits. So a charge names
 its source, twice: where it lies, and what it holds. A record of kind ``move`` gives the source of
 an entry to another account, by somebody, for a reason; nothing else does.
+
+The names are keyed, and another key would make each source a new one. So a source says which key
+has named it, and a record of kind ``rekey`` says who replaced the sealing key, and why: the new one
+is handed the old one and names by it, or the old one is lost, and what it named is forgotten.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from policy_engine.ledger.entry import Charge, unreadable
 _SAME_PLACE = "its source is that of"
 _SAME_CONTENT = "its source holds just what was released by"
 _WHAT = {"place": _SAME_PLACE, "content": _SAME_CONTENT}
+NAMED_BY = "named_by"
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,18 @@ class SourceMove:
     why: str
     before: str
     after: str
+
+
+@dataclass(frozen=True)
+class Rekey:
+    """A sealing key ``key`` that took over by the record ``record``: sources are ``named_by``."""
+
+    record: int
+    key: str
+    named_by: str
+    at: datetime
+    who: str
+    why: str
 
 
 def text_of(what: str, name: str) -> str:
@@ -76,6 +93,20 @@ def belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExceed
 def moves_of(chain: Iterable[Record], where: str) -> tuple[SourceMove, ...]:
     """Every source that was given to another account, in order."""
     return tuple(_move(record, where) for record in chain if record.kind == "move")
+
+
+def rekeys_of(chain: Iterable[Record], where: str) -> tuple[Rekey, ...]:
+    """Every sealing key that took over from another one, in order."""
+    return tuple(_rekey(record, where) for record in chain if record.kind == "rekey")
+
+
+def _rekey(record: Record, where: str) -> Rekey:
+    try:
+        found, named_by = json.loads(record.payload), source_in(record)[NAMED_BY]
+        at, who, why = datetime.fromisoformat(found["at"]), str(found["by"]), str(found["why"])
+        return Rekey(record.seq, str(found["for"]), named_by, at, who, why)
+    except (KeyError, TypeError, ValueError):
+        raise unreadable(record, where) from None
 
 
 def _move(record: Record, where: str) -> SourceMove:
