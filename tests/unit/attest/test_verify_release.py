@@ -125,6 +125,12 @@ def test_a_certificate_alone(keys):
     assert release == "the release itself was not looked at: name it with --release"
 
 
+def test_no_name_of_a_release_is_as_long_as_a_source(keys):
+    signed = sign(statement("r" * 1001 + ".parquet", "0" * 64, FACTS), KeySigner(KEY)).to_json()
+    with pytest.raises(VerificationFailed, match="longer than a release's name can be"):
+        verify_release(signed, keys)
+
+
 @pytest.mark.parametrize("given", ["out/r.certificate.json", Path("r.certificate.json")])
 def test_the_path_of_a_certificate_is_no_certificate(keys, given):
     with pytest.raises(UsageError, match=r"the text of a certificate: Path\(…\).read_text"):
@@ -568,12 +574,14 @@ def test_a_certificate_of_a_claim_is_printed_again(keys, source, name):
     assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
 
 
-@pytest.mark.parametrize("written", ["Age", "age"])
-def test_a_column_may_be_written_in_capitals(tmp_path, keys, written):
+def test_a_column_may_be_written_in_capitals_which_hide_nothing(tmp_path, keys):
     facts = of_a_claim(shown="Age")
-    table = pa.table({written: ["<18", ">=30"], "n": [20, 30]})
+    table = pa.table({"Age": ["<18", ">=30"], "n": [20, 30]})
     text, path = released(tmp_path, table, facts)
     assert "it has the certified columns and no other" in verify_release(text, keys, path).checked
+    text, path = released(tmp_path, table.rename_columns(["aGe", "n"]), facts)
+    with pytest.raises(VerificationFailed, match="the columns are aGe, n, certified are Age, n"):
+        verify_release(text, keys, path)
 
 
 def another_query(facts, query):
