@@ -95,7 +95,7 @@ def options_in(path: Path, name: str) -> tuple[dict[str, Any], Names]:
         found["delimiter"] = likely
     spec = CsvSpec(**found)
     _, fields = _first(path, name, spec)
-    if first and not fields:
+    if not fields:
         raise _unread(path, spec)
     names = tuple(" ".join(field.split()) or None for field in fields)
     if _is_apart(names) and not any(map(_is_value, fields)):
