@@ -48,7 +48,7 @@ from policy_engine.books import (
     trusted_keys,
 )
 from policy_engine.certificates import certificates_in, forgotten, forgotten_text
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Table
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Column, Table
 from policy_engine.compile.compiler import compiled, compiled_plan
 from policy_engine.compile.rendering import created, name_of, render
 from policy_engine.dialects import Dialect, dialect_named
@@ -122,6 +122,7 @@ from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.profiles import resolved
+from policy_engine.warehouse.views import behind
 
 _IN_A_VIEW = "found in the view "
 
@@ -288,7 +289,8 @@ def _compiled(policy: Policy, table: Table, dialect: Dialect) -> tuple[Claim, st
 def _of_views(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What is found in a view that is read: all else follows from it; every finding without one."""
     found = [each for each in findings if _IN_A_VIEW in each.message]
-    told = (each.message.rpartition("; ")[0] + f"; {INSTEAD_OF_A_VIEW}" for each in found)
+    remedy = f"; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}"
+    told = (each.message.rpartition("; ")[0] + remedy for each in found)
     mended = (replace_field(each, message=text) for each, text in zip(found, told, strict=True))
     return tuple(mended) or findings
 
@@ -332,6 +334,8 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
     """
     if table.view is None:
         return table.parts
+    if policy.source.is_rowwise:
+        return _only_table(table) or table.parts
     columns = tuple(column.name for column in table.columns)
     try:
         below = table_below(table.parts, columns, schema_of(table), dialect, policy.source.key)
@@ -341,6 +345,17 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
     tables = [each.parts for each in table.related if each.view is None]
     found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
     return found[0] if len(found) == 1 else tuple(read)
+
+
+def _only_table(view: Table) -> tuple[str, ...] | None:
+    """The one table that a view mentions, itself or through other views; None where it is not one.
+
+    A view of several is charged under its own name: its text does not say whose rows they are.
+    """
+    related = {each.parts: each for each in view.related if each.parts != view.parts}
+    found = behind(view.view or "", related, related.__getitem__)
+    tables = [each.parts for each in found if each.view is None]
+    return tables[0] if len(tables) == 1 else None
 
 
 def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:

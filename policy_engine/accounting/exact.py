@@ -22,6 +22,7 @@ from policy_engine.accounting.domain import (
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.groups import delta_group, group_size
 from policy_engine.accounting.losses import Composition
+from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
 
@@ -46,15 +47,12 @@ def delta_exact(
     Bound(delta=Decimal('0.00000736065233931'), at_n=81)
     """
     k, rate, epsilon = threshold(k), sampling_rate(rate), nonnegative_epsilon(epsilon)
+    if group_size(group) == 1:
+        return delta_of_one(k, rate, epsilon, neighbours)
     if neighbour_notion(neighbours) == ADD_REMOVE:
         return delta_group(k, rate, epsilon, group)
-    # Imported on use: numpy would slow every command's start.
-    from policy_engine.accounting.replace import delta_replace
-
-    if group_size(group) == 1:
-        return delta_replace(k, rate, epsilon)
     each = part_of(epsilon, group)
-    generic = bounds.group(each, delta_replace(k, rate, each).delta, group)[1]
+    generic = bounds.group(each, delta_of_one(k, rate, each, REPLACE_ONE).delta, group)[1]
     return Bound(min(generic, _replaced(k, rate, group).delta(epsilon)), None)
 
 

@@ -13,8 +13,8 @@ product, hence to an upper bound on V over the block. It is split until the boun
 end; its last block is open.
 
 *Without a search*: V ≤ δ_remove(ε + ln(1−β)), for the same reason. That bound is returned
-where it is within 1e-4 of δ_remove(ε) ≤ δ. Where the tables would have more than 200,000 sizes,
-or δ_remove(ε) < 1e-280, it is the smaller of that and the composition of the dominating pairs.
+where it is within 1e-4 of δ_remove(ε) ≤ δ, and where the tables would have more than 200,000 sizes
+(there the rate is small, and it is close) or δ_remove(ε) < 1e-280.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from decimal import Decimal
 from policy_engine.accounting.crossing import Atoms, Crossing
 from policy_engine.accounting.curve import Bound, delta_remove, larger_direction
 from policy_engine.accounting.domain import (
-    REPLACE_ONE,
     Number,
     arithmetic,
     nonnegative_epsilon,
@@ -35,9 +34,6 @@ from policy_engine.accounting.domain import (
     threshold,
     upward,
 )
-from policy_engine.accounting.events import SampledSuppression
-from policy_engine.accounting.losses import Composition
-from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import InternalError
 
 _CLOSE = Decimal("1.0001")
@@ -66,17 +62,11 @@ def delta_replace(k: int, rate: Number, epsilon: Number) -> Bound:
         return shifted
     end = _last_size(k, rate, shifted.delta / single.delta)
     if end > _MOST_SIZES or single.delta < _LEAST:
-        return min(shifted, _composed(k, rate, epsilon), key=lambda bound: bound.delta)
+        return shifted
     search = _Search(Crossing(k, rate, end), _last_leaving(k, epsilon, end), float(epsilon))
     value, at_n = search.run(float(single.delta), single.at_n)
     bound = upward(Decimal(value * (1 + search.cells.guard)))
     return Bound(min(shifted.delta, max(single.delta, bound)), at_n)
-
-
-def _composed(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
-    """The composition of the dominating pairs of both cells, whose sizes it does not know."""
-    pairs = pairs_of(SampledSuppression(k, rate), REPLACE_ONE)
-    return Bound(Composition((pair, 1) for pair in pairs).delta(epsilon), None)
 
 
 def _shifted(k: int, rate: Decimal, epsilon: Decimal) -> Bound:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 NO_VIEW = "must be a table, found a view"
 INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"
+OR_ROWWISE = "; or confirm source.view: rowwise, which the certificate then states as your word"
 
 
 class Kind(Enum):

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from contextlib import suppress
 from datetime import date, datetime, time
-from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
+from decimal import ROUND_CEILING, Context, Decimal
 
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.stages import is_raw_first
@@ -52,6 +52,7 @@ _KINDS = {
     Kind.TIMESTAMP_ZONED: "timestamp_zoned",
     Kind.TIMESTAMP_OTHER: "timestamp_other",
     Kind.UUID: "uuid",
+    Kind.OTHER: "other",
 }
 _EXACT = Context(prec=200)
 _DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
@@ -84,7 +85,10 @@ def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = 
             if found is not None:
                 column = _column(found, read_as.get(name.lower()), collates=collates)
             seen = column.seen if column else Type("text")
-            shown.append(Shown(name, column, recode_of(recoding, seen)))
+            widest = 2**64 if found and found.type == "UBIGINT" else MOST_INTEGER + 1
+            shown.append(Shown(name, column, recode_of(recoding, seen, widest)))
+        except ClaimError as error:
+            problems.append(_of_the_kernel(policy, path_text(("recode", name)), error))
         except _Misfit as misfit:
             problems.append(misfit.problem(policy, ("recode", name), f"column {name!r}"))
     for name, spec in policy.filter:
@@ -102,19 +106,27 @@ def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = 
         problems.append(misfit.problem(policy, ("source", "unit", "keep", "order_by"), "order_by"))
     if problems:
         raise PolicyError(tuple(problems))
-    return Claim(
-        source=_source(policy, table),
-        unit=unit,
-        law=_law(policy, secret, raw_first=_is_raw_first(policy, table, shown)),
-        columns=tuple(shown),
-        count=policy.release.count_as if policy.release.form == "counts" else None,
-        filter=tuple(conditions),
-    )
+    try:
+        return Claim(
+            source=_source(policy, table),
+            unit=unit,
+            law=_law(policy, secret, raw_first=_is_raw_first(policy, table, shown)),
+            columns=tuple(shown),
+            count=policy.release.count_as if policy.release.form == "counts" else None,
+            filter=tuple(conditions),
+        )
+    except ClaimError as error:
+        raise PolicyError((_of_the_kernel(policy, "recode", error),)) from None
+
+
+def _of_the_kernel(policy: Policy, path: str, error: ClaimError) -> Problem:
+    """A law of claims that no law of the language covers."""
+    return Problem(str(policy.file), 0, 0, path, f"no claim is made of it: {error}", "")
 
 
 def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
     seen = column.seen
-    members = tuple(dict.fromkeys(_key(member, seen) for member in spec.members))
+    members = tuple(dict.fromkeys(_member(member, seen) for member in spec.members))
     least, end = (None if cut is None else _cut(cut, seen) for cut in (spec.at_least, spec.below))
     try:
         return Filter(column, members, least, end)
@@ -126,10 +138,13 @@ def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
 def _column(
     found: Column, read_as: sources.ReadAs | None = None, *, collates: bool
 ) -> sources.Column:
-    if found.kind is Kind.OTHER:
+    if found.kind is Kind.OTHER and read_as is None:
         law = f"no text compares its type, {found.noun}"
         raise _Misfit(law, "name a column of numbers, texts, truth values or times")
-    return sources.Column(found.name, type_of(found, collates=collates), read_as)
+    try:
+        return sources.Column(found.name, type_of(found, collates=collates), read_as)
+    except ClaimError as error:
+        raise _Misfit(str(error), "rename the column in its source") from None
 
 
 def type_of(column: Column, *, collates: bool) -> Type:
@@ -144,7 +159,8 @@ def type_of(column: Column, *, collates: bool) -> Type:
 
 def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
     if table.path is None:
-        return sources.Relation(table.parts)
+        is_rowwise = policy.source.is_rowwise and table.view is not None
+        return sources.Relation(table.parts, is_rowwise)
     if not table.parts:
         return sources.Files(table.files, table.is_folder)
     if table.is_folder:
@@ -192,13 +208,16 @@ def _law(policy: Policy, secret: Secret | None, *, raw_first: bool) -> Keyed | N
     return Keyed(threshold(policy.rate), policy.k, raw_first, secret)
 
 
-def recode_of(recoding: Recoding, seen: Type) -> recodes.Recode:
-    """A recoding of the policy as one of a column of the type ``seen``."""
+def recode_of(recoding: Recoding, seen: Type, widest: int = MOST_INTEGER + 1) -> recodes.Recode:
+    """A recoding of the policy as one of a column of the type ``seen``.
+
+    No whole number of 64 bits in the column is as great as ``widest``.
+    """
     match recoding:
         case Keep():
             return recodes.Keep()
         case Bins(cuts, labels):
-            return recodes.Bins(_cuts(cuts, seen), labels)
+            return _bins(tuple(_cut(cut, seen) for cut in cuts), labels, seen, widest)
         case Lookup(table, other):
             return _map(table, other, seen)
         case Prefix(length):
@@ -211,19 +230,27 @@ def recode_of(recoding: Recoding, seen: Type) -> recodes.Recode:
             return recodes.Constant(label)
 
 
-def _cuts(cuts: tuple[Decimal | date | datetime, ...], seen: Type) -> tuple[Value, ...]:
-    found = tuple(_cut(cut, seen) for cut in cuts)
-    if len(set(found)) != len(found):
+def _bins(
+    cuts: tuple[Value, ...], labels: tuple[str, ...], seen: Type, widest: int
+) -> recodes.Recode:
+    """The intervals that some value of the type lies in: what none is below says nothing."""
+    if len(set(cuts)) != len(cuts):
         law = f"two cut points are one to a decimal number with {seen.scale} places"
         raise _Misfit(law, "take one out")
-    return found
+    below, end = 0, len(cuts)
+    if seen.kind in ("integer", "decimal"):
+        numbers = [Decimal(cut) for cut in cuts]  # type: ignore[arg-type]
+        above = widest if seen.kind == "integer" else Decimal(10) ** (seen.digits - seen.scale)
+        below, end = sum(n <= -above for n in numbers), sum(n < above for n in numbers)
+    inner, names = cuts[below:end], labels[below : end + 1]
+    if any(isinstance(cut, int) and abs(cut) > MOST_INTEGER for cut in inner):
+        raise _Misfit("a cut point of a whole number has at most 63 bits", "write less")
+    return recodes.Bins(inner, names) if inner else recodes.Map((), names[0])
 
 
 def _cut(cut: Decimal | date | datetime, seen: Type) -> Value:
     if isinstance(cut, Decimal):
         if seen.kind in ("integer", "wide_integer"):
-            if abs(cut) > MOST_INTEGER:
-                raise _Misfit("a cut point of a whole number has at most 64 bits", "write less")
             # No whole number lies between a cut and the next.
             return int(cut.to_integral_value(ROUND_CEILING))
         if seen.kind == "decimal":
@@ -238,25 +265,39 @@ def _cut(cut: Decimal | date | datetime, seen: Type) -> Value:
 def _map(table: tuple[tuple[str, str | None], ...], other: str | None, seen: Type) -> recodes.Map:
     groups: dict[str | None, list[Value]] = defaultdict(list)
     for key, label in table:
-        groups[label].append(_key(key, seen))
+        value = _key(key, seen)
+        if value is not None:  # else no value of the column is written like this
+            groups[label].append(value)
+    keys = [key for members in groups.values() for key in members]
+    if len(set(keys)) != len(keys):
+        raise _Misfit("two keys are one number", "take one out")
     return recodes.Map(tuple((tuple(keys), label) for label, keys in groups.items()), other)
 
 
-def _key(key: str, seen: Type) -> Value:
-    """A key of a map as a value of the column's type."""
+_DIGITS = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+
+
+def _key(key: str, seen: Type) -> Value | None:
+    """The value of the column's type that is written as ``key``; None where there is none."""
     found: Value | None = None
-    with suppress(ValueError, InvalidOperation):
+    with suppress(ValueError):
         match seen.kind:
             case "integer":
-                found = int(key)
+                found = int(key) if str(int(key)) == key else None
             case "decimal":
-                found = Decimal(key)
+                found = Decimal(key) if _DIGITS.fullmatch(key) else None
             case "date":
-                found = date.fromisoformat(key)
+                found = date.fromisoformat(key) if str(date.fromisoformat(key)) == key else None
             case "boolean":
                 found = {"true": True, "false": False}.get(key)
             case _:
                 found = key
-    if found is None or not seen.holds(found):
-        raise _Misfit(f"the key {key!r} is no value of a column of {seen.kind}s", "take it out")
-    return found
+    return found if found is not None and seen.holds(found) else None
+
+
+def _member(key: str, seen: Type) -> Value:
+    """A value that a filter names."""
+    value = _key(key, seen)
+    if value is None:
+        raise _Misfit(f"{key!r} is no value of a column of {seen.kind}s", "take it out")
+    return value

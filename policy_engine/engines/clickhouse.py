@@ -14,6 +14,7 @@ CLICKHOUSE = Engine(
         " log of queries, system.processes, or a log of what was sent to it",
     ),
     lacks={
+        "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
         "file": "it reads tables; load the file, or release from it with DuckDB",
         "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "SAMPLE takes the same rows at every reading; use method: keyed",

@@ -16,6 +16,7 @@ DATAFUSION = Engine(
         " time with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
     ),
     lacks={
+        "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
         "file": "its tables are the files of its folder; name one in source.relation",
         "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "TABLESAMPLE is ignored, and keeps every row; use method: keyed",

@@ -25,7 +25,7 @@ SQLITE = Engine(
         "try_cast": "a cast reads 'x' as 0; keep numbers in columns of numbers, and recode a day"
         " that stands as text with prefix",
         "repeat": "it has no function that repeats a row; release counts",
-        "decimal_column": "it has no decimal numbers; use bins",
+        "decimal_column": "it has no decimal numbers; keep whole numbers, as in cents",
         "boolean_column": "it has no truth values; use an integer",
         "label_column": "it has no enumerations; use a text",
         "date_column": _NO_DATES,

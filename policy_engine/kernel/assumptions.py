@@ -13,7 +13,7 @@ from typing import Literal
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Native
-from policy_engine.kernel.sources import Files, People
+from policy_engine.kernel.sources import Files, People, Relation
 
 ROW_UNIT = "row"
 """The privacy unit where one row is one person."""
@@ -94,6 +94,15 @@ def is_unique(unit: str, source: str) -> str:
     return f"{unit} is unique in {source}"
 
 
+def is_rowwise(source: str) -> str:
+    """What a view must be whose text was not proved.
+
+    >>> is_rowwise("seen")
+    'each row of the view seen comes from the rows of one unit, and fails for none'
+    """
+    return f"each row of the view {source} comes from the rows of one unit, and fails for none"
+
+
 def is_readable(source: str, *, is_csv: bool = False) -> str:
     """What must hold of a file whoever is in it, so that reading it fails for nobody.
 
@@ -129,6 +138,8 @@ def _assumptions(
         yield WAITS
     if isinstance(claim.unit, People) and claim.unit.order is None:
         yield is_unique(unit, source)
+    if isinstance(claim.source, Relation) and claim.source.is_rowwise:
+        yield is_rowwise(source)
     if str(sampled_at) != "1":
         yield of_its_population(source, sampled_at)
     yield is_a_person(unit, source)

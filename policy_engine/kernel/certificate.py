@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from policy_engine.accounting.domain import claimed, decimal
-from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.rates import population_rate
 from policy_engine.kernel.assumptions import assumptions, method_of, randomness, unit_of
 from policy_engine.kernel.claim import Claim, to_json
@@ -191,7 +191,7 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
     check_text(text, claim, engine)
     require(claim.law.rate <= terms.rate, "the rate that is stated is not below the law's")
     rate = rate_of(claim.law, terms.rate, terms.sampled_at)
-    delta = delta_exact(claim.law.k, rate, terms.epsilon, terms.neighbours).delta
+    delta = delta_of_one(claim.law.k, rate, terms.epsilon, terms.neighbours).delta
     if delta > terms.delta:
         raise Unmet(delta)
     return Certificate(

@@ -7,8 +7,6 @@ so no text of a policy can reach SQL without having been an identifier, a text o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from decimal import MAX_PREC, Context, Decimal
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -22,49 +20,13 @@ from policy_engine.engines.base import Engine, Refused
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import KEPT
 from policy_engine.kernel.mechanisms import Keyed, Native
-from policy_engine.kernel.recodes import Bins, Constant, Map, Prefix, Recode, Round, Truncate
+from policy_engine.kernel.nodes import Identifier, Node, Number, Text
+from policy_engine.kernel.recodes import Recode, Round
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
-from policy_engine.kernel.types import MOST_DIGITS, digits_of
+from policy_engine.kernel.types import MOST_DIGITS
 
 _PACKAGED = Path(__file__).parent.parent / "sql_templates"
 _CHECKOUT = Path(__file__).parent.parent.parent / "sql_templates"
-
-
-@dataclass(frozen=True)
-class Identifier:
-    """A name, which is quoted."""
-
-    name: str
-
-    def sql(self, engine: Engine) -> str:
-        """The name in the engine's quotes."""
-        return engine.identifier(self.name)
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text, which is quoted; one that is shown is a label."""
-
-    text: str
-    is_label: bool = False
-
-    def sql(self, engine: Engine) -> str:
-        """The text in quotes."""
-        return engine.label(self.text) if self.is_label else engine.text(self.text)
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number: its digits, no exponent, and no zeros that widen its type."""
-
-    value: Decimal | int
-
-    def sql(self, engine: Engine) -> str:
-        """The digits."""
-        return digits_of(self.value)
-
-
-Node = Identifier | Text | Number
 
 
 def printed(claim: Claim, engine: str) -> str:
@@ -73,6 +35,7 @@ def printed(claim: Claim, engine: str) -> str:
     Raises:
         Refused: the engine cannot do it, with the reason and a remedy.
 
+    >>> from decimal import Decimal
     >>> from policy_engine.kernel.claim import Shown, Claim
     >>> from policy_engine.kernel.sources import Column, Relation, Rows
     >>> from policy_engine.kernel.recodes import Keep
@@ -86,7 +49,7 @@ def printed(claim: Claim, engine: str) -> str:
     for lack in _asked(claim):
         if lack in asked.lacks:
             raise Refused(asked.title, asked.lacks[lack])
-    template = _environment(engine).get_template("mechanisms/sampled_suppression.sql.j2")
+    template = _environment(engine).get_template(f"mechanisms/{claim.law.template}.sql.j2")
     return template.render(_values(claim))
 
 
@@ -202,7 +165,7 @@ def _values(claim: Claim) -> dict[str, Any]:
         "key": _read(unit.key) if isinstance(unit, People) else None,
         "order": [(_read(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
-        **_law(claim.law),
+        **claim.law.nodes(),
     }
 
 
@@ -216,20 +179,6 @@ def _order(claim: Claim) -> list[tuple[Column, bool]]:
     return rest if isinstance(unit.order, Drawn) else [*unit.order, *rest]
 
 
-def _law(law: Keyed | Native) -> dict[str, Any]:
-    """The numbers of a law, and where its secret waits."""
-    found: dict[str, Any] = {"k": Number(law.k), "raw_first": law.raw_first, "percent": None}
-    found |= {"secret_relation": None, "secret_release": None}
-    if isinstance(law, Native):
-        return found | {"percent": Number(law.rate.scaleb(2, context=_EXACT))}
-    digits = f"{law.threshold:015x}"
-    if law.secret is not None:
-        found["secret_relation"] = [Identifier(part) for part in law.secret.relation]
-        found["secret_release"] = Text(law.secret.release)
-    drawn = Identifier(f"policy_engine_sample_{digits}")
-    return found | {"bound": Text(digits), "bound_bytes": Text(digits + "0"), "drawn": drawn}
-
-
 def _read(column: Column) -> dict[str, Any]:
     """A column of the source, and as what a recode sees it."""
     seen = column.seen
@@ -240,69 +189,10 @@ def _read(column: Column) -> dict[str, Any]:
 
 def _shown(shown: Shown) -> dict[str, Any]:
     """A released column: its name, what is read, how, and the recode's own values as nodes."""
-    found: dict[str, Any] = {
+    return {
         "name": Identifier(shown.name),
         "of": _read(shown.column) if shown.column is not None else None,
         "how": type(shown.recode).__name__.lower(),
         "kind": shown.kind,
+        **shown.recode.nodes(shown.seen),
     }
-    match shown.recode:
-        case Bins(cuts, labels):
-            found["cuts"] = [
-                (_literal(cut), _label(label)) for cut, label in zip(cuts, labels, strict=False)
-            ]
-            found["last"] = Text(labels[-1], is_label=True)
-        case Map(groups, other):
-            found["groups"] = [
-                ([_key(key) for key in keys], _label(label)) for keys, label in groups
-            ]
-            found["other"] = _label(other)
-        case Prefix(length):
-            found["length"] = Number(length)
-        case Round() as rounding:
-            found |= _rounding(rounding, shown)
-        case Truncate(unit):
-            found["unit"] = {"word": unit, "text": Text(unit)}
-        case Constant(label):
-            found["label"] = Text(label, is_label=True)
-    return found
-
-
-def _rounding(rounding: Round, shown: Shown) -> dict[str, Any]:
-    below = rounding.below(shown.seen)
-    return {
-        "step": _number(rounding.step),
-        "minus": _number(-rounding.step),
-        "tenth": Number(min(rounding.step.scaleb(-1, context=_EXACT), below)),
-        "below": Number(below),
-        "places": Number(rounding.scale),
-        "whole": rounding.is_whole(shown.seen),
-    }
-
-
-def _literal(value: object) -> Any:
-    """A value of a claim as a node; a truth value is asked about only."""
-    match value:
-        case bool():
-            return value
-        case int() | Decimal():
-            return _number(value)
-        case _:  # a day, or a time
-            return Text(str(value))
-
-
-def _key(value: object) -> Any:
-    """A key of a map: a text is one that others are told from, as a label is."""
-    return Text(value, is_label=True) if isinstance(value, str) else _literal(value)
-
-
-def _label(label: str | None) -> Text | None:
-    return None if label is None else Text(label, is_label=True)
-
-
-def _number(value: Decimal | int) -> dict[str, Node]:
-    """A number as a template may need it: as such, or as a text of its digits."""
-    return {"number": Number(value), "text": Text(digits_of(value))}
-
-
-_EXACT = Context(prec=MAX_PREC)

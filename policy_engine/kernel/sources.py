@@ -38,6 +38,8 @@ class Column:
     def __post_init__(self) -> None:
         require(is_name(self.name), NAME_LAW)
         require(self.read_as in (None, *READABLE), "a column is read as a plain type")
+        is_plain = self.type.kind != "other" or self.read_as is not None
+        require(is_plain, "a column of another type is read as a plain one")
 
     @property
     def seen(self) -> Type:
@@ -47,9 +49,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or view, by the parts of its name: two at least, so that no other can be meant."""
+    """A table or view, by the parts of its name: two at least, so that no other can be meant.
+
+    ``is_rowwise``: that each row of the view comes from the rows of one unit is somebody's word.
+    """
 
     parts: tuple[str, ...]
+    is_rowwise: bool = False
 
     def __post_init__(self) -> None:
         require(len(self.parts) >= 2 and all(self.parts), "a source's name has two parts at least")

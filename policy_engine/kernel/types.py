@@ -15,7 +15,7 @@ from policy_engine.kernel.laws import require
 
 Kind = Literal[
     "integer", "wide_integer", "decimal", "double", "text", "label", "boolean", "date", "time",
-    "timestamp", "timestamp_zoned", "timestamp_other", "uuid",
+    "timestamp", "timestamp_zoned", "timestamp_other", "uuid", "other",
 ]  # fmt: skip
 KINDS: frozenset[str] = frozenset(Kind.__args__)  # type: ignore[attr-defined]
 MOMENTS = frozenset({"timestamp", "timestamp_zoned", "timestamp_other"})
@@ -35,7 +35,8 @@ class Type:
     """What the catalog says of a column.
 
     ``digits`` and ``scale`` are of a decimal, ``scale`` of them behind the point. ``collated``: the
-    engine may compare this text otherwise than by its bytes, so that it is told to.
+    engine may compare this text otherwise than by its bytes, so that it is told to. ``other`` is
+    every type that no text compares: it is read as a plain one.
     """
 
     kind: Kind

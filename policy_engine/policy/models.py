@@ -90,6 +90,8 @@ class SourceSpec(Document):
     """A Parquet or CSV file, relative to the policy file."""
     relation: fields.OptionalLineField = None
     """A table or view of the warehouse. A view is followed to its table, whose account pays."""
+    view: fields.OptionalViewField = None
+    """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
     unit: Annotated[Literal["row"] | UnitSpec, BeforeValidator(read_unit)]
     """`row` (one row is one person), or the key of a person and the row that is kept."""
     sampled_at: fields.SampledAtField = Decimal(1)
@@ -109,6 +111,8 @@ class SourceSpec(Document):
         yield from column_names(data.get("columns"), ("columns",))
         yield from _typed_key(_mapping(data.get("unit")), _mapping(data.get("columns")))
         path = data.get("path")
+        if "view" in data and "relation" not in data:
+            yield refusal("is for a view", "remove it, or name a view in relation", at=("view",))
         if "csv" in data and not (isinstance(path, str) and is_csv(path)):
             remedy = "remove it, or name a .csv, .tsv or .txt file in path"
             yield refusal("is for a CSV file", remedy, at=("csv",), on_key=True)

@@ -54,6 +54,7 @@ class Source:
 
     ``key`` is None where one row is one person and has no key of its own; with a key, ``unique``
     says so. ``order_by`` is empty where no order is named: of a person's rows one is drawn then.
+    ``is_rowwise``: the author confirms that each row of a view comes from the rows of one unit.
     """
 
     path: str | None
@@ -64,6 +65,7 @@ class Source:
     columns: tuple[tuple[str, ColumnType], ...] = ()
     unique: bool = False
     csv: CsvSpec | None = None
+    is_rowwise: bool = False
 
     @property
     def text(self) -> str:
@@ -234,6 +236,7 @@ def resolve_source(source: SourceSpec) -> Source:
         sampled_at=source.sampled_at,
         columns=tuple(source.columns.items()),
         csv=source.csv,
+        is_rowwise=source.view == "rowwise",
     )
 
 

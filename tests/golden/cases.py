@@ -12,16 +12,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from policy_engine.compile.catalog import Column, Table
-from policy_engine.compile.compiler import compiled_plan
-from policy_engine.compile.plan import Plan
-from policy_engine.compile.rendering import created, name_of, render
+from policy_engine.compile.compiler import compiled
+from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import DIALECTS, dialect_named
-from policy_engine.errors import NotCertifiable, PolicyError, UsageError
+from policy_engine.engines import ENGINES
+from policy_engine.errors import PolicyError
+from policy_engine.kernel.claim import Claim
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import schema_of
-from policy_engine.syntax.readings import READINGS
-from policy_engine.verify.proof import prove
 
 FOLDERS = Path(__file__).parent
 DUCKDB = "duckdb"
@@ -165,14 +163,17 @@ def table_of(policy: Policy, dialect: str = DUCKDB) -> Table:
 
 def _column(column: Column, dialect: str) -> Column:
     """A column as a catalog tells it where every text has a collation."""
-    collated = READINGS[dialect].bytewise is not None and column.type == "VARCHAR"
+    collated = ENGINES[dialect].collates and column.type == "VARCHAR"
     return Column(column.name, column.type + (" COLLATE general_ci" if collated else ""))
 
 
-def plan_of(case: str, folder: Path, dialect: str = DUCKDB) -> Plan:
-    """The plan of a case."""
+def printed_of(case: str, folder: Path, dialect: str = DUCKDB) -> tuple[Claim, str]:
+    """The claim of a case, and its text.
+
+    Raises PolicyError where the policy or the engine allows none.
+    """
     policy = policy_of(case, folder, dialect)
-    return compiled_plan(policy, table_of(policy, dialect), dialect_named(dialect))
+    return compiled(policy, table_of(policy, dialect), dialect_named(dialect))
 
 
 def _enveloped(query: str, policy: Policy, dialect: str) -> str:
@@ -182,30 +183,24 @@ def _enveloped(query: str, policy: Policy, dialect: str) -> str:
     return created(query, name_of(place, asked)) if policy.release.relation else query
 
 
-def text_of(case: str, folder: Path, dialect: str = DUCKDB) -> str | Exception:
-    """The text of a case, or why the dialect or the kernel refuses it."""
+def text_of(case: str, folder: Path, dialect: str = DUCKDB) -> str | PolicyError:
+    """The text of a case in its envelope, or why there is none."""
+    policy = policy_of(case, folder, dialect)
     try:
-        policy = policy_of(case, folder, dialect)
-        text = _enveloped(render(plan_of(case, folder, dialect)), policy, dialect)
-    except (PolicyError, UsageError) as error:
+        return _enveloped(printed_of(case, folder, dialect)[1], policy, dialect)
+    except PolicyError as error:
         return error
-    table = table_of(policy, dialect)
-    found = prove(text, dialect, schema_of(table)).findings
-    return NotCertifiable(found) if found else text
 
 
 def reasons_of(dialect: str, folder: Path) -> str:
     """What a dialect refuses, as ``refused.txt`` says it: a case a line."""
     texts = ((case, text_of(case, folder, dialect)) for case in cases_of(dialect))
-    return "".join(f"{case}: {_reason(e)}\n" for case, e in texts if isinstance(e, Exception))
+    return "".join(f"{case}: {_reason(e)}\n" for case, e in texts if isinstance(e, PolicyError))
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, NotCertifiable):
-        return f"the kernel: {error.findings[0].message}"
-    problems = error.problems if isinstance(error, PolicyError) else ()
-    found = dict.fromkeys(f"{p.message}; {p.remedy}" for p in problems)
-    return " | ".join(found) or str(error)
+def _reason(error: PolicyError) -> str:
+    told = ("; ".join(filter(None, (p.message, p.remedy))) for p in error.problems)
+    return " | ".join(dict.fromkeys(told))
 
 
 def main() -> None:

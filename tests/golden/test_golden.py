@@ -58,10 +58,15 @@ def test_the_text_is_the_reviewed_one(tmp_path, dialect, case):
     assert text_of(case, tmp_path, dialect) == reviewed(case, dialect)
 
 
-@pytest.mark.parametrize(("dialect", "case"), WRITTEN)
-def test_the_text_is_proved_to_be_the_policy(tmp_path, dialect, case):
-    policy = policy_of(case, tmp_path, dialect)
-    proof = prove(reviewed(case, dialect), dialect, schema_of(table_of(policy, dialect)))
+# The reader proves other forms of these: casts that it knows not to fail, and its own arithmetic.
+NOT_READ = {"bins", "bins_of_dates", "round", "truncate"}
+
+
+@pytest.mark.parametrize("case", sorted(CASES.keys() - NOT_READ))
+def test_the_reader_of_duckdb_finds_the_policy_again(tmp_path, case):
+    """A second opinion, which knows no template."""
+    policy = policy_of(case, tmp_path)
+    proof = prove(reviewed(case), DUCKDB, schema_of(table_of(policy)))
     assert proof.findings == ()
     assert proof.shape is not None
     assert compare(proof.shape, policy) == ()

@@ -10,7 +10,8 @@ from jinja2 import nodes
 from markupsafe import Markup
 
 from policy_engine.engines import ENGINES
-from policy_engine.kernel.printing import Identifier, Number, Text, _finalizer, templates
+from policy_engine.kernel.nodes import Identifier, Number, Text
+from policy_engine.kernel.printing import _finalizer, templates
 
 FILES = {
     path.relative_to(templates()).as_posix().removesuffix(".sql.j2"): path

@@ -194,6 +194,44 @@ def test_a_view_in_which_rows_depend_on_others_is_refused(lab, body, code):
     refused(lab, NotCertifiable, f"{code} .*the view db.main.mixed, ", source=source)
 
 
+CONFIRMED = "each row of the view {} comes from the rows of one unit, and fails for none"
+
+
+@pytest.mark.parametrize(
+    ("body", "charged"),
+    [
+        ("SELECT person, age + 1 AS age, zip FROM people", "db.main.people"),
+        ("SELECT p.* FROM everyone p JOIN codes c ON p.zip = c.code", "db.main.joined"),
+    ],
+)
+def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body, charged):
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("CREATE TABLE codes AS SELECT DISTINCT zip AS code FROM people")
+        connection.execute(f"CREATE VIEW joined AS {body}")
+    unit = "unit: {key: person, keep: any}"
+    refused(
+        lab,
+        NotCertifiable,
+        "or confirm source.view: rowwise",
+        source=f"{{relation: joined, {unit}}}",
+    )
+    policy = lab.policy(source=f"{{relation: joined, view: rowwise, {unit}}}")
+    done = release(policy, lab.project)
+    assert (
+        CONFIRMED.format("joined") in lab.verify(done.certificate, Path(done.release)).assumptions
+    )
+    with closing(releasing.open_warehouse(policy, lab.project, writes=False)) as warehouse:
+        _, table = releasing.prepare(policy, lab.project, warehouse)
+    assert ".".join(releasing.table_read(policy, table, "duckdb")) == charged
+
+
+def test_a_table_needs_no_such_word(lab):
+    policy = lab.policy(source="{relation: people, view: rowwise, unit: row}")
+    with closing(releasing.open_warehouse(policy, lab.project, writes=False)) as warehouse:
+        certificate, _ = releasing.prepare(policy, lab.project, warehouse)
+    assert not [text for text in certificate.assumptions if "view" in text]
+
+
 def test_the_file_carries_the_facts_of_its_certificate(lab):
     done = lab.release()
     statement = json.loads(done.certificate.read_text())

@@ -82,6 +82,7 @@ CASES = {
     "whole": (INTEGERS, pa.int64(), [
         *(f"{{round: {step}}}" for step in STEPS), "{round: 100000000000000000}", "keep",
         "{bins: [-10, 10, 9007199254740993]}", "{bins: [9223372036854775807]}",
+        "{bins: [99999999999999999999]}",
         "{map: {'-1': m, '9007199254740993': big, '9223372036854775807': max}, other: o}",
     ], set()),
     "exact": (EXACT, pa.decimal128(18, 2), [

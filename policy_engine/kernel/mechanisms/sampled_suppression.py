@@ -6,16 +6,18 @@ With the recodes fixed in advance the release is (ε, δ)-DP: see ``accounting.e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Context, Decimal
-from typing import TYPE_CHECKING
+from decimal import MAX_PREC, Context, Decimal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.kernel.laws import require
+from policy_engine.kernel.nodes import Identifier, Number, Text
 from policy_engine.kernel.sources import Rows
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
 SAMPLE_BITS = 60
+_EXACT = Context(prec=MAX_PREC)
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Keyed:
     k: int
     raw_first: bool = False
     secret: Secret | None = None
+    template: ClassVar[str] = "sampled_suppression"
 
     @property
     def rate(self) -> Decimal:
@@ -56,6 +59,23 @@ class Keyed:
         require(0 < self.threshold < 1 << SAMPLE_BITS, "a rate lies between 2^-60 and 1")
         _check_groups(self, claim)
 
+    def nodes(self) -> dict[str, Any]:
+        """What its template is given besides a claim's own values."""
+        digits, relation, release = f"{self.threshold:015x}", None, None
+        if self.secret is not None:
+            relation = [Identifier(part) for part in self.secret.relation]
+            release = Text(self.secret.release)
+        return {
+            "k": Number(self.k),
+            "raw_first": self.raw_first,
+            "percent": None,
+            "bound": Text(digits),
+            "bound_bytes": Text(digits + "0"),
+            "drawn": Identifier(f"policy_engine_sample_{digits}"),
+            "secret_relation": relation,
+            "secret_release": release,
+        }
+
 
 @dataclass(frozen=True)
 class Native:
@@ -64,12 +84,21 @@ class Native:
     rate: Decimal
     k: int
     raw_first: bool = False
+    template: ClassVar[str] = "sampled_suppression"
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
         require(0 < self.rate < 1, "a rate lies between 0 and 1")
         require(isinstance(claim.unit, Rows), "native sampling draws rows")
         _check_groups(self, claim)
+
+    def nodes(self) -> dict[str, Any]:
+        """What its template is given besides a claim's own values."""
+        return {
+            "k": Number(self.k),
+            "raw_first": self.raw_first,
+            "percent": Number(self.rate.scaleb(2, context=_EXACT)),
+        }
 
 
 def _check_groups(law: Keyed | Native, claim: Claim) -> None:
@@ -81,7 +110,7 @@ def _check_groups(law: Keyed | Native, claim: Claim) -> None:
 
 def groups_as_it_is(kind: str, collated: bool) -> bool:
     """Whether an engine groups raw values of a type by what they are, letter by letter."""
-    return kind != "double" and not collated
+    return kind not in ("double", "other") and not collated
 
 
 def _exact(threshold: int) -> Decimal:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+from policy_engine.kernel.nodes import label_of, literal_of
 from policy_engine.kernel.types import MOMENTS, Kind, Type, Value
 
 _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
@@ -29,6 +31,14 @@ class Bins:
     def released(self, seen: Type) -> Kind:
         """A label."""
         return "text"
+
+    def nodes(self, seen: Type) -> dict[str, Any]:
+        """What its macro is given."""
+        cuts = [
+            (literal_of(cut), label_of(label))
+            for cut, label in zip(self.cuts, self.labels, strict=False)
+        ]
+        return {"cuts": cuts, "last": label_of(self.labels[-1])}
 
 
 def _cut_type(seen: Type) -> Type:

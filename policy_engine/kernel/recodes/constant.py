@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from policy_engine.kernel.nodes import label_of
 from policy_engine.kernel.types import Kind, Type
 
 
@@ -20,3 +22,7 @@ class Constant:
     def released(self, seen: Type) -> Kind:
         """A label."""
         return "text"
+
+    def nodes(self, seen: Type) -> dict[str, Any]:
+        """What its macro is given."""
+        return {"label": label_of(self.label)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from policy_engine.kernel.types import AS_TEXT, Kind, Type
 
@@ -21,3 +22,7 @@ class Keep:
     def released(self, seen: Type) -> Kind:
         """The kind of what is shown."""
         return "text" if seen.kind in AS_TEXT else seen.kind
+
+    def nodes(self, seen: Type) -> dict[str, Any]:
+        """What its macro is given."""
+        return {}

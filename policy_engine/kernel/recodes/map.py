@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from policy_engine.kernel.nodes import label_of, literal_of
 from policy_engine.kernel.types import AS_TEXT, Kind, Type, Value
 
 _MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
@@ -30,3 +32,13 @@ class Map:
     def released(self, seen: Type) -> Kind:
         """A label."""
         return "text"
+
+    def nodes(self, seen: Type) -> dict[str, Any]:
+        """What its macro is given."""
+        groups = [([_key(key) for key in keys], label_of(label)) for keys, label in self.groups]
+        return {"groups": groups, "other": label_of(self.other)}
+
+
+def _key(key: Value) -> Any:
+    """A text is one that others are told from, as a label is."""
+    return label_of(key) if isinstance(key, str) else literal_of(key)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from policy_engine.kernel.nodes import Number
 from policy_engine.kernel.types import Kind, Type
 
 MOST_CHARACTERS = 999_999_999
@@ -25,3 +27,7 @@ class Prefix:
     def released(self, seen: Type) -> Kind:
         """A text."""
         return "text"
+
+    def nodes(self, seen: Type) -> dict[str, Any]:
+        """What its macro is given."""
+        return {"length": Number(self.length)}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import MAX_PREC, Context, Decimal
+from typing import Any
 
+from policy_engine.kernel.nodes import Number, number_of
 from policy_engine.kernel.types import Kind, Type, places_of
 
 _EXACT = Context(prec=MAX_PREC)
@@ -36,6 +38,18 @@ class Round:
     def released(self, seen: Type) -> Kind:
         """A whole number of a whole number in whole steps, else a decimal."""
         return "integer" if self.is_whole(seen) else "decimal"
+
+    def nodes(self, seen: Type) -> dict[str, Any]:
+        """What its macro is given."""
+        below = self.below(seen)
+        return {
+            "step": number_of(self.step),
+            "minus": number_of(-self.step),
+            "tenth": Number(min(self.step.scaleb(-1, context=_EXACT), below)),
+            "below": Number(below),
+            "places": Number(self.scale),
+            "whole": self.is_whole(seen),
+        }
 
     @property
     def scale(self) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from policy_engine.kernel.nodes import Text
 from policy_engine.kernel.types import MOMENTS, Kind, Type
 
 Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
@@ -28,3 +29,7 @@ class Truncate:
     def released(self, seen: Type) -> Kind:
         """A date of a date, else a moment without zone."""
         return "date" if seen.kind == "date" else "timestamp"
+
+    def nodes(self, seen: Type) -> dict[str, Any]:
+        """What its macro is given."""
+        return {"unit": {"word": self.unit, "text": Text(self.unit)}}

@@ -1,73 +1,35 @@
 -- policy: golden
 -- digest: sha256:4c0dd53992dc703e55116d993ce68c32eb2c91b371bf9d3ff0fcd543c8d870f2
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `income`,
-    `weight`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `income` ASC NULLS LAST, `weight` ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `income`, `weight`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST, `weight` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `age` IS NULL
-      THEN NULL
-      WHEN `age` < 18
-      THEN '<18'
-      WHEN `age` < 65
-      THEN '[18,65)'
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18'
+      WHEN `age` < 65 THEN '[18,65)'
       ELSE '>=65'
     END AS `age`,
     CASE
-      WHEN `income` IS NULL
-      THEN NULL
-      WHEN CAST(`income` AS FLOAT64) < 0.5
-      THEN '<0.5'
+      WHEN `income` IS NULL THEN NULL
+      WHEN `income` < CAST('0.5' AS BIGNUMERIC) THEN '<0.5'
       ELSE '>=0.5'
     END AS `income`,
     CASE
-      WHEN `weight` IS NULL
-      THEN NULL
-      WHEN IS_NAN(`weight`)
-      THEN NULL
-      WHEN `weight` < -1
-      THEN '<-1'
-      WHEN `weight` < 70
-      THEN '[-1,70)'
+      WHEN `weight` IS NULL THEN NULL
+      WHEN IS_NAN(CAST(`weight` AS FLOAT64)) THEN NULL
+      WHEN CAST(`weight` AS FLOAT64) < CAST(-1 AS FLOAT64) THEN '<-1'
+      WHEN CAST(`weight` AS FLOAT64) < CAST(70 AS FLOAT64) THEN '[-1,70)'
       ELSE '>=70'
     END AS `weight`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `income`,
-  `weight`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `income`,
-  `weight`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE(`age`, '') ASC NULLS LAST,
-  COLLATE(`income`, '') ASC NULLS LAST,
-  COLLATE(`weight`, '') ASC NULLS LAST
+SELECT `age`, `income`, `weight`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `income`, `weight`
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`income`, '') NULLS LAST, COLLATE(`weight`, '') NULLS LAST

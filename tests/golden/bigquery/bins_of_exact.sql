@@ -1,55 +1,28 @@
 -- policy: golden
 -- digest: sha256:88610ccc9c24320b754068d00dbb29da7b42c627d98521eeab9206f1e57730fe
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `income`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` ASC NULLS LAST, `income` ASC NULLS LAST) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `income`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `age` IS NULL
-      THEN NULL
-      WHEN `age` < 18
-      THEN '<18'
-      WHEN `age` < 65
-      THEN '[18,65)'
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18'
+      WHEN `age` < 65 THEN '[18,65)'
       ELSE '>=65'
     END AS `age`,
     CASE
-      WHEN `income` IS NULL
-      THEN NULL
-      WHEN CAST(`income` AS FLOAT64) < 0.5
-      THEN '<0.5'
+      WHEN `income` IS NULL THEN NULL
+      WHEN `income` < CAST('0.5' AS BIGNUMERIC) THEN '<0.5'
       ELSE '>=0.5'
     END AS `income`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `income`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `income`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE(`age`, '') ASC NULLS LAST,
-  COLLATE(`income`, '') ASC NULLS LAST
+SELECT `age`, `income`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `income`
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`income`, '') NULLS LAST

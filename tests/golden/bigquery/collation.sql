@@ -1,39 +1,18 @@
 -- policy: golden
 -- digest: sha256:5eca45a473634aef93654a253a49246c37d13c940d418eab9405951516f4f1bc
-WITH `sampled` AS (
-  SELECT
-    `name`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, COLLATE(`name`, '') ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `name`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, COLLATE(`name`, '') NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
     COLLATE(`name`, '') AS `name`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `name`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `name`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE(`name`, '') ASC NULLS LAST
+SELECT `name`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `name`
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE(`name`, '') NULLS LAST

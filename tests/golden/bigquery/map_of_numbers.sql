@@ -1,52 +1,28 @@
 -- policy: golden
 -- digest: sha256:7368bf9d7177dd920a4eac65f69dfae8af8e8db9408b8bbbc009de4851542d01
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` ASC NULLS LAST) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `counted` AS (
-  SELECT
-    `age`,
-    COUNT(*) AS `policy_engine_count`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
-  GROUP BY
-    `age`
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), counted AS (
+  SELECT `age`, COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY `age`
+), recoded AS (
   SELECT
     CASE
-      WHEN FORMAT('%d', `age`) IS NULL
-      THEN NULL
-      WHEN FORMAT('%d', `age`) IN ('-1')
-      THEN NULL
-      WHEN FORMAT('%d', `age`) IN ('17')
-      THEN 'young'
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` IN (-1) THEN NULL
+      WHEN `age` IN (17) THEN 'young'
       ELSE 'old'
     END AS `age`,
-    `policy_engine_count`
-  FROM `counted`
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  `age`,
-  CAST(SUM(`policy_engine_count`) AS INT64) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`
-HAVING
-  SUM(`policy_engine_count`) >= 5
-ORDER BY
-  COLLATE(`age`, '') ASC NULLS LAST
+SELECT `age`, CAST(SUM(policy_engine_count) AS INT64) AS `n`
+FROM recoded
+GROUP BY `age`
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY COLLATE(`age`, '') NULLS LAST

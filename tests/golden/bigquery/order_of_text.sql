@@ -1,50 +1,27 @@
 -- policy: golden
 -- digest: sha256:725bc42b6d3823e8d589a347da9b8fe201f747a0af61e513181b8a7f0fec37e7
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `born`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY COLLATE(`zip`, '') DESC, `age` ASC NULLS LAST, `born` ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `born`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY COLLATE(`zip`, '') DESC NULLS LAST, `age` NULLS LAST, `born` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE WHEN `age` IS NULL THEN NULL WHEN `age` < 18 THEN '<18' ELSE '>=18' END AS `age`,
     CASE
-      WHEN `born` IS NULL
-      THEN NULL
-      WHEN `born` < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01'
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18'
+      ELSE '>=18'
+    END AS `age`,
+    CASE
+      WHEN `born` IS NULL THEN NULL
+      WHEN `born` < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS `born`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `born`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `born`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE(`age`, '') ASC NULLS LAST,
-  COLLATE(`born`, '') ASC NULLS LAST
+SELECT `age`, `born`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `born`
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST

@@ -1,39 +1,18 @@
 -- policy: golden
 -- digest: sha256:5e8acbf7125ddedcc894a1b5f956f58851940dd3be1f025024f11990579cee13
-WITH `sampled` AS (
-  SELECT
-    `zip`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, COLLATE(`zip`, '') ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `zip`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, COLLATE(`zip`, '') NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
     LEFT(`zip`, 3) AS `zip`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `zip`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `zip`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE(`zip`, '') ASC NULLS LAST
+SELECT `zip`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `zip`
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE(`zip`, '') NULLS LAST

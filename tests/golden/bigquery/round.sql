@@ -1,112 +1,29 @@
 -- policy: golden
 -- digest: sha256:378c6e9a0c9cc247ae40d86dda04e65412301708c546b62539109d88984d7982
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `income`,
-    `weight`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `income` ASC NULLS LAST, `weight` ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `income`, `weight`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST, `weight` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN ABS(CAST(`age` AS FLOAT64)) < 1000000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST(`age` AS FLOAT64)) < 1
-          THEN 0
-          WHEN CAST(`age` AS FLOAT64) < 0
-          THEN -(
-            FLOOR(ABS(CAST(`age` AS FLOAT64)) / 10) + CASE
-              WHEN ABS(CAST(`age` AS FLOAT64)) / 10 - FLOOR(ABS(CAST(`age` AS FLOAT64)) / 10) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST(`age` AS FLOAT64)) / 10) + CASE
-            WHEN ABS(CAST(`age` AS FLOAT64)) / 10 - FLOOR(ABS(CAST(`age` AS FLOAT64)) / 10) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS INT64) * 10
+      WHEN ABS(CAST(`age` AS FLOAT64)) < 1 THEN 0
+      WHEN ABS(CAST(`age` AS FLOAT64)) < 1000000000000000000 THEN CAST(FLOOR(ABS(CAST(`age` AS FLOAT64)) / 10) + CASE WHEN ABS(CAST(`age` AS FLOAT64)) / 10 - FLOOR(ABS(CAST(`age` AS FLOAT64)) / 10) >= 0.5 THEN 1 ELSE 0 END AS INT64) * CASE WHEN CAST(`age` AS FLOAT64) < 0 THEN -10 ELSE 10 END
     END AS `age`,
     CAST(CASE
-      WHEN ABS(CAST(`income` AS FLOAT64)) < 1000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST(`income` AS FLOAT64)) < 0.025
-          THEN 0
-          WHEN CAST(`income` AS FLOAT64) < 0
-          THEN -(
-            FLOOR(ABS(CAST(`income` AS FLOAT64)) / 0.25) + CASE
-              WHEN ABS(CAST(`income` AS FLOAT64)) / 0.25 - FLOOR(ABS(CAST(`income` AS FLOAT64)) / 0.25) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST(`income` AS FLOAT64)) / 0.25) + CASE
-            WHEN ABS(CAST(`income` AS FLOAT64)) / 0.25 - FLOOR(ABS(CAST(`income` AS FLOAT64)) / 0.25) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS INT64) * CAST(0.25 AS NUMERIC)
+      WHEN ABS(CAST(`income` AS FLOAT64)) < 0.025 THEN 0
+      WHEN ABS(CAST(`income` AS FLOAT64)) < 1000000000000000 THEN CAST(FLOOR(ABS(CAST(`income` AS FLOAT64)) / 0.25) + CASE WHEN ABS(CAST(`income` AS FLOAT64)) / 0.25 - FLOOR(ABS(CAST(`income` AS FLOAT64)) / 0.25) >= 0.5 THEN 1 ELSE 0 END AS INT64) * CASE WHEN CAST(`income` AS FLOAT64) < 0 THEN CAST('-0.25' AS NUMERIC) ELSE CAST('0.25' AS NUMERIC) END
     END AS NUMERIC) AS `income`,
     CAST(CASE
-      WHEN ABS(CAST(`weight` AS FLOAT64)) < 100000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST(`weight` AS FLOAT64)) < 0.5
-          THEN 0
-          WHEN CAST(`weight` AS FLOAT64) < 0
-          THEN -(
-            FLOOR(ABS(CAST(`weight` AS FLOAT64)) / 5) + CASE
-              WHEN ABS(CAST(`weight` AS FLOAT64)) / 5 - FLOOR(ABS(CAST(`weight` AS FLOAT64)) / 5) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST(`weight` AS FLOAT64)) / 5) + CASE
-            WHEN ABS(CAST(`weight` AS FLOAT64)) / 5 - FLOOR(ABS(CAST(`weight` AS FLOAT64)) / 5) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS INT64) * CAST(5 AS NUMERIC)
+      WHEN ABS(CAST(`weight` AS FLOAT64)) < 0.5 THEN 0
+      WHEN ABS(CAST(`weight` AS FLOAT64)) < 100000000000000000 THEN CAST(FLOOR(ABS(CAST(`weight` AS FLOAT64)) / 5) + CASE WHEN ABS(CAST(`weight` AS FLOAT64)) / 5 - FLOOR(ABS(CAST(`weight` AS FLOAT64)) / 5) >= 0.5 THEN 1 ELSE 0 END AS INT64) * CASE WHEN CAST(`weight` AS FLOAT64) < 0 THEN CAST('-5' AS NUMERIC) ELSE CAST('5' AS NUMERIC) END
     END AS NUMERIC) AS `weight`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `income`,
-  `weight`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `income`,
-  `weight`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `age` ASC NULLS LAST,
-  `income` ASC NULLS LAST,
-  `weight` ASC NULLS LAST
+SELECT `age`, `income`, `weight`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `income`, `weight`
+HAVING COUNT(*) >= 5
+ORDER BY `age` NULLS LAST, `income` NULLS LAST, `weight` NULLS LAST

@@ -1,57 +1,21 @@
 -- policy: golden
 -- digest: sha256:8034a17bdd004df3eb9da974a06e462d35c68aec03d552040c9533a7c1c98726
-WITH `sampled` AS (
-  SELECT
-    `income`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` ASC NULLS LAST, `income` ASC NULLS LAST) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `income`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
     CAST(CASE
-      WHEN ABS(CAST(`income` AS FLOAT64)) < 100000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST(`income` AS FLOAT64)) < 1
-          THEN 0
-          WHEN CAST(`income` AS FLOAT64) < 0
-          THEN -(
-            FLOOR(ABS(CAST(`income` AS FLOAT64)) / 10) + CASE
-              WHEN ABS(CAST(`income` AS FLOAT64)) / 10 - FLOOR(ABS(CAST(`income` AS FLOAT64)) / 10) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST(`income` AS FLOAT64)) / 10) + CASE
-            WHEN ABS(CAST(`income` AS FLOAT64)) / 10 - FLOOR(ABS(CAST(`income` AS FLOAT64)) / 10) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS INT64) * CAST(10 AS NUMERIC)
+      WHEN ABS(CAST(`income` AS FLOAT64)) < 1 THEN 0
+      WHEN ABS(CAST(`income` AS FLOAT64)) < 100000000000000000 THEN CAST(FLOOR(ABS(CAST(`income` AS FLOAT64)) / 10) + CASE WHEN ABS(CAST(`income` AS FLOAT64)) / 10 - FLOOR(ABS(CAST(`income` AS FLOAT64)) / 10) >= 0.5 THEN 1 ELSE 0 END AS INT64) * CASE WHEN CAST(`income` AS FLOAT64) < 0 THEN CAST('-10' AS NUMERIC) ELSE CAST('10' AS NUMERIC) END
     END AS NUMERIC) AS `income`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `income`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `income`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `income` ASC NULLS LAST
+SELECT `income`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `income`
+HAVING COUNT(*) >= 5
+ORDER BY `income` NULLS LAST

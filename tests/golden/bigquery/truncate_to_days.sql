@@ -1,50 +1,19 @@
 -- policy: golden
 -- digest: sha256:02ef73d67bb6595769d00c722634df80f5c5ee7a381acafef56dd3d21933487a
-WITH `sampled` AS (
-  SELECT
-    `seen`,
-    `moved`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `seen` ASC NULLS LAST, `moved` ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `seen`, `moved`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `seen` NULLS LAST, `moved` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN `seen` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN DATETIME_TRUNC(CAST(`seen` AS DATETIME), DAY)
-    END AS `seen`,
-    CASE
-      WHEN DATETIME(`moved`, 'UTC') BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN DATETIME_TRUNC(CAST(DATETIME(`moved`, 'UTC') AS DATETIME), YEAR)
-    END AS `moved`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+    CASE WHEN `seen` BETWEEN CAST('0001-01-01 00:00:00' AS DATETIME) AND CAST('9999-12-31 23:59:59.999999' AS DATETIME) THEN DATETIME_TRUNC(CAST(`seen` AS DATETIME), DAY) END AS `seen`,
+    CASE WHEN DATETIME(`moved`, 'UTC') BETWEEN CAST('0001-01-01 00:00:00' AS DATETIME) AND CAST('9999-12-31 23:59:59.999999' AS DATETIME) THEN DATETIME_TRUNC(CAST(DATETIME(`moved`, 'UTC') AS DATETIME), YEAR) END AS `moved`
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `seen`,
-  `moved`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `seen`,
-  `moved`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `seen` ASC NULLS LAST,
-  `moved` ASC NULLS LAST
+SELECT `seen`, `moved`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `seen`, `moved`
+HAVING COUNT(*) >= 5
+ORDER BY `seen` NULLS LAST, `moved` NULLS LAST

@@ -1,50 +1,19 @@
 -- policy: golden
 -- digest: sha256:e4a638f497fa8f1b547608298aebb5fd3affb1707512ee661ebd3a70ec5f7393
-WITH `sampled` AS (
-  SELECT
-    `born`,
-    `seen`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `born` ASC NULLS LAST, `seen` ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `born`, `seen`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `born` NULLS LAST, `seen` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    TO_HEX(
-      SHA256(
-        (
-          SELECT
-            `salt`
-          FROM `policy_engine_salts`
-          WHERE
-            `release_id` = 'next'
-        ) || ':u:' || CAST(`person` AS STRING)
-      )
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN `born` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN CAST(DATETIME_TRUNC(CAST(`born` AS DATETIME), ISOWEEK) AS DATE)
-    END AS `born`,
-    CASE
-      WHEN `seen` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN DATETIME_TRUNC(CAST(`seen` AS DATETIME), ISOWEEK)
-    END AS `seen`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+    CASE WHEN `born` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN DATE_TRUNC(`born`, ISOWEEK) END AS `born`,
+    CASE WHEN `seen` BETWEEN CAST('0001-01-01 00:00:00' AS DATETIME) AND CAST('9999-12-31 23:59:59.999999' AS DATETIME) THEN DATETIME_TRUNC(CAST(`seen` AS DATETIME), ISOWEEK) END AS `seen`
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `born`,
-  `seen`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `born`,
-  `seen`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `born` ASC NULLS LAST,
-  `seen` ASC NULLS LAST
+SELECT `born`, `seen`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `born`, `seen`
+HAVING COUNT(*) >= 5
+ORDER BY `born` NULLS LAST, `seen` NULLS LAST

@@ -1,49 +1,31 @@
 -- policy: golden
 -- digest: sha256:b140f8e2299b8f344e7e9d7ea94b605892c64253382f42129da7af700400f6a6
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "person",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC) AS "policy_engine_place"
+WITH sampled AS (
+  SELECT "age", "person",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_place
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "chosen" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), chosen AS (
+  SELECT "age",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY lower(hex(SHA256({salt:String} || ':o:' || toString("person") || ':' || toString(policy_engine_place)))), policy_engine_place) AS policy_engine_rank
+  FROM sampled
+), counted AS (
+  SELECT "age", toInt64(COUNT(*)) AS policy_engine_count
+  FROM chosen
+  WHERE policy_engine_rank = 1
+  GROUP BY "age"
+), recoded AS (
   SELECT
-    "age",
-    ROW_NUMBER() OVER (
-      PARTITION BY "person"
-      ORDER BY LOWER(
-        HEX(
-          SHA256(
-            {salt:String} || ':o:' || toString("person") || ':' || toString("policy_engine_place")
-          )
-        )
-      ), "policy_engine_place"
-    ) AS "policy_engine_rank"
-  FROM "sampled"
-), "counted" AS (
-  SELECT
-    "age",
-    toInt64(COUNT(*)) AS "policy_engine_count"
-  FROM "chosen"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "age"
-), "recoded" AS (
-  SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
-    "policy_engine_count"
-  FROM "counted"
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "age",
-  toInt64(SUM("policy_engine_count")) AS "n"
-FROM "recoded"
-GROUP BY
-  "age"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "age" ASC
+SELECT "age", toInt64(SUM(policy_engine_count)) AS "n"
+FROM recoded
+GROUP BY "age"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "age" NULLS LAST

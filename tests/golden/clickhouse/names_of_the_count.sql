@@ -1,26 +1,18 @@
 -- policy: golden
 -- digest: sha256:f2099906399b75ee1242897b44acbd2df5b758151899086de4c8358f40c72eea
-WITH "sampled" AS (
-  SELECT
-    "age",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "age",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "recoded" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), recoded AS (
   SELECT
     "age" AS "age"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "age",
-  toInt64(COUNT(*)) AS "order by"
-FROM "recoded"
-GROUP BY
-  "age"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" ASC
+SELECT "age", toInt64(COUNT(*)) AS "order by"
+FROM recoded
+GROUP BY "age"
+HAVING toInt64(COUNT(*)) >= 5
+ORDER BY "age" NULLS LAST

@@ -1,26 +1,18 @@
 -- policy: golden
 -- digest: sha256:5e8acbf7125ddedcc894a1b5f956f58851940dd3be1f025024f11990579cee13
-WITH "sampled" AS (
-  SELECT
-    "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "recoded" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), recoded AS (
   SELECT
     leftUTF8("zip", 3) AS "zip"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "zip",
-  toInt64(COUNT(*)) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "zip" ASC
+SELECT "zip", toInt64(COUNT(*)) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING toInt64(COUNT(*)) >= 5
+ORDER BY "zip" NULLS LAST

@@ -1,58 +1,38 @@
 -- policy: golden
 -- digest: sha256:64c06d2609248136643e21d050bfeed47f0a725356e05db10da17e63318f52e8
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "born",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "counted" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), counted AS (
+  SELECT "age", "born", toInt64(COUNT(*)) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY "age", "born"
+), recoded AS (
   SELECT
-    "age",
-    "born",
-    toInt64(COUNT(*)) AS "policy_engine_count"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "age",
-    "born"
-), "recoded" AS (
-  SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < toDate32('1970-01-01')
-      THEN '<1970-01-01'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < toDate32('1970-01-01') THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born",
-    "policy_engine_count"
-  FROM "counted"
-), "released" AS (
-  SELECT
-    "age",
-    "born",
-    toInt64(SUM("policy_engine_count")) AS "policy_engine_n"
-  FROM "recoded"
-  GROUP BY
-    "age",
-    "born"
-  HAVING
-    SUM("policy_engine_count") >= 5
-), "repeated" AS (
-  SELECT
-    "age",
-    "born",
-    arrayJoin(range("policy_engine_n")) AS "policy_engine_copy"
-  FROM "released"
+    policy_engine_count
+  FROM counted
+), released AS (
+  SELECT "age", "born", toInt64(SUM(policy_engine_count)) AS policy_engine_n
+  FROM recoded
+  GROUP BY "age", "born"
+  HAVING SUM(policy_engine_count) >= 5
+), repeated AS (
+  SELECT "age", "born", arrayJoin(range(policy_engine_n)) AS policy_engine_copy
+  FROM released
 )
-SELECT
-  "age",
-  "born"
-FROM "repeated"
-ORDER BY
-  "age" ASC,
-  "born" ASC
+SELECT "age", "born"
+FROM repeated
+ORDER BY "age" NULLS LAST, "born" NULLS LAST

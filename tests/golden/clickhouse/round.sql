@@ -1,111 +1,29 @@
 -- policy: golden
 -- digest: sha256:378c6e9a0c9cc247ae40d86dda04e65412301708c546b62539109d88984d7982
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "income",
-    "weight",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "income" ASC, "weight" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "age", "income", "weight",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST, "weight" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "recoded" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN ABS(toFloat64("age")) < 1000000000000000000
-      THEN toInt64(
-        CASE
-          WHEN abs(toFloat64("age")) < 1000000000000000000
-          THEN CASE
-            WHEN ABS(toFloat64("age")) < 1
-            THEN 0
-            WHEN toFloat64("age") < 0
-            THEN -(
-              FLOOR(ABS(toFloat64("age")) / 10) + CASE
-                WHEN ABS(toFloat64("age")) / 10 - FLOOR(ABS(toFloat64("age")) / 10) >= 0.5
-                THEN 1
-                ELSE 0
-              END
-            )
-            ELSE FLOOR(ABS(toFloat64("age")) / 10) + CASE
-              WHEN ABS(toFloat64("age")) / 10 - FLOOR(ABS(toFloat64("age")) / 10) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          END
-          ELSE 0
-        END
-      ) * 10
+      WHEN ABS(toFloat64("age")) < 1 THEN 0
+      WHEN ABS(toFloat64("age")) < 1000000000000000000 THEN toInt64(CASE WHEN ABS(toFloat64("age")) < 1000000000000000000 THEN FLOOR(ABS(toFloat64("age")) / 10) + CASE WHEN ABS(toFloat64("age")) / 10 - FLOOR(ABS(toFloat64("age")) / 10) >= 0.5 THEN 1 ELSE 0 END ELSE 0 END) * CASE WHEN toFloat64("age") < 0 THEN -10 ELSE 10 END
     END AS "age",
     CASE
-      WHEN ABS(toFloat64("income")) < 1000000000000000
-      THEN toInt64(
-        CASE
-          WHEN abs(toFloat64("income")) < 1000000000000000
-          THEN CASE
-            WHEN ABS(toFloat64("income")) < 0.025
-            THEN 0
-            WHEN toFloat64("income") < 0
-            THEN -(
-              FLOOR(ABS(toFloat64("income")) / 0.25) + CASE
-                WHEN ABS(toFloat64("income")) / 0.25 - FLOOR(ABS(toFloat64("income")) / 0.25) >= 0.5
-                THEN 1
-                ELSE 0
-              END
-            )
-            ELSE FLOOR(ABS(toFloat64("income")) / 0.25) + CASE
-              WHEN ABS(toFloat64("income")) / 0.25 - FLOOR(ABS(toFloat64("income")) / 0.25) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          END
-          ELSE 0
-        END
-      ) * toDecimal64('0.25', 2)
+      WHEN ABS(toFloat64("income")) < 0.025 THEN toDecimal64('0', 2)
+      WHEN ABS(toFloat64("income")) < 1000000000000000 THEN toInt64(CASE WHEN ABS(toFloat64("income")) < 1000000000000000 THEN FLOOR(ABS(toFloat64("income")) / 0.25) + CASE WHEN ABS(toFloat64("income")) / 0.25 - FLOOR(ABS(toFloat64("income")) / 0.25) >= 0.5 THEN 1 ELSE 0 END ELSE 0 END) * CASE WHEN toFloat64("income") < 0 THEN toDecimal64('-0.25', 2) ELSE toDecimal64('0.25', 2) END
     END AS "income",
     CASE
-      WHEN ABS(toFloat64("weight")) < 100000000000000000
-      THEN toInt64(
-        CASE
-          WHEN abs(toFloat64("weight")) < 100000000000000000
-          THEN CASE
-            WHEN ABS(toFloat64("weight")) < 0.5
-            THEN 0
-            WHEN toFloat64("weight") < 0
-            THEN -(
-              FLOOR(ABS(toFloat64("weight")) / 5) + CASE
-                WHEN ABS(toFloat64("weight")) / 5 - FLOOR(ABS(toFloat64("weight")) / 5) >= 0.5
-                THEN 1
-                ELSE 0
-              END
-            )
-            ELSE FLOOR(ABS(toFloat64("weight")) / 5) + CASE
-              WHEN ABS(toFloat64("weight")) / 5 - FLOOR(ABS(toFloat64("weight")) / 5) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          END
-          ELSE 0
-        END
-      ) * toDecimal64('5', 0)
+      WHEN ABS(toFloat64("weight")) < 0.5 THEN toDecimal64('0', 0)
+      WHEN ABS(toFloat64("weight")) < 100000000000000000 THEN toInt64(CASE WHEN ABS(toFloat64("weight")) < 100000000000000000 THEN FLOOR(ABS(toFloat64("weight")) / 5) + CASE WHEN ABS(toFloat64("weight")) / 5 - FLOOR(ABS(toFloat64("weight")) / 5) >= 0.5 THEN 1 ELSE 0 END ELSE 0 END) * CASE WHEN toFloat64("weight") < 0 THEN toDecimal64('-5', 0) ELSE toDecimal64('5', 0) END
     END AS "weight"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "age",
-  "income",
-  "weight",
-  toInt64(COUNT(*)) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "income",
-  "weight"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" ASC,
-  "income" ASC,
-  "weight" ASC
+SELECT "age", "income", "weight", toInt64(COUNT(*)) AS "n"
+FROM recoded
+GROUP BY "age", "income", "weight"
+HAVING toInt64(COUNT(*)) >= 5
+ORDER BY "age" NULLS LAST, "income" NULLS LAST, "weight" NULLS LAST

@@ -1,48 +1,33 @@
 -- policy: golden
 -- digest: sha256:5465e6c00ee020a55e07b8b416293322a6981696d2e11a0acf4f54a186c53644
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "born",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "recoded" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < toDate32('1970-01-01')
-      THEN '<1970-01-01'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < toDate32('1970-01-01') THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-), "released" AS (
-  SELECT
-    "age",
-    "born",
-    toInt64(COUNT(*)) AS "policy_engine_n"
-  FROM "recoded"
-  GROUP BY
-    "age",
-    "born"
-  HAVING
-    COUNT(*) >= 5
-), "repeated" AS (
-  SELECT
-    "age",
-    "born",
-    arrayJoin(range("policy_engine_n")) AS "policy_engine_copy"
-  FROM "released"
+  FROM sampled
+  WHERE policy_engine_rank = 1
+), released AS (
+  SELECT "age", "born", toInt64(COUNT(*)) AS policy_engine_n
+  FROM recoded
+  GROUP BY "age", "born"
+  HAVING toInt64(COUNT(*)) >= 5
+), repeated AS (
+  SELECT "age", "born", arrayJoin(range(policy_engine_n)) AS policy_engine_copy
+  FROM released
 )
-SELECT
-  "age",
-  "born"
-FROM "repeated"
-ORDER BY
-  "age" ASC,
-  "born" ASC
+SELECT "age", "born"
+FROM repeated
+ORDER BY "age" NULLS LAST, "born" NULLS LAST

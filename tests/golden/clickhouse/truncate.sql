@@ -1,37 +1,19 @@
 -- policy: golden
 -- digest: sha256:3666eeb62ba150848a54d7ebe89888105a83439a5be6961bc715a8320b54050b
-WITH "sampled" AS (
-  SELECT
-    "born",
-    "seen",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC, "seen" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "born", "seen",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "seen" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "recoded" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN "born" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')
-      THEN makeDate32(toYear("born"), 1, 1)
-    END AS "born",
-    CASE
-      WHEN "seen" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')
-      THEN addHours(toDateTime64(toDate32("seen", 'UTC'), 6, 'UTC'), toHour("seen", 'UTC'))
-    END AS "seen"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    CASE WHEN "born" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31') THEN makeDate32(toYear("born"), 1, 1) END AS "born",
+    CASE WHEN "seen" BETWEEN toDateTime64('0001-01-01 00:00:00', 6, 'UTC') AND toDateTime64('9999-12-31 23:59:59.999999', 6, 'UTC') THEN addHours(toDateTime64(toDate32("seen", 'UTC'), 6, 'UTC'), toHour("seen", 'UTC')) END AS "seen"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "born",
-  "seen",
-  toInt64(COUNT(*)) AS "n"
-FROM "recoded"
-GROUP BY
-  "born",
-  "seen"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "born" ASC,
-  "seen" ASC
+SELECT "born", "seen", toInt64(COUNT(*)) AS "n"
+FROM recoded
+GROUP BY "born", "seen"
+HAVING toInt64(COUNT(*)) >= 5
+ORDER BY "born" NULLS LAST, "seen" NULLS LAST

@@ -1,37 +1,19 @@
 -- policy: golden
 -- digest: sha256:02ef73d67bb6595769d00c722634df80f5c5ee7a381acafef56dd3d21933487a
-WITH "sampled" AS (
-  SELECT
-    "seen",
-    "moved",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "seen" ASC, "moved" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "seen", "moved",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "seen" NULLS LAST, "moved" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "recoded" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN "seen" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')
-      THEN toDateTime64(toDate32("seen", 'UTC'), 6, 'UTC')
-    END AS "seen",
-    CASE
-      WHEN toTimeZone("moved", 'UTC') BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')
-      THEN toDateTime64(makeDate32(toYear(toDate32(toTimeZone("moved", 'UTC'), 'UTC')), 1, 1), 6, 'UTC')
-    END AS "moved"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    CASE WHEN "seen" BETWEEN toDateTime64('0001-01-01 00:00:00', 6, 'UTC') AND toDateTime64('9999-12-31 23:59:59.999999', 6, 'UTC') THEN toDateTime64(toDate32("seen", 'UTC'), 6, 'UTC') END AS "seen",
+    CASE WHEN toTimeZone("moved", 'UTC') BETWEEN toDateTime64('0001-01-01 00:00:00', 6, 'UTC') AND toDateTime64('9999-12-31 23:59:59.999999', 6, 'UTC') THEN toDateTime64(makeDate32(toYear(toDate32(toTimeZone("moved", 'UTC'), 'UTC')), 1, 1), 6, 'UTC') END AS "moved"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "seen",
-  "moved",
-  toInt64(COUNT(*)) AS "n"
-FROM "recoded"
-GROUP BY
-  "seen",
-  "moved"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "seen" ASC,
-  "moved" ASC
+SELECT "seen", "moved", toInt64(COUNT(*)) AS "n"
+FROM recoded
+GROUP BY "seen", "moved"
+HAVING toInt64(COUNT(*)) >= 5
+ORDER BY "seen" NULLS LAST, "moved" NULLS LAST

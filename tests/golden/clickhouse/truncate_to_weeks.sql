@@ -1,41 +1,19 @@
 -- policy: golden
 -- digest: sha256:e4a638f497fa8f1b547608298aebb5fd3affb1707512ee661ebd3a70ec5f7393
-WITH "sampled" AS (
-  SELECT
-    "born",
-    "seen",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC, "seen" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "born", "seen",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "seen" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(HEX(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
-), "recoded" AS (
+  WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN "born" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')
-      THEN subtractDays(toDate32("born"), toDayOfWeek("born") - 1)
-    END AS "born",
-    CASE
-      WHEN "seen" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31')
-      THEN toDateTime64(
-        subtractDays(toDate32("seen", 'UTC'), toDayOfWeek(toDate32("seen", 'UTC')) - 1),
-        6,
-        'UTC'
-      )
-    END AS "seen"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    CASE WHEN "born" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31') THEN subtractDays(toDate32("born"), toDayOfWeek("born") - 1) END AS "born",
+    CASE WHEN "seen" BETWEEN toDateTime64('0001-01-01 00:00:00', 6, 'UTC') AND toDateTime64('9999-12-31 23:59:59.999999', 6, 'UTC') THEN toDateTime64(subtractDays(toDate32("seen", 'UTC'), toDayOfWeek(toDate32("seen", 'UTC')) - 1), 6, 'UTC') END AS "seen"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "born",
-  "seen",
-  toInt64(COUNT(*)) AS "n"
-FROM "recoded"
-GROUP BY
-  "born",
-  "seen"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "born" ASC,
-  "seen" ASC
+SELECT "born", "seen", toInt64(COUNT(*)) AS "n"
+FROM recoded
+GROUP BY "born", "seen"
+HAVING toInt64(COUNT(*)) >= 5
+ORDER BY "born" NULLS LAST, "seen" NULLS LAST

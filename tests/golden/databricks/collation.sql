@@ -1,38 +1,18 @@
 -- policy: golden
 -- digest: sha256:5eca45a473634aef93654a253a49246c37d13c940d418eab9405951516f4f1bc
-WITH `sampled` AS (
-  SELECT
-    `name`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `name` COLLATE UTF8_BINARY ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `name`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, CAST(`name` AS STRING) COLLATE UTF8_BINARY NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      (
-        SELECT
-          `salt`
-        FROM `policy_engine_salts`
-        WHERE
-          `release_id` = 'next'
-      ) || ':u:' || CAST(`person` AS STRING),
-      256
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING), 256) < '400000000000000'
+), recoded AS (
   SELECT
-    `name` COLLATE UTF8_BINARY AS `name`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+    CAST(`name` AS STRING) COLLATE UTF8_BINARY AS `name`
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `name`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `name`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `name` COLLATE UTF8_BINARY ASC NULLS LAST
+SELECT `name`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `name`
+HAVING COUNT(*) >= 5
+ORDER BY `name` COLLATE UTF8_BINARY NULLS LAST

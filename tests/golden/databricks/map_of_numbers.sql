@@ -1,51 +1,28 @@
 -- policy: golden
 -- digest: sha256:7368bf9d7177dd920a4eac65f69dfae8af8e8db9408b8bbbc009de4851542d01
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` ASC NULLS LAST) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      (
-        SELECT
-          `salt`
-        FROM `policy_engine_salts`
-        WHERE
-          `release_id` = 'next'
-      ) || ':u:' || CAST(`person` AS STRING),
-      256
-    ) < '400000000000000'
-), `counted` AS (
-  SELECT
-    `age`,
-    COUNT(*) AS `policy_engine_count`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
-  GROUP BY
-    `age`
-), `recoded` AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING), 256) < '400000000000000'
+), counted AS (
+  SELECT `age`, COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY `age`
+), recoded AS (
   SELECT
     CASE
-      WHEN CAST(`age` AS STRING) IS NULL
-      THEN NULL
-      WHEN CAST(`age` AS STRING) IN ('-1')
-      THEN NULL
-      WHEN CAST(`age` AS STRING) IN ('17')
-      THEN 'young'
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` IN (-1) THEN NULL
+      WHEN `age` IN (17) THEN 'young'
       ELSE 'old'
     END AS `age`,
-    `policy_engine_count`
-  FROM `counted`
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  `age`,
-  CAST(SUM(`policy_engine_count`) AS BIGINT) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`
-HAVING
-  SUM(`policy_engine_count`) >= 5
-ORDER BY
-  `age` COLLATE UTF8_BINARY ASC NULLS LAST
+SELECT `age`, CAST(SUM(policy_engine_count) AS BIGINT) AS `n`
+FROM recoded
+GROUP BY `age`
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST

@@ -1,51 +1,21 @@
 -- policy: golden
 -- digest: sha256:8034a17bdd004df3eb9da974a06e462d35c68aec03d552040c9533a7c1c98726
-WITH "sampled" AS (
-  SELECT
-    "income",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "income" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "income",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
-), "recoded" AS (
+  WHERE ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
+), recoded AS (
   SELECT
-    TRY_CAST(
-      CASE
-        WHEN ABS(CAST("income" AS DOUBLE PRECISION)) < 100000000000000000
-        THEN TRY_CAST(
-          (
-            CASE
-              WHEN ABS(CAST("income" AS DOUBLE PRECISION)) < 1
-              THEN 0
-              WHEN CAST("income" AS DOUBLE PRECISION) < 0
-              THEN -(
-                FLOOR(ABS(CAST("income" AS DOUBLE PRECISION)) / 10) + CASE
-                  WHEN ABS(CAST("income" AS DOUBLE PRECISION)) / 10 - FLOOR(ABS(CAST("income" AS DOUBLE PRECISION)) / 10) >= 0.5
-                  THEN 1
-                  ELSE 0
-                END
-              )
-              ELSE FLOOR(ABS(CAST("income" AS DOUBLE PRECISION)) / 10) + CASE
-                WHEN ABS(CAST("income" AS DOUBLE PRECISION)) / 10 - FLOOR(ABS(CAST("income" AS DOUBLE PRECISION)) / 10) >= 0.5
-                THEN 1
-                ELSE 0
-              END
-            END
-          ) AS BIGINT
-        ) * CAST('10' AS DECIMAL(18, 0))
-      END AS DECIMAL(18, 0)
-    ) AS "income"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    TRY_CAST(CASE
+      WHEN ABS(CAST("income" AS DOUBLE)) < 1 THEN 0
+      WHEN ABS(CAST("income" AS DOUBLE)) < 100000000000000000 THEN TRY_CAST(FLOOR(ABS(CAST("income" AS DOUBLE)) / 10) + CASE WHEN ABS(CAST("income" AS DOUBLE)) / 10 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("income" AS DOUBLE) < 0 THEN CAST('-10' AS DECIMAL(18, 0)) ELSE CAST('10' AS DECIMAL(18, 0)) END
+    END AS DECIMAL(18, 0)) AS "income"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "income",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "income"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "income" ASC
+SELECT "income", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "income"
+HAVING COUNT(*) >= 5
+ORDER BY "income" NULLS LAST

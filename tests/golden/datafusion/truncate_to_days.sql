@@ -1,44 +1,19 @@
 -- policy: golden
 -- digest: sha256:02ef73d67bb6595769d00c722634df80f5c5ee7a381acafef56dd3d21933487a
-WITH "sampled" AS (
-  SELECT
-    "seen",
-    "moved",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "seen" ASC, "moved" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "seen", "moved",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "seen" NULLS LAST, "moved" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
-), "recoded" AS (
+  WHERE ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN "seen" BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 00:00:00', 'Timestamp(Microsecond, None)')
-      THEN ARROW_CAST(CAST("seen" AS DATE), 'Timestamp(Microsecond, None)')
-    END AS "seen",
-    CASE
-      WHEN ARROW_CAST("moved", 'Timestamp(Microsecond, None)') BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 00:00:00', 'Timestamp(Microsecond, None)')
-      THEN ARROW_CAST(
-        MAKE_DATE(
-          EXTRACT(YEAR FROM CAST(ARROW_CAST("moved", 'Timestamp(Microsecond, None)') AS DATE)),
-          1,
-          1
-        ),
-        'Timestamp(Microsecond, None)'
-      )
-    END AS "moved"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    CASE WHEN "seen" BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 23:59:59.999999', 'Timestamp(Microsecond, None)') THEN ARROW_CAST(CAST("seen" AS DATE), 'Timestamp(Microsecond, None)') END AS "seen",
+    CASE WHEN ARROW_CAST("moved", 'Timestamp(Microsecond, None)') BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 23:59:59.999999', 'Timestamp(Microsecond, None)') THEN ARROW_CAST(MAKE_DATE(EXTRACT(YEAR FROM CAST(ARROW_CAST("moved", 'Timestamp(Microsecond, None)') AS DATE)), 1, 1), 'Timestamp(Microsecond, None)') END AS "moved"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "seen",
-  "moved",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "seen",
-  "moved"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "seen" ASC,
-  "moved" ASC
+SELECT "seen", "moved", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "seen", "moved"
+HAVING COUNT(*) >= 5
+ORDER BY "seen" NULLS LAST, "moved" NULLS LAST

@@ -1,44 +1,19 @@
 -- policy: golden
 -- digest: sha256:106e605e7e85ea938b0e66b4353c8c9595a6e7e1f12c4035899578506ac7f58e
-WITH "sampled" AS (
-  SELECT
-    "born",
-    "seen",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC, "seen" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "born", "seen",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "seen" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
-), "recoded" AS (
+  WHERE ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN MAKE_DATE(EXTRACT(YEAR FROM "born"), EXTRACT(MONTH FROM "born"), 1)
-    END AS "born",
-    CASE
-      WHEN "seen" BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 00:00:00', 'Timestamp(Microsecond, None)')
-      THEN ARROW_CAST(
-        MAKE_DATE(
-          EXTRACT(YEAR FROM CAST("seen" AS DATE)),
-          EXTRACT(QUARTER FROM CAST("seen" AS DATE)) * 3 - 2,
-          1
-        ),
-        'Timestamp(Microsecond, None)'
-      )
-    END AS "seen"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    CASE WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN MAKE_DATE(EXTRACT(YEAR FROM "born"), EXTRACT(MONTH FROM "born"), 1) END AS "born",
+    CASE WHEN "seen" BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 23:59:59.999999', 'Timestamp(Microsecond, None)') THEN ARROW_CAST(MAKE_DATE(EXTRACT(YEAR FROM CAST("seen" AS DATE)), EXTRACT(QUARTER FROM CAST("seen" AS DATE)) * 3 - 2, 1), 'Timestamp(Microsecond, None)') END AS "seen"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "born",
-  "seen",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "born",
-  "seen"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "born" ASC,
-  "seen" ASC
+SELECT "born", "seen", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "born", "seen"
+HAVING COUNT(*) >= 5
+ORDER BY "born" NULLS LAST, "seen" NULLS LAST

@@ -1,61 +1,33 @@
 -- policy: golden
 -- digest: sha256:6119af85216327a9b4f7e61f7e117c382dd8b48a4190508914579524f9e181e4
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "income",
-    "weight"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age", "income", "weight"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "recoded" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN "age" IS NULL
-      THEN NULL
-      WHEN "age" < 18
-      THEN '<18'
-      WHEN "age" < 65
-      THEN '[18,65)'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      WHEN "age" < 65 THEN '[18,65)'
       ELSE '>=65'
     END AS "age",
     CASE
-      WHEN "income" IS NULL
-      THEN NULL
-      WHEN CAST("income" AS DOUBLE) < 0.5
-      THEN '<0.5'
+      WHEN "income" IS NULL THEN NULL
+      WHEN "income" < CAST(0.5 AS DECIMAL(38, 2)) THEN '<0.5'
       ELSE '>=0.5'
     END AS "income",
     CASE
-      WHEN "weight" IS NULL
-      THEN NULL
-      WHEN ISNAN("weight")
-      THEN NULL
-      WHEN "weight" < -1
-      THEN '<-1'
-      WHEN "weight" < 70
-      THEN '[-1,70)'
+      WHEN "weight" IS NULL THEN NULL
+      WHEN ISNAN(CAST("weight" AS DOUBLE)) THEN NULL
+      WHEN CAST("weight" AS DOUBLE) < CAST(-1 AS DOUBLE) THEN '<-1'
+      WHEN CAST("weight" AS DOUBLE) < CAST(70 AS DOUBLE) THEN '[-1,70)'
       ELSE '>=70'
     END AS "weight"
-  FROM "sampled"
+  FROM sampled
 )
-SELECT
-  "age",
-  "income",
-  "weight",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "income",
-  "weight"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" ASC,
-  "income" ASC,
-  "weight" ASC
+SELECT "age", "income", "weight", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "age", "income", "weight"
+HAVING COUNT(*) >= 5
+ORDER BY "age" NULLS LAST, "income" NULLS LAST, "weight" NULLS LAST

@@ -1,41 +1,25 @@
 -- policy: golden
 -- digest: sha256:9430e7f90efc164e655b939339b859ef523cb5d136fe9b7d47d85403507ddfd6
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "zip"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "counted" AS NOT MATERIALIZED (
-  SELECT
-    "zip",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  GROUP BY
-    "zip"
-), "recoded" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), counted AS NOT MATERIALIZED (
+  SELECT "zip", COUNT(*) AS policy_engine_count
+  FROM sampled
+  GROUP BY "zip"
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN TRY_CAST("zip" AS BIGINT) IS NULL
-      THEN NULL
-      WHEN TRY_CAST("zip" AS BIGINT) < 50000
-      THEN '<50000'
+      WHEN TRY_CAST("zip" AS BIGINT) IS NULL THEN NULL
+      WHEN TRY_CAST("zip" AS BIGINT) < 50000 THEN '<50000'
       ELSE '>=50000'
     END AS "zip",
-    "policy_engine_count"
-  FROM "counted"
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "zip",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "zip" ASC
+SELECT "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "zip" NULLS LAST

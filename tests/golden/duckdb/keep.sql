@@ -1,42 +1,19 @@
 -- policy: golden
 -- digest: sha256:fed508389c96dc625b1a0c9c5792960ab5a1fb2af5e03741dae7e86904e7bc09
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "zip",
-    "sex",
-    "married",
-    "born"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "zip", "sex", "married", "born"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "recoded" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), recoded AS NOT MATERIALIZED (
   SELECT
     "zip" AS "zip",
     "sex" AS "sex",
     "married" AS "married",
     "born" AS "born"
-  FROM "sampled"
+  FROM sampled
 )
-SELECT
-  "zip",
-  "sex",
-  "married",
-  "born",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip",
-  "sex",
-  "married",
-  "born"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "zip" ASC,
-  "sex" ASC,
-  "married" ASC,
-  "born" ASC
+SELECT "zip", "sex", "married", "born", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "zip", "sex", "married", "born"
+HAVING COUNT(*) >= 5
+ORDER BY "zip" NULLS LAST, "sex" NULLS LAST, "married" NULLS LAST, "born" NULLS LAST

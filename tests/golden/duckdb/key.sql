@@ -1,35 +1,23 @@
 -- policy: golden
 -- digest: sha256:9f834a5c4074e242123573ad00f0f6da415d1498476e093852fee13064f1c849
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC, "age" ASC, "zip" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age", "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC NULLS LAST, "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_rank
   FROM "db"."main"."people"
-  WHERE
-    "person" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "recoded" AS NOT MATERIALIZED (
+  WHERE "person" IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), recoded AS NOT MATERIALIZED (
   SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
     LEFT("zip", 2) AS "zip"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "age",
-  "zip",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "zip"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" ASC,
-  "zip" ASC
+SELECT "age", "zip", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "age", "zip"
+HAVING COUNT(*) >= 5
+ORDER BY "age" NULLS LAST, "zip" NULLS LAST

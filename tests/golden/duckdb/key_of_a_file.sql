@@ -1,47 +1,27 @@
 -- policy: golden
 -- digest: sha256:0726db0588c7b15b2673d182c840d98ef7f6be7a2ac869f6a7ee206298a371b4
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "zip",
-    "person",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" ASC) AS "policy_engine_place"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age", "zip", "person",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_place
   FROM READ_PARQUET('people.parquet')
-  WHERE
-    "person" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "chosen" AS NOT MATERIALIZED (
+  WHERE "person" IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), chosen AS NOT MATERIALIZED (
+  SELECT "age", "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY SHA256($salt || ':o:' || CAST("person" AS VARCHAR) || ':' || CAST(policy_engine_place AS VARCHAR)), policy_engine_place) AS policy_engine_rank
+  FROM sampled
+), recoded AS NOT MATERIALIZED (
   SELECT
-    "age",
-    "zip",
-    ROW_NUMBER() OVER (
-      PARTITION BY "person"
-      ORDER BY SHA256(
-        $salt || ':o:' || CAST("person" AS TEXT) || ':' || CAST("policy_engine_place" AS TEXT)
-      ), "policy_engine_place"
-    ) AS "policy_engine_rank"
-  FROM "sampled"
-), "recoded" AS NOT MATERIALIZED (
-  SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
     LEFT("zip", 2) AS "zip"
-  FROM "chosen"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM chosen
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "age",
-  "zip",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "zip"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" ASC,
-  "zip" ASC
+SELECT "age", "zip", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "age", "zip"
+HAVING COUNT(*) >= 5
+ORDER BY "age" NULLS LAST, "zip" NULLS LAST

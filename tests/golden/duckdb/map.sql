@@ -1,43 +1,26 @@
 -- policy: golden
 -- digest: sha256:c8224d01f2a3ae414aa608d1e14481f8584b58c615bacae673bd6ed30472df1d
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "zip"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "counted" AS NOT MATERIALIZED (
-  SELECT
-    "zip",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  GROUP BY
-    "zip"
-), "recoded" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), counted AS NOT MATERIALIZED (
+  SELECT "zip", COUNT(*) AS policy_engine_count
+  FROM sampled
+  GROUP BY "zip"
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN "zip" IS NULL
-      THEN NULL
-      WHEN "zip" IN ('10115')
-      THEN 'Berlin'
-      WHEN "zip" IN ('it''s')
-      THEN NULL
+      WHEN "zip" IS NULL THEN NULL
+      WHEN "zip" IN ('10115') THEN 'Berlin'
+      WHEN "zip" IN ('it''s') THEN NULL
       ELSE 'it''s 20%'
     END AS "zip",
-    "policy_engine_count"
-  FROM "counted"
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "zip",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "zip" ASC
+SELECT "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "zip" NULLS LAST

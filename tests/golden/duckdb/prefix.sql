@@ -1,32 +1,17 @@
 -- policy: golden
 -- digest: sha256:bf8b1db19f94528653f2067edafcb04d9674235539686843ff80c9beddc3c7a8
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "zip",
-    "name"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "zip", "name"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "recoded" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), recoded AS NOT MATERIALIZED (
   SELECT
     LEFT("zip", 3) AS "zip",
     LEFT("name", 1) AS "name"
-  FROM "sampled"
+  FROM sampled
 )
-SELECT
-  "zip",
-  "name",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip",
-  "name"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "zip" ASC,
-  "name" ASC
+SELECT "zip", "name", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "zip", "name"
+HAVING COUNT(*) >= 5
+ORDER BY "zip" NULLS LAST, "name" NULLS LAST

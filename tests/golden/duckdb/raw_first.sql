@@ -1,42 +1,26 @@
 -- policy: golden
 -- digest: sha256:512527df0c15a501f005a94ca133e9d60331f2dc4c7868a756f35d46a0959fae
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "zip"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "counted" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), counted AS NOT MATERIALIZED (
+  SELECT "age", "zip", COUNT(*) AS policy_engine_count
+  FROM sampled
+  GROUP BY "age", "zip"
+), recoded AS NOT MATERIALIZED (
   SELECT
-    "age",
-    "zip",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  GROUP BY
-    "age",
-    "zip"
-), "recoded" AS NOT MATERIALIZED (
-  SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
     LEFT("zip", 2) AS "zip",
-    "policy_engine_count"
-  FROM "counted"
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "age",
-  "zip",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "zip"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "age" ASC,
-  "zip" ASC
+SELECT "age", "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "age", "zip"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "age" NULLS LAST, "zip" NULLS LAST

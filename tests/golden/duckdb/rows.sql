@@ -1,43 +1,27 @@
 -- policy: golden
 -- digest: sha256:29bb4463872605ecffb87ca282bee6034f0c204bf7e34bea96e6d30840bfc7cf
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "zip"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "recoded" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), recoded AS NOT MATERIALIZED (
   SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
     LEFT("zip", 2) AS "zip"
-  FROM "sampled"
-), "released" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "zip",
-    COUNT(*) AS "policy_engine_n"
-  FROM "recoded"
-  GROUP BY
-    "age",
-    "zip"
-  HAVING
-    COUNT(*) >= 5
-), "repeated" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "zip",
-    UNNEST(RANGE(0, "policy_engine_n")) AS "policy_engine_copy"
-  FROM "released"
+  FROM sampled
+), released AS NOT MATERIALIZED (
+  SELECT "age", "zip", COUNT(*) AS policy_engine_n
+  FROM recoded
+  GROUP BY "age", "zip"
+  HAVING COUNT(*) >= 5
+), repeated AS NOT MATERIALIZED (
+  SELECT "age", "zip", UNNEST(RANGE(policy_engine_n)) AS policy_engine_copy
+  FROM released
 )
-SELECT
-  "age",
-  "zip"
-FROM "repeated"
-ORDER BY
-  "age" ASC,
-  "zip" ASC
+SELECT "age", "zip"
+FROM repeated
+ORDER BY "age" NULLS LAST, "zip" NULLS LAST

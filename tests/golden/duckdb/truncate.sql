@@ -1,38 +1,17 @@
 -- policy: golden
 -- digest: sha256:a9f02bfc7288647be8338c3fdce5facd98bc59a703071eca988d7831330038e3
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "born",
-    "seen"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "born", "seen"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE
-    "file_row_number" IN (
-      SELECT
-        "unit"
-      FROM policy_engine_sample_400000000000000
-    )
-), "recoded" AS NOT MATERIALIZED (
+  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), recoded AS NOT MATERIALIZED (
   SELECT
-    CASE
-      WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN CAST(DATE_TRUNC('YEAR', "born") AS DATE)
-    END AS "born",
-    CASE
-      WHEN "seen" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN DATE_TRUNC('HOUR', "seen")
-    END AS "seen"
-  FROM "sampled"
+    CASE WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN CAST(DATE_TRUNC('year', "born") AS DATE) END AS "born",
+    CASE WHEN "seen" BETWEEN CAST('0001-01-01 00:00:00' AS TIMESTAMP) AND CAST('9999-12-31 23:59:59.999999' AS TIMESTAMP) THEN CAST(DATE_TRUNC('hour', "seen") AS TIMESTAMP) END AS "seen"
+  FROM sampled
 )
-SELECT
-  "born",
-  "seen",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "born",
-  "seen"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "born" ASC,
-  "seen" ASC
+SELECT "born", "seen", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "born", "seen"
+HAVING COUNT(*) >= 5
+ORDER BY "born" NULLS LAST, "seen" NULLS LAST

@@ -1,62 +1,31 @@
 -- policy: golden
 -- digest: sha256:b140f8e2299b8f344e7e9d7ea94b605892c64253382f42129da7af700400f6a6
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `person`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age` ASC) AS `policy_engine_place`
+WITH sampled AS (
+  SELECT `age`, `person`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`) AS policy_engine_place
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `chosen` AS (
-  SELECT
-    `age`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY SHA2(
-        CONCAT(
-          @policy_engine_salt,
-          ':o:',
-          CAST(`person` AS CHAR CHARACTER SET utf8mb4),
-          ':',
-          CAST(`policy_engine_place` AS CHAR CHARACTER SET utf8mb4)
-        ),
-        256
-      ) COLLATE utf8mb4_nopad_bin, `policy_engine_place`
-    ) AS `policy_engine_rank`
-  FROM `sampled`
-), `counted` AS (
-  SELECT
-    `age`,
-    COUNT(*) AS `policy_engine_count`
-  FROM `chosen`
-  WHERE
-    `policy_engine_rank` = 1
-  GROUP BY
-    `age`
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), chosen AS (
+  SELECT `age`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY SHA2(CONCAT(@policy_engine_salt, ':o:', CAST(`person` AS CHAR CHARACTER SET utf8mb4), ':', CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin, policy_engine_place) AS policy_engine_rank
+  FROM sampled
+), counted AS (
+  SELECT `age`, COUNT(*) AS policy_engine_count
+  FROM chosen
+  WHERE policy_engine_rank = 1
+  GROUP BY `age`
+), recoded AS (
   SELECT
     CASE
-      WHEN `age` IS NULL
-      THEN NULL
-      WHEN `age` < 18
-      THEN '<18' COLLATE utf8mb4_nopad_bin
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18' COLLATE utf8mb4_nopad_bin
       ELSE '>=18' COLLATE utf8mb4_nopad_bin
     END AS `age`,
-    `policy_engine_count`
-  FROM `counted`
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  `age`,
-  CAST(SUM(`policy_engine_count`) AS SIGNED) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`
-HAVING
-  SUM(`policy_engine_count`) >= 5
-ORDER BY
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
+SELECT `age`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
+FROM recoded
+GROUP BY `age`
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

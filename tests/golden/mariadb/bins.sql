@@ -1,69 +1,35 @@
 -- policy: golden
 -- digest: sha256:4c0dd53992dc703e55116d993ce68c32eb2c91b371bf9d3ff0fcd543c8d870f2
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `income`,
-    `weight`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, `income` IS NULL, `income` ASC, `weight` IS NULL, `weight` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `income`, `weight`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `income` IS NULL, `income`, `weight` IS NULL, `weight`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `age` IS NULL
-      THEN NULL
-      WHEN `age` < 18
-      THEN '<18' COLLATE utf8mb4_nopad_bin
-      WHEN `age` < 65
-      THEN '[18,65)' COLLATE utf8mb4_nopad_bin
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18' COLLATE utf8mb4_nopad_bin
+      WHEN `age` < 65 THEN '[18,65)' COLLATE utf8mb4_nopad_bin
       ELSE '>=65' COLLATE utf8mb4_nopad_bin
     END AS `age`,
     CASE
-      WHEN `income` IS NULL
-      THEN NULL
-      WHEN CAST(`income` AS DOUBLE) < 0.5
-      THEN '<0.5' COLLATE utf8mb4_nopad_bin
+      WHEN `income` IS NULL THEN NULL
+      WHEN `income` < CAST(0.5 AS DECIMAL(38, 2)) THEN '<0.5' COLLATE utf8mb4_nopad_bin
       ELSE '>=0.5' COLLATE utf8mb4_nopad_bin
     END AS `income`,
     CASE
-      WHEN `weight` IS NULL
-      THEN NULL
-      WHEN `weight` <> `weight`
-      THEN NULL
-      WHEN `weight` < -1
-      THEN '<-1' COLLATE utf8mb4_nopad_bin
-      WHEN `weight` < 70
-      THEN '[-1,70)' COLLATE utf8mb4_nopad_bin
+      WHEN `weight` IS NULL THEN NULL
+      WHEN CAST(`weight` AS DOUBLE) <> CAST(`weight` AS DOUBLE) THEN NULL
+      WHEN CAST(`weight` AS DOUBLE) < CAST(-1 AS DOUBLE) THEN '<-1' COLLATE utf8mb4_nopad_bin
+      WHEN CAST(`weight` AS DOUBLE) < CAST(70 AS DOUBLE) THEN '[-1,70)' COLLATE utf8mb4_nopad_bin
       ELSE '>=70' COLLATE utf8mb4_nopad_bin
     END AS `weight`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `income`,
-  `weight`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `income`,
-  `weight`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC,
-  CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC,
-  CAST(`weight` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`weight` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
+SELECT `age`, `income`, `weight`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `income`, `weight`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`weight` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`weight` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

@@ -1,61 +1,27 @@
 -- policy: golden
 -- digest: sha256:b59578d328c4111de27cbc3becaee8051a337052059e2dfd2a526be01f2f028a
-WITH `sampled` AS (
-  SELECT
-    `born`,
-    `moved`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, `born` IS NULL, `born` ASC, `moved` IS NULL, `moved` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `born`, `moved`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`, `moved` IS NULL, `moved`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `born` IS NULL
-      THEN NULL
-      WHEN `born` < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01' COLLATE utf8mb4_nopad_bin
+      WHEN `born` IS NULL THEN NULL
+      WHEN `born` < CAST('1970-01-01' AS DATE) THEN '<1970-01-01' COLLATE utf8mb4_nopad_bin
       ELSE '>=1970-01-01' COLLATE utf8mb4_nopad_bin
     END AS `born`,
     CASE
-      WHEN DATE_ADD(
-        CAST('1970-01-01 00:00:00' AS DATETIME(6)),
-        INTERVAL (
-          NULLIF(UNIX_TIMESTAMP(`moved`), 0)
-        ) SECOND
-      ) IS NULL
-      THEN NULL
-      WHEN DATE_ADD(
-        CAST('1970-01-01 00:00:00' AS DATETIME(6)),
-        INTERVAL (
-          NULLIF(UNIX_TIMESTAMP(`moved`), 0)
-        ) SECOND
-      ) < CAST('2000-01-01' AS DATE)
-      THEN '<2000-01-01' COLLATE utf8mb4_nopad_bin
+      WHEN DATE_ADD(CAST('1970-01-01 00:00:00' AS DATETIME(6)), INTERVAL (NULLIF(UNIX_TIMESTAMP(`moved`), 0)) SECOND) IS NULL THEN NULL
+      WHEN DATE_ADD(CAST('1970-01-01 00:00:00' AS DATETIME(6)), INTERVAL (NULLIF(UNIX_TIMESTAMP(`moved`), 0)) SECOND) < CAST('2000-01-01 00:00:00' AS DATETIME(6)) THEN '<2000-01-01' COLLATE utf8mb4_nopad_bin
       ELSE '>=2000-01-01' COLLATE utf8mb4_nopad_bin
     END AS `moved`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `born`,
-  `moved`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `born`,
-  `moved`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC,
-  CAST(`moved` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`moved` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
+SELECT `born`, `moved`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `born`, `moved`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`moved` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`moved` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

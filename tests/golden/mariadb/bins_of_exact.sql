@@ -1,53 +1,28 @@
 -- policy: golden
 -- digest: sha256:88610ccc9c24320b754068d00dbb29da7b42c627d98521eeab9206f1e57730fe
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `income`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, `income` IS NULL, `income` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `income`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `income` IS NULL, `income`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `age` IS NULL
-      THEN NULL
-      WHEN `age` < 18
-      THEN '<18' COLLATE utf8mb4_nopad_bin
-      WHEN `age` < 65
-      THEN '[18,65)' COLLATE utf8mb4_nopad_bin
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18' COLLATE utf8mb4_nopad_bin
+      WHEN `age` < 65 THEN '[18,65)' COLLATE utf8mb4_nopad_bin
       ELSE '>=65' COLLATE utf8mb4_nopad_bin
     END AS `age`,
     CASE
-      WHEN `income` IS NULL
-      THEN NULL
-      WHEN CAST(`income` AS DOUBLE) < 0.5
-      THEN '<0.5' COLLATE utf8mb4_nopad_bin
+      WHEN `income` IS NULL THEN NULL
+      WHEN `income` < CAST(0.5 AS DECIMAL(38, 2)) THEN '<0.5' COLLATE utf8mb4_nopad_bin
       ELSE '>=0.5' COLLATE utf8mb4_nopad_bin
     END AS `income`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `income`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `income`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC,
-  CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
+SELECT `age`, `income`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `income`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

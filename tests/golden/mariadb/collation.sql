@@ -1,33 +1,18 @@
 -- policy: golden
 -- digest: sha256:5eca45a473634aef93654a253a49246c37d13c940d418eab9405951516f4f1bc
-WITH `sampled` AS (
-  SELECT
-    `name`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `name`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin AS `name`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `name`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `name`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
+SELECT `name`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `name`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

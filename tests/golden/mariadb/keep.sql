@@ -1,51 +1,21 @@
 -- policy: golden
 -- digest: sha256:6df64d7e5ea1f53d97eaa59700dd0540dc2ece65bd88ddee0a9a83dd8161db50
-WITH `sampled` AS (
-  SELECT
-    `zip`,
-    `sex`,
-    `married`,
-    `born`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC, `sex` IS NULL, `sex` ASC, `married` IS NULL, `married` ASC, `born` IS NULL, `born` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `zip`, `sex`, `married`, `born`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, `sex` IS NULL, `sex`, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END IS NULL, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END, `born` IS NULL, `born`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin AS `zip`,
     CAST(`sex` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin AS `sex`,
     CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END AS `married`,
     `born` AS `born`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `zip`,
-  `sex`,
-  `married`,
-  `born`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `zip`,
-  `sex`,
-  `married`,
-  `born`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC,
-  CAST(`sex` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`sex` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC,
-  `married` IS NULL,
-  `married` ASC,
-  `born` IS NULL,
-  `born` ASC
+SELECT `zip`, `sex`, `married`, `born`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `zip`, `sex`, `married`, `born`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`sex` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`sex` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, `married` IS NULL, `married`, `born` IS NULL, `born`

@@ -1,51 +1,27 @@
 -- policy: golden
 -- digest: sha256:c5baaa30863d1eb0d02855333d09dca938b96ca106eb4ce50825c95eaf973df2
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `born`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `seen` IS NULL, `seen` DESC, `age` IS NULL, `age` ASC, `born` IS NULL, `born` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `born`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `seen` IS NULL, `seen` DESC, `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `age` IS NULL
-      THEN NULL
-      WHEN `age` < 18
-      THEN '<18' COLLATE utf8mb4_nopad_bin
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18' COLLATE utf8mb4_nopad_bin
       ELSE '>=18' COLLATE utf8mb4_nopad_bin
     END AS `age`,
     CASE
-      WHEN `born` IS NULL
-      THEN NULL
-      WHEN `born` < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01' COLLATE utf8mb4_nopad_bin
+      WHEN `born` IS NULL THEN NULL
+      WHEN `born` < CAST('1970-01-01' AS DATE) THEN '<1970-01-01' COLLATE utf8mb4_nopad_bin
       ELSE '>=1970-01-01' COLLATE utf8mb4_nopad_bin
     END AS `born`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `born`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `born`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC,
-  CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
+SELECT `age`, `born`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `born`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

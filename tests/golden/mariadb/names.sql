@@ -1,33 +1,18 @@
 -- policy: golden
 -- digest: sha256:e1e6c32c6fba8c6d42d4f5a294a0c5f8ee16e78e3c17c91c15a0db2adb887c51
-WITH `sampled` AS (
-  SELECT
-    `it"s`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `it"s`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin AS `it"s`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `it"s`,
-  COUNT(*) AS `order by`
-FROM `recoded`
-GROUP BY
-  `it"s`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL,
-  CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin ASC
+SELECT `it"s`, COUNT(*) AS `order by`
+FROM recoded
+GROUP BY `it"s`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

@@ -1,54 +1,21 @@
 -- policy: golden
 -- digest: sha256:8034a17bdd004df3eb9da974a06e462d35c68aec03d552040c9533a7c1c98726
-WITH `sampled` AS (
-  SELECT
-    `income`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, `income` IS NULL, `income` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `income`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `income` IS NULL, `income`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
     CAST(CASE
-      WHEN ABS(CAST(`income` AS DOUBLE)) < 100000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST(`income` AS DOUBLE)) < 1
-          THEN 0
-          WHEN CAST(`income` AS DOUBLE) < 0
-          THEN -(
-            FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) + CASE
-              WHEN ABS(CAST(`income` AS DOUBLE)) / 10 - FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) + CASE
-            WHEN ABS(CAST(`income` AS DOUBLE)) / 10 - FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS SIGNED) * 10
+      WHEN ABS(CAST(`income` AS DOUBLE)) < 1 THEN 0
+      WHEN ABS(CAST(`income` AS DOUBLE)) < 100000000000000000 THEN CAST(FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) + CASE WHEN ABS(CAST(`income` AS DOUBLE)) / 10 - FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) >= 0.5 THEN 1 ELSE 0 END AS SIGNED) * CASE WHEN CAST(`income` AS DOUBLE) < 0 THEN -10 ELSE 10 END
     END AS DECIMAL(18, 0)) AS `income`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `income`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `income`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `income` IS NULL,
-  `income` ASC
+SELECT `income`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `income`
+HAVING COUNT(*) >= 5
+ORDER BY `income` IS NULL, `income`

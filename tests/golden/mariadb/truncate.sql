@@ -1,49 +1,19 @@
 -- policy: golden
 -- digest: sha256:3666eeb62ba150848a54d7ebe89888105a83439a5be6961bc715a8320b54050b
-WITH `sampled` AS (
-  SELECT
-    `born`,
-    `seen`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, `born` IS NULL, `born` ASC, `seen` IS NULL, `seen` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `born`, `seen`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`, `seen` IS NULL, `seen`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_nopad_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN `born` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN DATE_SUB(DATE(`born`), INTERVAL (
-        DAYOFYEAR(`born`) - 1
-      ) DAY)
-    END AS `born`,
-    CASE
-      WHEN `seen` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN DATE_ADD(CAST(DATE(`seen`) AS DATETIME(6)), INTERVAL (
-        HOUR(`seen`)
-      ) HOUR)
-    END AS `seen`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+    CASE WHEN `born` BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN DATE_SUB(DATE(`born`), INTERVAL (DAYOFYEAR(`born`) - 1) DAY) END AS `born`,
+    CASE WHEN `seen` BETWEEN CAST('0001-01-01 00:00:00' AS DATETIME(6)) AND CAST('9999-12-31 23:59:59.999999' AS DATETIME(6)) THEN DATE_ADD(CAST(DATE(`seen`) AS DATETIME(6)), INTERVAL (HOUR(`seen`)) HOUR) END AS `seen`
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `born`,
-  `seen`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `born`,
-  `seen`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `born` IS NULL,
-  `born` ASC,
-  `seen` IS NULL,
-  `seen` ASC
+SELECT `born`, `seen`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `born`, `seen`
+HAVING COUNT(*) >= 5
+ORDER BY `born` IS NULL, `born`, `seen` IS NULL, `seen`

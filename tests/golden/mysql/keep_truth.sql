@@ -1,41 +1,23 @@
 -- policy: golden
 -- digest: sha256:fa6dc06a2959cee62e9b999cd8b50c8c1df95f4cccfc8e9272c7d8d0e2571061
-WITH `sampled` AS (
-  SELECT
-    `married`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, `married` IS NULL, `married` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `married`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END IS NULL, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_0900_bin < '400000000000000'
-), `counted` AS (
-  SELECT
-    `married`,
-    COUNT(*) AS `policy_engine_count`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
-  GROUP BY
-    `married`
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin < '400000000000000'
+), counted AS (
+  SELECT `married`, COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY `married`
+), recoded AS (
   SELECT
     CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END AS `married`,
-    `policy_engine_count`
-  FROM `counted`
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  `married`,
-  CAST(SUM(`policy_engine_count`) AS SIGNED) AS `n`
-FROM `recoded`
-GROUP BY
-  `married`
-HAVING
-  SUM(`policy_engine_count`) >= 5
-ORDER BY
-  `married` IS NULL,
-  `married` ASC
+SELECT `married`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
+FROM recoded
+GROUP BY `married`
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY `married` IS NULL, `married`

@@ -1,47 +1,27 @@
 -- policy: golden
 -- digest: sha256:55633d51361527a993561319ef4f6021800b0682e0e34bd677e398d249a5cbec
-WITH `sampled` AS (
-  SELECT
-    `born`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, `born` IS NULL, `born` ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `born`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_0900_bin < '400000000000000'
-), `counted` AS (
-  SELECT
-    `born`,
-    COUNT(*) AS `policy_engine_count`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
-  GROUP BY
-    `born`
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin < '400000000000000'
+), counted AS (
+  SELECT `born`, COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY `born`
+), recoded AS (
   SELECT
     CASE
-      WHEN CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL
-      THEN NULL
-      WHEN CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IN ('1970-01-01')
-      THEN 'epoch' COLLATE utf8mb4_0900_bin
+      WHEN `born` IS NULL THEN NULL
+      WHEN `born` IN (CAST('1970-01-01' AS DATE)) THEN 'epoch' COLLATE utf8mb4_0900_bin
       ELSE 'other' COLLATE utf8mb4_0900_bin
     END AS `born`,
-    `policy_engine_count`
-  FROM `counted`
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  `born`,
-  CAST(SUM(`policy_engine_count`) AS SIGNED) AS `n`
-FROM `recoded`
-GROUP BY
-  `born`
-HAVING
-  SUM(`policy_engine_count`) >= 5
-ORDER BY
-  CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL,
-  CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin ASC
+SELECT `born`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
+FROM recoded
+GROUP BY `born`
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin

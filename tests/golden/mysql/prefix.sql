@@ -1,33 +1,18 @@
 -- policy: golden
 -- digest: sha256:5e8acbf7125ddedcc894a1b5f956f58851940dd3be1f025024f11990579cee13
-WITH `sampled` AS (
-  SELECT
-    `zip`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` IS NULL, `age` ASC, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin ASC
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `zip`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)),
-      256
-    ) COLLATE utf8mb4_0900_bin < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2(CONCAT(@policy_engine_salt, ':u:', CAST(`person` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin < '400000000000000'
+), recoded AS (
   SELECT
     LEFT(CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, 3) AS `zip`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `zip`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `zip`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL,
-  CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin ASC
+SELECT `zip`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `zip`
+HAVING COUNT(*) >= 5
+ORDER BY CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin

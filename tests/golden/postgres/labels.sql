@@ -1,44 +1,28 @@
 -- policy: golden
 -- digest: sha256:80cf693ff82e7843e4cfe2f215034817d222420e41f140e2c4029d0a279f6c04
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "counted" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "age"
-), "recoded" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), counted AS NOT MATERIALIZED (
+  SELECT "age", COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY "age"
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN "age" IS NULL
-      THEN NULL
-      WHEN "age" < 18
-      THEN 'a'
-      WHEN "age" < 65
-      THEN 'A'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN 'a'
+      WHEN "age" < 65 THEN 'A'
       ELSE 'it''s'
     END AS "age",
-    "policy_engine_count"
-  FROM "counted"
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "age",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "age"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "age" COLLATE "C" ASC
+SELECT "age", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "age"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "age" COLLATE "C" NULLS LAST

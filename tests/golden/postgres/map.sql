@@ -1,44 +1,23 @@
 -- policy: golden
 -- digest: sha256:13cce24a5f8deac5cb55738acf22eb538d78cba32e7fc113c88633ac41f6bca3
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" COLLATE "C" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, CAST("zip" AS TEXT) COLLATE "C" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "counted" AS NOT MATERIALIZED (
-  SELECT
-    "zip",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "zip"
-), "recoded" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN "zip" IS NULL
-      THEN NULL
-      WHEN "zip" IN ('10115')
-      THEN 'Berlin'
-      WHEN "zip" IN ('it''s')
-      THEN NULL
+      WHEN CAST("zip" AS TEXT) COLLATE "C" IS NULL THEN NULL
+      WHEN CAST("zip" AS TEXT) COLLATE "C" IN ('10115') THEN 'Berlin'
+      WHEN CAST("zip" AS TEXT) COLLATE "C" IN ('it''s') THEN NULL
       ELSE 'it''s 20%'
-    END AS "zip",
-    "policy_engine_count"
-  FROM "counted"
+    END AS "zip"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "zip",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "zip" COLLATE "C" ASC
+SELECT "zip", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING COUNT(*) >= 5
+ORDER BY "zip" COLLATE "C" NULLS LAST

@@ -1,44 +1,28 @@
 -- policy: golden
 -- digest: sha256:7368bf9d7177dd920a4eac65f69dfae8af8e8db9408b8bbbc009de4851542d01
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "counted" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "age"
-), "recoded" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), counted AS NOT MATERIALIZED (
+  SELECT "age", COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY "age"
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN CAST("age" AS TEXT) IS NULL
-      THEN NULL
-      WHEN CAST("age" AS TEXT) IN ('-1')
-      THEN NULL
-      WHEN CAST("age" AS TEXT) IN ('17')
-      THEN 'young'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" IN (-1) THEN NULL
+      WHEN "age" IN (17) THEN 'young'
       ELSE 'old'
     END AS "age",
-    "policy_engine_count"
-  FROM "counted"
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "age",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "age"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "age" COLLATE "C" ASC
+SELECT "age", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "age"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "age" COLLATE "C" NULLS LAST

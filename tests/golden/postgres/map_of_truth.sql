@@ -1,44 +1,28 @@
 -- policy: golden
 -- digest: sha256:b4dd7892eb7de09ae5c57f296d844d8e80f2b2b5ccaacc648caf8b2ba8e41f49
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "married",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "married" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "married",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "married" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "counted" AS NOT MATERIALIZED (
-  SELECT
-    "married",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "married"
-), "recoded" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), counted AS NOT MATERIALIZED (
+  SELECT "married", COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY "married"
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN CAST("married" AS TEXT) IS NULL
-      THEN NULL
-      WHEN CAST("married" AS TEXT) IN ('false')
-      THEN 'no'
-      WHEN CAST("married" AS TEXT) IN ('true')
-      THEN 'yes'
+      WHEN "married" IS NULL THEN NULL
+      WHEN "married" IN (FALSE) THEN 'no'
+      WHEN "married" IN (TRUE) THEN 'yes'
       ELSE 'none'
     END AS "married",
-    "policy_engine_count"
-  FROM "counted"
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "married",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "married"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "married" COLLATE "C" ASC
+SELECT "married", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "married"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "married" COLLATE "C" NULLS LAST

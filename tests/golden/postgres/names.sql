@@ -1,28 +1,18 @@
 -- policy: golden
 -- digest: sha256:e1e6c32c6fba8c6d42d4f5a294a0c5f8ee16e78e3c17c91c15a0db2adb887c51
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "it""s",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "it""s" COLLATE "C" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "it""s",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, CAST("it""s" AS TEXT) COLLATE "C" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "recoded" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), recoded AS NOT MATERIALIZED (
   SELECT
-    "it""s" AS "it""s"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    CAST("it""s" AS TEXT) COLLATE "C" AS "it""s"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "it""s",
-  COUNT(*) AS "order by"
-FROM "recoded"
-GROUP BY
-  "it""s"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "it""s" COLLATE "C" ASC
+SELECT "it""s", COUNT(*) AS "order by"
+FROM recoded
+GROUP BY "it""s"
+HAVING COUNT(*) >= 5
+ORDER BY "it""s" COLLATE "C" NULLS LAST

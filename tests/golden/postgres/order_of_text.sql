@@ -1,42 +1,27 @@
 -- policy: golden
 -- digest: sha256:725bc42b6d3823e8d589a347da9b8fe201f747a0af61e513181b8a7f0fec37e7
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "born",
-    ROW_NUMBER() OVER (
-      PARTITION BY "person"
-      ORDER BY "zip" COLLATE "C" DESC NULLS LAST, "age" ASC, "born" ASC
-    ) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY CAST("zip" AS TEXT) COLLATE "C" DESC NULLS LAST, "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "recoded" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), recoded AS NOT MATERIALIZED (
   SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "age",
-  "born",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "born"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" COLLATE "C" ASC,
-  "born" COLLATE "C" ASC
+SELECT "age", "born", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "age", "born"
+HAVING COUNT(*) >= 5
+ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST

@@ -1,28 +1,18 @@
 -- policy: golden
 -- digest: sha256:5e8acbf7125ddedcc894a1b5f956f58851940dd3be1f025024f11990579cee13
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" COLLATE "C" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, CAST("zip" AS TEXT) COLLATE "C" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "recoded" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), recoded AS NOT MATERIALIZED (
   SELECT
-    LEFT("zip", 3) AS "zip"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    LEFT(CAST("zip" AS TEXT) COLLATE "C", 3) AS "zip"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "zip",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "zip" COLLATE "C" ASC
+SELECT "zip", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING COUNT(*) >= 5
+ORDER BY "zip" COLLATE "C" NULLS LAST

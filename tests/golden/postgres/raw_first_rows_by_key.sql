@@ -1,60 +1,38 @@
 -- policy: golden
 -- digest: sha256:64c06d2609248136643e21d050bfeed47f0a725356e05db10da17e63318f52e8
-WITH "sampled" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "born",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC) AS "policy_engine_rank"
+WITH sampled AS NOT MATERIALIZED (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA256(
-      CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')
-    ) < DECODE('4000000000000000', 'hex')
-), "counted" AS NOT MATERIALIZED (
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), counted AS NOT MATERIALIZED (
+  SELECT "age", "born", COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY "age", "born"
+), recoded AS NOT MATERIALIZED (
   SELECT
-    "age",
-    "born",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "age",
-    "born"
-), "recoded" AS NOT MATERIALIZED (
-  SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born",
-    "policy_engine_count"
-  FROM "counted"
-), "released" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "born",
-    CAST(SUM("policy_engine_count") AS BIGINT) AS "policy_engine_n"
-  FROM "recoded"
-  GROUP BY
-    "age",
-    "born"
-  HAVING
-    SUM("policy_engine_count") >= 5
-), "repeated" AS NOT MATERIALIZED (
-  SELECT
-    "age",
-    "born",
-    GENERATE_SERIES(1, "policy_engine_n") AS "policy_engine_copy"
-  FROM "released"
+    policy_engine_count
+  FROM counted
+), released AS NOT MATERIALIZED (
+  SELECT "age", "born", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_n
+  FROM recoded
+  GROUP BY "age", "born"
+  HAVING SUM(policy_engine_count) >= 5
+), repeated AS NOT MATERIALIZED (
+  SELECT "age", "born", GENERATE_SERIES(1, policy_engine_n) AS policy_engine_copy
+  FROM released
 )
-SELECT
-  "age",
-  "born"
-FROM "repeated"
-ORDER BY
-  "age" COLLATE "C" ASC,
-  "born" COLLATE "C" ASC
+SELECT "age", "born"
+FROM repeated
+ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST

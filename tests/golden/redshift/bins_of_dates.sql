@@ -1,52 +1,27 @@
 -- policy: golden
 -- digest: sha256:b59578d328c4111de27cbc3becaee8051a337052059e2dfd2a526be01f2f028a
-WITH "sampled" AS (
-  SELECT
-    "born",
-    "moved",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC, "moved" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "born", "moved",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "moved" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2(
-      (
-        SELECT
-          "salt"
-        FROM "policy_engine_salts"
-        WHERE
-          "release_id" = 'next'
-      ) || ':u:' || CAST("person" AS VARCHAR(MAX)),
-      256
-    ) < '400000000000000'
-), "recoded" AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST("person" AS VARCHAR(MAX)), 256) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01'
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born",
     CASE
-      WHEN "moved" AT TIME ZONE 'UTC' IS NULL
-      THEN NULL
-      WHEN "moved" AT TIME ZONE 'UTC' < CAST('2000-01-01' AS DATE)
-      THEN '<2000-01-01'
+      WHEN "moved" AT TIME ZONE 'UTC' IS NULL THEN NULL
+      WHEN "moved" AT TIME ZONE 'UTC' < CAST('2000-01-01 00:00:00' AS TIMESTAMP) THEN '<2000-01-01'
       ELSE '>=2000-01-01'
     END AS "moved"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "born",
-  "moved",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "born",
-  "moved"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "born" ASC,
-  "moved" ASC
+SELECT "born", "moved", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "born", "moved"
+HAVING COUNT(*) >= 5
+ORDER BY "born" NULLS LAST, "moved" NULLS LAST

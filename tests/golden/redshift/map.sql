@@ -1,46 +1,23 @@
 -- policy: golden
 -- digest: sha256:13cce24a5f8deac5cb55738acf22eb538d78cba32e7fc113c88633ac41f6bca3
-WITH "sampled" AS (
-  SELECT
-    "zip",
-    ROW_NUMBER() OVER (
-      PARTITION BY "person"
-      ORDER BY "age" ASC, RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) ASC
-    ) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2(
-      (
-        SELECT
-          "salt"
-        FROM "policy_engine_salts"
-        WHERE
-          "release_id" = 'next'
-      ) || ':u:' || CAST("person" AS VARCHAR(MAX)),
-      256
-    ) < '400000000000000'
-), "recoded" AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST("person" AS VARCHAR(MAX)), 256) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) IS NULL
-      THEN NULL
-      WHEN RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) IN ('10115')
-      THEN 'Berlin'
-      WHEN RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) IN ('it''s')
-      THEN NULL
+      WHEN RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) IS NULL THEN NULL
+      WHEN RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) IN ('10115') THEN 'Berlin'
+      WHEN RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) IN ('it''s') THEN NULL
       ELSE 'it''s 20%'
     END AS "zip"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "zip",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "zip" ASC
+SELECT "zip", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING COUNT(*) >= 5
+ORDER BY "zip" NULLS LAST

@@ -1,38 +1,18 @@
 -- policy: golden
 -- digest: sha256:e1e6c32c6fba8c6d42d4f5a294a0c5f8ee16e78e3c17c91c15a0db2adb887c51
-WITH "sampled" AS (
-  SELECT
-    "it""s",
-    ROW_NUMBER() OVER (
-      PARTITION BY "person"
-      ORDER BY "age" ASC, RTRIM(COLLATE(CAST("it""s" AS VARCHAR(MAX)), 'case_sensitive')) ASC
-    ) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "it""s",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, RTRIM(COLLATE(CAST("it""s" AS VARCHAR(MAX)), 'case_sensitive')) NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2(
-      (
-        SELECT
-          "salt"
-        FROM "policy_engine_salts"
-        WHERE
-          "release_id" = 'next'
-      ) || ':u:' || CAST("person" AS VARCHAR(MAX)),
-      256
-    ) < '400000000000000'
-), "recoded" AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST("person" AS VARCHAR(MAX)), 256) < '400000000000000'
+), recoded AS (
   SELECT
     RTRIM(COLLATE(CAST("it""s" AS VARCHAR(MAX)), 'case_sensitive')) AS "it""s"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "it""s",
-  COUNT(*) AS "order by"
-FROM "recoded"
-GROUP BY
-  "it""s"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "it""s" ASC
+SELECT "it""s", COUNT(*) AS "order by"
+FROM recoded
+GROUP BY "it""s"
+HAVING COUNT(*) >= 5
+ORDER BY "it""s" NULLS LAST

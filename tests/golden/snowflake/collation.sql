@@ -1,26 +1,18 @@
 -- policy: golden
 -- digest: sha256:5eca45a473634aef93654a253a49246c37d13c940d418eab9405951516f4f1bc
-WITH "sampled" AS (
-  SELECT
-    "name",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, COLLATE("name", '') ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "name",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, COLLATE("name", '') NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
-), "recoded" AS (
+  WHERE SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
+), recoded AS (
   SELECT
     COLLATE("name", '') AS "name"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "name",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "name"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE("name", '') ASC
+SELECT "name", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "name"
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE("name", '') NULLS LAST

@@ -1,32 +1,24 @@
 -- policy: golden
 -- digest: sha256:802b0d7c1fa1db21b752f4b4641595bf95ab2db07c0b33145dcbcbeae9861892
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "born"
+WITH sampled AS (
+  SELECT "age", "born"
   FROM "main"."people" TABLESAMPLE BERNOULLI (25)
-), "recoded" AS (
+), recoded AS (
   SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born"
-  FROM "sampled"
+  FROM sampled
 )
-SELECT
-  "age",
-  "born",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "born"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE("age", '') ASC,
-  COLLATE("born", '') ASC
+SELECT "age", "born", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "age", "born"
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("born", '') NULLS LAST

@@ -1,26 +1,18 @@
 -- policy: golden
 -- digest: sha256:5e8acbf7125ddedcc894a1b5f956f58851940dd3be1f025024f11990579cee13
-WITH "sampled" AS (
-  SELECT
-    "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, COLLATE("zip", '') ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, COLLATE("zip", '') NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
-), "recoded" AS (
+  WHERE SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
+), recoded AS (
   SELECT
-    LEFT("zip", 3) AS "zip"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    LEFT(COLLATE("zip", ''), 3) AS "zip"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "zip",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  COLLATE("zip", '') ASC
+SELECT "zip", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING COUNT(*) >= 5
+ORDER BY COLLATE("zip", '') NULLS LAST

@@ -1,47 +1,32 @@
 -- policy: golden
 -- digest: sha256:1f1cdb132b3a61269a9ed4ea22f238eddb023f351e2a0066df83bb4d872a38ec
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "born",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
-), "counted" AS (
+  WHERE SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
+), counted AS (
+  SELECT "age", "born", COUNT(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY "age", "born"
+), recoded AS (
   SELECT
-    "age",
-    "born",
-    COUNT(*) AS "policy_engine_count"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "age",
-    "born"
-), "recoded" AS (
-  SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born",
-    "policy_engine_count"
-  FROM "counted"
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "age",
-  "born",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "born"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  COLLATE("age", '') ASC,
-  COLLATE("born", '') ASC
+SELECT "age", "born", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "age", "born"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("born", '') NULLS LAST

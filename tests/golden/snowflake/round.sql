@@ -1,99 +1,29 @@
 -- policy: golden
 -- digest: sha256:378c6e9a0c9cc247ae40d86dda04e65412301708c546b62539109d88984d7982
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "income",
-    "weight",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "income" ASC, "weight" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "age", "income", "weight",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST, "weight" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
-), "recoded" AS (
+  WHERE SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN ABS(CAST("age" AS DOUBLE)) < 1000000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST("age" AS DOUBLE)) < 1
-          THEN 0
-          WHEN CAST("age" AS DOUBLE) < 0
-          THEN -(
-            FLOOR(ABS(CAST("age" AS DOUBLE)) / 10) + CASE
-              WHEN ABS(CAST("age" AS DOUBLE)) / 10 - FLOOR(ABS(CAST("age" AS DOUBLE)) / 10) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST("age" AS DOUBLE)) / 10) + CASE
-            WHEN ABS(CAST("age" AS DOUBLE)) / 10 - FLOOR(ABS(CAST("age" AS DOUBLE)) / 10) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS BIGINT) * 10
+      WHEN ABS(CAST("age" AS DOUBLE)) < 1 THEN 0
+      WHEN ABS(CAST("age" AS DOUBLE)) < 1000000000000000000 THEN CAST(FLOOR(ABS(CAST("age" AS DOUBLE)) / 10) + CASE WHEN ABS(CAST("age" AS DOUBLE)) / 10 - FLOOR(ABS(CAST("age" AS DOUBLE)) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("age" AS DOUBLE) < 0 THEN -10 ELSE 10 END
     END AS "age",
     CAST(CASE
-      WHEN ABS(CAST("income" AS DOUBLE)) < 1000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST("income" AS DOUBLE)) < 0.025
-          THEN 0
-          WHEN CAST("income" AS DOUBLE) < 0
-          THEN -(
-            FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.25) + CASE
-              WHEN ABS(CAST("income" AS DOUBLE)) / 0.25 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.25) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.25) + CASE
-            WHEN ABS(CAST("income" AS DOUBLE)) / 0.25 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.25) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS BIGINT) * 0.25
+      WHEN ABS(CAST("income" AS DOUBLE)) < 0.025 THEN 0
+      WHEN ABS(CAST("income" AS DOUBLE)) < 1000000000000000 THEN CAST(FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.25) + CASE WHEN ABS(CAST("income" AS DOUBLE)) / 0.25 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.25) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("income" AS DOUBLE) < 0 THEN -0.25 ELSE 0.25 END
     END AS DECIMAL(18, 2)) AS "income",
     CAST(CASE
-      WHEN ABS(CAST("weight" AS DOUBLE)) < 100000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST("weight" AS DOUBLE)) < 0.5
-          THEN 0
-          WHEN CAST("weight" AS DOUBLE) < 0
-          THEN -(
-            FLOOR(ABS(CAST("weight" AS DOUBLE)) / 5) + CASE
-              WHEN ABS(CAST("weight" AS DOUBLE)) / 5 - FLOOR(ABS(CAST("weight" AS DOUBLE)) / 5) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST("weight" AS DOUBLE)) / 5) + CASE
-            WHEN ABS(CAST("weight" AS DOUBLE)) / 5 - FLOOR(ABS(CAST("weight" AS DOUBLE)) / 5) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS BIGINT) * 5
+      WHEN ABS(CAST("weight" AS DOUBLE)) < 0.5 THEN 0
+      WHEN ABS(CAST("weight" AS DOUBLE)) < 100000000000000000 THEN CAST(FLOOR(ABS(CAST("weight" AS DOUBLE)) / 5) + CASE WHEN ABS(CAST("weight" AS DOUBLE)) / 5 - FLOOR(ABS(CAST("weight" AS DOUBLE)) / 5) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("weight" AS DOUBLE) < 0 THEN -5 ELSE 5 END
     END AS DECIMAL(18, 0)) AS "weight"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "age",
-  "income",
-  "weight",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "income",
-  "weight"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" ASC,
-  "income" ASC,
-  "weight" ASC
+SELECT "age", "income", "weight", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "age", "income", "weight"
+HAVING COUNT(*) >= 5
+ORDER BY "age" NULLS LAST, "income" NULLS LAST, "weight" NULLS LAST

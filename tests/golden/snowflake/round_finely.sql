@@ -1,47 +1,21 @@
 -- policy: golden
 -- digest: sha256:19b0e8fb37e5ed5fce903e68351c2991a1f2956a72d53670fe0c3d792de8605e
-WITH "sampled" AS (
-  SELECT
-    "income",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "income" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "income",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
-), "recoded" AS (
+  WHERE SHA2($policy_engine_salt || ':u:' || CAST("person" AS VARCHAR), 256) < '400000000000000'
+), recoded AS (
   SELECT
     CAST(CASE
-      WHEN ABS(CAST("income" AS DOUBLE)) < 10000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST("income" AS DOUBLE)) < 0.00000000001
-          THEN 0
-          WHEN CAST("income" AS DOUBLE) < 0
-          THEN -(
-            FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.0000000001) + CASE
-              WHEN ABS(CAST("income" AS DOUBLE)) / 0.0000000001 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.0000000001) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.0000000001) + CASE
-            WHEN ABS(CAST("income" AS DOUBLE)) / 0.0000000001 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.0000000001) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS BIGINT) * 0.0000000001
+      WHEN ABS(CAST("income" AS DOUBLE)) < 0.00000000001 THEN 0
+      WHEN ABS(CAST("income" AS DOUBLE)) < 10000000 THEN CAST(FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.0000000001) + CASE WHEN ABS(CAST("income" AS DOUBLE)) / 0.0000000001 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 0.0000000001) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("income" AS DOUBLE) < 0 THEN -0.0000000001 ELSE 0.0000000001 END
     END AS DECIMAL(18, 10)) AS "income"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "income",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "income"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "income" ASC
+SELECT "income", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "income"
+HAVING COUNT(*) >= 5
+ORDER BY "income" NULLS LAST

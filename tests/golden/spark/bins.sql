@@ -1,72 +1,35 @@
 -- policy: golden
 -- digest: sha256:4c0dd53992dc703e55116d993ce68c32eb2c91b371bf9d3ff0fcd543c8d870f2
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `income`,
-    `weight`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `income` ASC NULLS LAST, `weight` ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `age`, `income`, `weight`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST, `weight` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      (
-        SELECT
-          `salt`
-        FROM `policy_engine_salts`
-        WHERE
-          `release_id` = 'next'
-      ) || ':u:' || CAST(`person` AS STRING),
-      256
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING), 256) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `age` IS NULL
-      THEN NULL
-      WHEN `age` < 18
-      THEN '<18'
-      WHEN `age` < 65
-      THEN '[18,65)'
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18'
+      WHEN `age` < 65 THEN '[18,65)'
       ELSE '>=65'
     END AS `age`,
     CASE
-      WHEN `income` IS NULL
-      THEN NULL
-      WHEN CAST(`income` AS DOUBLE) < 0.5
-      THEN '<0.5'
+      WHEN `income` IS NULL THEN NULL
+      WHEN `income` < CAST(0.5 AS DECIMAL(38, 2)) THEN '<0.5'
       ELSE '>=0.5'
     END AS `income`,
     CASE
-      WHEN `weight` IS NULL
-      THEN NULL
-      WHEN ISNAN(`weight`)
-      THEN NULL
-      WHEN `weight` < -1
-      THEN '<-1'
-      WHEN `weight` < 70
-      THEN '[-1,70)'
+      WHEN `weight` IS NULL THEN NULL
+      WHEN ISNAN(CAST(`weight` AS DOUBLE)) THEN NULL
+      WHEN CAST(`weight` AS DOUBLE) < CAST(-1 AS DOUBLE) THEN '<-1'
+      WHEN CAST(`weight` AS DOUBLE) < CAST(70 AS DOUBLE) THEN '[-1,70)'
       ELSE '>=70'
     END AS `weight`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `age`,
-  `income`,
-  `weight`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`,
-  `income`,
-  `weight`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `age` COLLATE UTF8_BINARY ASC NULLS LAST,
-  `income` COLLATE UTF8_BINARY ASC NULLS LAST,
-  `weight` COLLATE UTF8_BINARY ASC NULLS LAST
+SELECT `age`, `income`, `weight`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `age`, `income`, `weight`
+HAVING COUNT(*) >= 5
+ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `income` COLLATE UTF8_BINARY NULLS LAST, `weight` COLLATE UTF8_BINARY NULLS LAST

@@ -1,53 +1,21 @@
 -- policy: golden
 -- digest: sha256:6df64d7e5ea1f53d97eaa59700dd0540dc2ece65bd88ddee0a9a83dd8161db50
-WITH `sampled` AS (
-  SELECT
-    `zip`,
-    `sex`,
-    `married`,
-    `born`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `zip` COLLATE UTF8_BINARY ASC NULLS LAST, `sex` ASC NULLS LAST, `married` ASC NULLS LAST, `born` ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `zip`, `sex`, `married`, `born`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, CAST(`zip` AS STRING) COLLATE UTF8_BINARY NULLS LAST, `sex` NULLS LAST, `married` NULLS LAST, `born` NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      (
-        SELECT
-          `salt`
-        FROM `policy_engine_salts`
-        WHERE
-          `release_id` = 'next'
-      ) || ':u:' || CAST(`person` AS STRING),
-      256
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING), 256) < '400000000000000'
+), recoded AS (
   SELECT
-    `zip` AS `zip`,
+    CAST(`zip` AS STRING) COLLATE UTF8_BINARY AS `zip`,
     CAST(`sex` AS STRING) AS `sex`,
     `married` AS `married`,
     `born` AS `born`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `zip`,
-  `sex`,
-  `married`,
-  `born`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `zip`,
-  `sex`,
-  `married`,
-  `born`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `zip` COLLATE UTF8_BINARY ASC NULLS LAST,
-  `sex` COLLATE UTF8_BINARY ASC NULLS LAST,
-  `married` ASC NULLS LAST,
-  `born` ASC NULLS LAST
+SELECT `zip`, `sex`, `married`, `born`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `zip`, `sex`, `married`, `born`
+HAVING COUNT(*) >= 5
+ORDER BY `zip` COLLATE UTF8_BINARY NULLS LAST, `sex` COLLATE UTF8_BINARY NULLS LAST, `married` NULLS LAST, `born` NULLS LAST

@@ -1,54 +1,23 @@
 -- policy: golden
 -- digest: sha256:13cce24a5f8deac5cb55738acf22eb538d78cba32e7fc113c88633ac41f6bca3
-WITH `sampled` AS (
-  SELECT
-    `zip`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `zip` COLLATE UTF8_BINARY ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `zip`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, CAST(`zip` AS STRING) COLLATE UTF8_BINARY NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      (
-        SELECT
-          `salt`
-        FROM `policy_engine_salts`
-        WHERE
-          `release_id` = 'next'
-      ) || ':u:' || CAST(`person` AS STRING),
-      256
-    ) < '400000000000000'
-), `counted` AS (
-  SELECT
-    `zip`,
-    COUNT(*) AS `policy_engine_count`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
-  GROUP BY
-    `zip`
-), `recoded` AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING), 256) < '400000000000000'
+), recoded AS (
   SELECT
     CASE
-      WHEN `zip` IS NULL
-      THEN NULL
-      WHEN `zip` IN ('10115')
-      THEN 'Berlin'
-      WHEN `zip` IN ('it\'s')
-      THEN NULL
+      WHEN CAST(`zip` AS STRING) COLLATE UTF8_BINARY IS NULL THEN NULL
+      WHEN CAST(`zip` AS STRING) COLLATE UTF8_BINARY IN ('10115') THEN 'Berlin'
+      WHEN CAST(`zip` AS STRING) COLLATE UTF8_BINARY IN ('it\'s') THEN NULL
       ELSE 'it\'s 20%'
-    END AS `zip`,
-    `policy_engine_count`
-  FROM `counted`
+    END AS `zip`
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `zip`,
-  CAST(SUM(`policy_engine_count`) AS BIGINT) AS `n`
-FROM `recoded`
-GROUP BY
-  `zip`
-HAVING
-  SUM(`policy_engine_count`) >= 5
-ORDER BY
-  `zip` COLLATE UTF8_BINARY ASC NULLS LAST
+SELECT `zip`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `zip`
+HAVING COUNT(*) >= 5
+ORDER BY `zip` COLLATE UTF8_BINARY NULLS LAST

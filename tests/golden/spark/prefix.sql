@@ -1,38 +1,18 @@
 -- policy: golden
 -- digest: sha256:5e8acbf7125ddedcc894a1b5f956f58851940dd3be1f025024f11990579cee13
-WITH `sampled` AS (
-  SELECT
-    `zip`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `zip` COLLATE UTF8_BINARY ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `zip`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, CAST(`zip` AS STRING) COLLATE UTF8_BINARY NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    SHA2(
-      (
-        SELECT
-          `salt`
-        FROM `policy_engine_salts`
-        WHERE
-          `release_id` = 'next'
-      ) || ':u:' || CAST(`person` AS STRING),
-      256
-    ) < '400000000000000'
-), `recoded` AS (
+  WHERE SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST(`person` AS STRING), 256) < '400000000000000'
+), recoded AS (
   SELECT
-    LEFT(`zip`, 3) AS `zip`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+    LEFT(CAST(`zip` AS STRING) COLLATE UTF8_BINARY, 3) AS `zip`
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `zip`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `zip`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `zip` COLLATE UTF8_BINARY ASC NULLS LAST
+SELECT `zip`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `zip`
+HAVING COUNT(*) >= 5
+ORDER BY `zip` COLLATE UTF8_BINARY NULLS LAST

@@ -1,45 +1,31 @@
 -- policy: golden
 -- digest: sha256:b140f8e2299b8f344e7e9d7ea94b605892c64253382f42129da7af700400f6a6
-WITH `sampled` AS (
-  SELECT
-    `age`,
-    `person`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` ASC NULLS LAST) AS `policy_engine_place`
+WITH sampled AS (
+  SELECT `age`, `person`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_place
   FROM `main`.`people`
-  WHERE
-    POLICY_ENGINE_SHA256(CAST(:salt || ':u:' || CAST(`person` AS TEXT) AS BLOB)) < '400000000000000'
-), `chosen` AS (
+  WHERE POLICY_ENGINE_SHA256(CAST(:salt || ':u:' || CAST(`person` AS TEXT) AS BLOB)) < '400000000000000'
+), chosen AS (
+  SELECT `age`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY POLICY_ENGINE_SHA256(CAST(:salt || ':o:' || CAST(`person` AS TEXT) || ':' || CAST(policy_engine_place AS TEXT) AS BLOB)), policy_engine_place) AS policy_engine_rank
+  FROM sampled
+), counted AS (
+  SELECT `age`, COUNT(*) AS policy_engine_count
+  FROM chosen
+  WHERE policy_engine_rank = 1
+  GROUP BY `age`
+), recoded AS (
   SELECT
-    `age`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY POLICY_ENGINE_SHA256(
-        CAST(:salt || ':o:' || CAST(`person` AS TEXT) || ':' || CAST(`policy_engine_place` AS TEXT) AS BLOB)
-      ), `policy_engine_place`
-    ) AS `policy_engine_rank`
-  FROM `sampled`
-), `counted` AS (
-  SELECT
-    `age`,
-    COUNT(*) AS `policy_engine_count`
-  FROM `chosen`
-  WHERE
-    `policy_engine_rank` = 1
-  GROUP BY
-    `age`
-), `recoded` AS (
-  SELECT
-    CASE WHEN `age` IS NULL THEN NULL WHEN `age` < 18 THEN '<18' ELSE '>=18' END AS `age`,
-    `policy_engine_count`
-  FROM `counted`
+    CASE
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18'
+      ELSE '>=18'
+    END AS `age`,
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  `age`,
-  CAST(SUM(`policy_engine_count`) AS INTEGER) AS `n`
-FROM `recoded`
-GROUP BY
-  `age`
-HAVING
-  SUM(`policy_engine_count`) >= 5
-ORDER BY
-  `age` COLLATE BINARY ASC NULLS LAST
+SELECT `age`, CAST(SUM(policy_engine_count) AS INTEGER) AS `n`
+FROM recoded
+GROUP BY `age`
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY `age` COLLATE BINARY NULLS LAST

@@ -1,29 +1,18 @@
 -- policy: golden
 -- digest: sha256:5eca45a473634aef93654a253a49246c37d13c940d418eab9405951516f4f1bc
-WITH `sampled` AS (
-  SELECT
-    `name`,
-    ROW_NUMBER() OVER (
-      PARTITION BY `person`
-      ORDER BY `age` ASC NULLS LAST, `name` COLLATE BINARY ASC NULLS LAST
-    ) AS `policy_engine_rank`
+WITH sampled AS (
+  SELECT `name`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `name` COLLATE BINARY NULLS LAST) AS policy_engine_rank
   FROM `main`.`people`
-  WHERE
-    POLICY_ENGINE_SHA256(CAST(:salt || ':u:' || CAST(`person` AS TEXT) AS BLOB)) < '400000000000000'
-), `recoded` AS (
+  WHERE POLICY_ENGINE_SHA256(CAST(:salt || ':u:' || CAST(`person` AS TEXT) AS BLOB)) < '400000000000000'
+), recoded AS (
   SELECT
     `name` COLLATE BINARY AS `name`
-  FROM `sampled`
-  WHERE
-    `policy_engine_rank` = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  `name`,
-  COUNT(*) AS `n`
-FROM `recoded`
-GROUP BY
-  `name`
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  `name` COLLATE BINARY ASC NULLS LAST
+SELECT `name`, COUNT(*) AS `n`
+FROM recoded
+GROUP BY `name`
+HAVING COUNT(*) >= 5
+ORDER BY `name` COLLATE BINARY NULLS LAST

@@ -1,71 +1,31 @@
 -- policy: golden
 -- digest: sha256:b140f8e2299b8f344e7e9d7ea94b605892c64253382f42129da7af700400f6a6
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "person",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC) AS "policy_engine_place"
+WITH sampled AS (
+  SELECT "age", "person",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_place
   FROM "main"."people"
-  WHERE
-    LOWER(
-      TO_HEX(
-        SHA256(
-          TO_UTF8(
-            (
-              SELECT
-                "salt"
-              FROM "policy_engine_salts"
-              WHERE
-                "release_id" = 'next'
-            ) || ':u:' || CAST("person" AS VARCHAR)
-          )
-        )
-      )
-    ) < '400000000000000'
-), "chosen" AS (
+  WHERE LOWER(TO_HEX(SHA256(TO_UTF8((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST("person" AS VARCHAR))))) < '400000000000000'
+), chosen AS (
+  SELECT "age",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY LOWER(TO_HEX(SHA256(TO_UTF8((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':o:' || CAST("person" AS VARCHAR) || ':' || CAST(policy_engine_place AS VARCHAR))))), policy_engine_place) AS policy_engine_rank
+  FROM sampled
+), counted AS (
+  SELECT "age", COUNT(*) AS policy_engine_count
+  FROM chosen
+  WHERE policy_engine_rank = 1
+  GROUP BY "age"
+), recoded AS (
   SELECT
-    "age",
-    ROW_NUMBER() OVER (
-      PARTITION BY "person"
-      ORDER BY LOWER(
-        TO_HEX(
-          SHA256(
-            TO_UTF8(
-              (
-                SELECT
-                  "salt"
-                FROM "policy_engine_salts"
-                WHERE
-                  "release_id" = 'next'
-              ) || ':o:' || CAST("person" AS VARCHAR) || ':' || CAST("policy_engine_place" AS VARCHAR)
-            )
-          )
-        )
-      ), "policy_engine_place"
-    ) AS "policy_engine_rank"
-  FROM "sampled"
-), "counted" AS (
-  SELECT
-    "age",
-    COUNT(*) AS "policy_engine_count"
-  FROM "chosen"
-  WHERE
-    "policy_engine_rank" = 1
-  GROUP BY
-    "age"
-), "recoded" AS (
-  SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
-    "policy_engine_count"
-  FROM "counted"
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  "age",
-  CAST(SUM("policy_engine_count") AS BIGINT) AS "n"
-FROM "recoded"
-GROUP BY
-  "age"
-HAVING
-  SUM("policy_engine_count") >= 5
-ORDER BY
-  "age" ASC
+SELECT "age", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
+FROM recoded
+GROUP BY "age"
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY "age" NULLS LAST

@@ -1,51 +1,27 @@
 -- policy: golden
 -- digest: sha256:c5baaa30863d1eb0d02855333d09dca938b96ca106eb4ce50825c95eaf973df2
-WITH "sampled" AS (
-  SELECT
-    "age",
-    "born",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC, "age" ASC, "born" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC NULLS LAST, "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(
-      TO_HEX(
-        SHA256(
-          TO_UTF8(
-            (
-              SELECT
-                "salt"
-              FROM "policy_engine_salts"
-              WHERE
-                "release_id" = 'next'
-            ) || ':u:' || CAST("person" AS VARCHAR)
-          )
-        )
-      )
-    ) < '400000000000000'
-), "recoded" AS (
+  WHERE LOWER(TO_HEX(SHA256(TO_UTF8((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST("person" AS VARCHAR))))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN '<18' ELSE '>=18' END AS "age",
     CASE
-      WHEN "born" IS NULL
-      THEN NULL
-      WHEN "born" < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01'
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
       ELSE '>=1970-01-01'
     END AS "born"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "age",
-  "born",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "age",
-  "born"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "age" ASC,
-  "born" ASC
+SELECT "age", "born", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "age", "born"
+HAVING COUNT(*) >= 5
+ORDER BY "age" NULLS LAST, "born" NULLS LAST

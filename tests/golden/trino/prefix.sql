@@ -1,40 +1,18 @@
 -- policy: golden
 -- digest: sha256:5e8acbf7125ddedcc894a1b5f956f58851940dd3be1f025024f11990579cee13
-WITH "sampled" AS (
-  SELECT
-    "zip",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "zip" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(
-      TO_HEX(
-        SHA256(
-          TO_UTF8(
-            (
-              SELECT
-                "salt"
-              FROM "policy_engine_salts"
-              WHERE
-                "release_id" = 'next'
-            ) || ':u:' || CAST("person" AS VARCHAR)
-          )
-        )
-      )
-    ) < '400000000000000'
-), "recoded" AS (
+  WHERE LOWER(TO_HEX(SHA256(TO_UTF8((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST("person" AS VARCHAR))))) < '400000000000000'
+), recoded AS (
   SELECT
     SUBSTR("zip", 1, 3) AS "zip"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "zip",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "zip"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "zip" ASC
+SELECT "zip", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "zip"
+HAVING COUNT(*) >= 5
+ORDER BY "zip" NULLS LAST

@@ -1,51 +1,19 @@
 -- policy: golden
 -- digest: sha256:106e605e7e85ea938b0e66b4353c8c9595a6e7e1f12c4035899578506ac7f58e
-WITH "sampled" AS (
-  SELECT
-    "born",
-    "seen",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" ASC, "born" ASC, "seen" ASC) AS "policy_engine_rank"
+WITH sampled AS (
+  SELECT "born", "seen",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "seen" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
-  WHERE
-    LOWER(
-      TO_HEX(
-        SHA256(
-          TO_UTF8(
-            (
-              SELECT
-                "salt"
-              FROM "policy_engine_salts"
-              WHERE
-                "release_id" = 'next'
-            ) || ':u:' || CAST("person" AS VARCHAR)
-          )
-        )
-      )
-    ) < '400000000000000'
-), "recoded" AS (
+  WHERE LOWER(TO_HEX(SHA256(TO_UTF8((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':u:' || CAST("person" AS VARCHAR))))) < '400000000000000'
+), recoded AS (
   SELECT
-    CASE
-      WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN CAST(DATE_TRUNC('MONTH', "born") AS DATE)
-    END AS "born",
-    CASE
-      WHEN "seen" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE)
-      THEN DATE_TRUNC('QUARTER', "seen")
-    END AS "seen"
-  FROM "sampled"
-  WHERE
-    "policy_engine_rank" = 1
+    CASE WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN CAST(DATE_TRUNC('month', "born") AS DATE) END AS "born",
+    CASE WHEN "seen" BETWEEN CAST('0001-01-01 00:00:00' AS TIMESTAMP(6)) AND CAST('9999-12-31 23:59:59.999999' AS TIMESTAMP(6)) THEN CAST(DATE_TRUNC('quarter', "seen") AS TIMESTAMP(6)) END AS "seen"
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  "born",
-  "seen",
-  COUNT(*) AS "n"
-FROM "recoded"
-GROUP BY
-  "born",
-  "seen"
-HAVING
-  COUNT(*) >= 5
-ORDER BY
-  "born" ASC,
-  "seen" ASC
+SELECT "born", "seen", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "born", "seen"
+HAVING COUNT(*) >= 5
+ORDER BY "born" NULLS LAST, "seen" NULLS LAST

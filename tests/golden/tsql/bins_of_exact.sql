@@ -1,57 +1,28 @@
 -- policy: golden
 -- digest: sha256:88610ccc9c24320b754068d00dbb29da7b42c627d98521eeab9206f1e57730fe
-WITH [sampled] AS (
-  SELECT
-    [age],
-    [income],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC, CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income] ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [age], [income],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income]) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), recoded AS (
   SELECT
     CASE
-      WHEN [age] IS NULL
-      THEN NULL
-      WHEN [age] < 18
-      THEN '<18' COLLATE Latin1_General_100_BIN2
-      WHEN [age] < 65
-      THEN '[18,65)' COLLATE Latin1_General_100_BIN2
+      WHEN [age] IS NULL THEN NULL
+      WHEN [age] < 18 THEN '<18' COLLATE Latin1_General_100_BIN2
+      WHEN [age] < 65 THEN '[18,65)' COLLATE Latin1_General_100_BIN2
       ELSE '>=65' COLLATE Latin1_General_100_BIN2
     END AS [age],
     CASE
-      WHEN [income] IS NULL
-      THEN NULL
-      WHEN CAST([income] AS FLOAT(53)) < 0.5
-      THEN '<0.5' COLLATE Latin1_General_100_BIN2
+      WHEN [income] IS NULL THEN NULL
+      WHEN [income] < CAST(0.5 AS DECIMAL(38, 2)) THEN '<0.5' COLLATE Latin1_General_100_BIN2
       ELSE '>=0.5' COLLATE Latin1_General_100_BIN2
     END AS [income]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  [age],
-  [income],
-  COUNT_BIG(*) AS [n]
-FROM [recoded]
-GROUP BY
-  [age],
-  [income]
-HAVING
-  COUNT_BIG(*) >= 5
-ORDER BY
-  CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC,
-  CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income] ASC
+SELECT [age], [income], COUNT_BIG(*) AS [n]
+FROM recoded
+GROUP BY [age], [income]
+HAVING COUNT_BIG(*) >= 5
+ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income]

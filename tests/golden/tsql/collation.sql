@@ -1,38 +1,18 @@
 -- policy: golden
 -- digest: sha256:5eca45a473634aef93654a253a49246c37d13c940d418eab9405951516f4f1bc
-WITH [sampled] AS (
-  SELECT
-    [name],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC, CASE WHEN RTRIM(CAST([name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [name],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN RTRIM(CAST([name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2)) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), recoded AS (
   SELECT
     RTRIM(CAST([name] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) AS [name]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  [name],
-  COUNT_BIG(*) AS [n]
-FROM [recoded]
-GROUP BY
-  [name]
-HAVING
-  COUNT_BIG(*) >= 5
-ORDER BY
-  CASE WHEN [name] IS NULL THEN 1 ELSE 0 END, [name] ASC
+SELECT [name], COUNT_BIG(*) AS [n]
+FROM recoded
+GROUP BY [name]
+HAVING COUNT_BIG(*) >= 5
+ORDER BY CASE WHEN [name] IS NULL THEN 1 ELSE 0 END, [name]

@@ -1,53 +1,21 @@
 -- policy: golden
 -- digest: sha256:05b8e13e4b435e345213a26cd6507942f1a3425573ec9813f6a27e14edc1a51b
-WITH [sampled] AS (
-  SELECT
-    [age],
-    [income],
-    [born],
-    [seen],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC, CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income] ASC, CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born] ASC, CASE WHEN [seen] IS NULL THEN 1 ELSE 0 END, [seen] ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [age], [income], [born], [seen],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born], CASE WHEN [seen] IS NULL THEN 1 ELSE 0 END, [seen]) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), recoded AS (
   SELECT
     [age] AS [age],
     [income] AS [income],
     [born] AS [born],
     [seen] AS [seen]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  [age],
-  [income],
-  [born],
-  [seen],
-  COUNT_BIG(*) AS [n]
-FROM [recoded]
-GROUP BY
-  [age],
-  [income],
-  [born],
-  [seen]
-HAVING
-  COUNT_BIG(*) >= 5
-ORDER BY
-  CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC,
-  CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income] ASC,
-  CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born] ASC,
-  CASE WHEN [seen] IS NULL THEN 1 ELSE 0 END, [seen] ASC
+SELECT [age], [income], [born], [seen], COUNT_BIG(*) AS [n]
+FROM recoded
+GROUP BY [age], [income], [born], [seen]
+HAVING COUNT_BIG(*) >= 5
+ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born], CASE WHEN [seen] IS NULL THEN 1 ELSE 0 END, [seen]

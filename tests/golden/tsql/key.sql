@@ -1,55 +1,27 @@
 -- policy: golden
 -- digest: sha256:c5baaa30863d1eb0d02855333d09dca938b96ca106eb4ce50825c95eaf973df2
-WITH [sampled] AS (
-  SELECT
-    [age],
-    [born],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY [seen] DESC, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC, CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born] ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [age], [born],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [seen] IS NULL THEN 1 ELSE 0 END, [seen] DESC, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), recoded AS (
   SELECT
     CASE
-      WHEN [age] IS NULL
-      THEN NULL
-      WHEN [age] < 18
-      THEN '<18' COLLATE Latin1_General_100_BIN2
+      WHEN [age] IS NULL THEN NULL
+      WHEN [age] < 18 THEN '<18' COLLATE Latin1_General_100_BIN2
       ELSE '>=18' COLLATE Latin1_General_100_BIN2
     END AS [age],
     CASE
-      WHEN [born] IS NULL
-      THEN NULL
-      WHEN [born] < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01' COLLATE Latin1_General_100_BIN2
+      WHEN [born] IS NULL THEN NULL
+      WHEN [born] < CAST('1970-01-01' AS DATE) THEN '<1970-01-01' COLLATE Latin1_General_100_BIN2
       ELSE '>=1970-01-01' COLLATE Latin1_General_100_BIN2
     END AS [born]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  [age],
-  [born],
-  COUNT_BIG(*) AS [n]
-FROM [recoded]
-GROUP BY
-  [age],
-  [born]
-HAVING
-  COUNT_BIG(*) >= 5
-ORDER BY
-  CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC,
-  CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born] ASC
+SELECT [age], [born], COUNT_BIG(*) AS [n]
+FROM recoded
+GROUP BY [age], [born]
+HAVING COUNT_BIG(*) >= 5
+ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]

@@ -1,46 +1,23 @@
 -- policy: golden
 -- digest: sha256:13cce24a5f8deac5cb55738acf22eb538d78cba32e7fc113c88633ac41f6bca3
-WITH [sampled] AS (
-  SELECT
-    [zip],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC, CASE WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [zip],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2)) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), recoded AS (
   SELECT
     CASE
-      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL
-      THEN NULL
-      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IN ('10115' COLLATE Latin1_General_100_BIN2)
-      THEN 'Berlin' COLLATE Latin1_General_100_BIN2
-      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IN ('it''s' COLLATE Latin1_General_100_BIN2)
-      THEN NULL
+      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN NULL
+      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IN ('10115' COLLATE Latin1_General_100_BIN2) THEN 'Berlin' COLLATE Latin1_General_100_BIN2
+      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IN ('it''s' COLLATE Latin1_General_100_BIN2) THEN NULL
       ELSE 'it''s 20%' COLLATE Latin1_General_100_BIN2
     END AS [zip]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  [zip],
-  COUNT_BIG(*) AS [n]
-FROM [recoded]
-GROUP BY
-  [zip]
-HAVING
-  COUNT_BIG(*) >= 5
-ORDER BY
-  CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip] ASC
+SELECT [zip], COUNT_BIG(*) AS [n]
+FROM recoded
+GROUP BY [zip]
+HAVING COUNT_BIG(*) >= 5
+ORDER BY CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip]

@@ -1,38 +1,18 @@
 -- policy: golden
 -- digest: sha256:f2099906399b75ee1242897b44acbd2df5b758151899086de4c8358f40c72eea
-WITH [sampled] AS (
-  SELECT
-    [age],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [age],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age]) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), recoded AS (
   SELECT
     [age] AS [age]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  [age],
-  COUNT_BIG(*) AS [order by]
-FROM [recoded]
-GROUP BY
-  [age]
-HAVING
-  COUNT_BIG(*) >= 5
-ORDER BY
-  CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC
+SELECT [age], COUNT_BIG(*) AS [order by]
+FROM recoded
+GROUP BY [age]
+HAVING COUNT_BIG(*) >= 5
+ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age]

@@ -1,65 +1,32 @@
 -- policy: golden
 -- digest: sha256:1f1cdb132b3a61269a9ed4ea22f238eddb023f351e2a0066df83bb4d872a38ec
-WITH [sampled] AS (
-  SELECT
-    [age],
-    [born],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC, CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born] ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [age], [born],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [counted] AS (
-  SELECT
-    [age],
-    [born],
-    COUNT_BIG(*) AS [policy_engine_count]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
-  GROUP BY
-    [age],
-    [born]
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), counted AS (
+  SELECT [age], [born], COUNT_BIG(*) AS policy_engine_count
+  FROM sampled
+  WHERE policy_engine_rank = 1
+  GROUP BY [age], [born]
+), recoded AS (
   SELECT
     CASE
-      WHEN [age] IS NULL
-      THEN NULL
-      WHEN [age] < 18
-      THEN '<18' COLLATE Latin1_General_100_BIN2
+      WHEN [age] IS NULL THEN NULL
+      WHEN [age] < 18 THEN '<18' COLLATE Latin1_General_100_BIN2
       ELSE '>=18' COLLATE Latin1_General_100_BIN2
     END AS [age],
     CASE
-      WHEN [born] IS NULL
-      THEN NULL
-      WHEN [born] < CAST('1970-01-01' AS DATE)
-      THEN '<1970-01-01' COLLATE Latin1_General_100_BIN2
+      WHEN [born] IS NULL THEN NULL
+      WHEN [born] < CAST('1970-01-01' AS DATE) THEN '<1970-01-01' COLLATE Latin1_General_100_BIN2
       ELSE '>=1970-01-01' COLLATE Latin1_General_100_BIN2
     END AS [born],
-    [policy_engine_count]
-  FROM [counted]
+    policy_engine_count
+  FROM counted
 )
-SELECT
-  [age],
-  [born],
-  CAST(SUM([policy_engine_count]) AS BIGINT) AS [n]
-FROM [recoded]
-GROUP BY
-  [age],
-  [born]
-HAVING
-  SUM([policy_engine_count]) >= 5
-ORDER BY
-  CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC,
-  CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born] ASC
+SELECT [age], [born], CAST(SUM(policy_engine_count) AS BIGINT) AS [n]
+FROM recoded
+GROUP BY [age], [born]
+HAVING SUM(policy_engine_count) >= 5
+ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]

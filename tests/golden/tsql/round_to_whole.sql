@@ -1,59 +1,21 @@
 -- policy: golden
 -- digest: sha256:8034a17bdd004df3eb9da974a06e462d35c68aec03d552040c9533a7c1c98726
-WITH [sampled] AS (
-  SELECT
-    [income],
-    ROW_NUMBER() OVER (
-      PARTITION BY [person]
-      ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age] ASC, CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income] ASC
-    ) AS [policy_engine_rank]
+WITH sampled AS (
+  SELECT [income],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income]) AS policy_engine_rank
   FROM [main].[people]
-  WHERE
-    HASHBYTES(
-      'SHA2_256',
-      CAST((
-        SELECT
-          [salt]
-        FROM [policy_engine_salts]
-        WHERE
-          [release_id] = 'next'
-      ) AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))
-    ) < CONVERT(VARBINARY(8), '4000000000000000', 2)
-), [recoded] AS (
+  WHERE HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':u:' + LOWER(CAST([person] AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)
+), recoded AS (
   SELECT
     CAST(CASE
-      WHEN ABS(CAST([income] AS FLOAT(53))) < 100000000000000000
-      THEN CAST((
-        CASE
-          WHEN ABS(CAST([income] AS FLOAT(53))) < 1
-          THEN 0
-          WHEN CAST([income] AS FLOAT(53)) < 0
-          THEN -(
-            FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) + CASE
-              WHEN ABS(CAST([income] AS FLOAT(53))) / 10 - FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) >= 0.5
-              THEN 1
-              ELSE 0
-            END
-          )
-          ELSE FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) + CASE
-            WHEN ABS(CAST([income] AS FLOAT(53))) / 10 - FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) >= 0.5
-            THEN 1
-            ELSE 0
-          END
-        END
-      ) AS BIGINT) * 10
-    END AS NUMERIC(18, 0)) AS [income]
-  FROM [sampled]
-  WHERE
-    [policy_engine_rank] = 1
+      WHEN ABS(CAST([income] AS FLOAT(53))) < 1 THEN 0
+      WHEN ABS(CAST([income] AS FLOAT(53))) < 100000000000000000 THEN CAST(FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) + CASE WHEN ABS(CAST([income] AS FLOAT(53))) / 10 - FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST([income] AS FLOAT(53)) < 0 THEN -10 ELSE 10 END
+    END AS DECIMAL(18, 0)) AS [income]
+  FROM sampled
+  WHERE policy_engine_rank = 1
 )
-SELECT
-  [income],
-  COUNT_BIG(*) AS [n]
-FROM [recoded]
-GROUP BY
-  [income]
-HAVING
-  COUNT_BIG(*) >= 5
-ORDER BY
-  CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income] ASC
+SELECT [income], COUNT_BIG(*) AS [n]
+FROM recoded
+GROUP BY [income]
+HAVING COUNT_BIG(*) >= 5
+ORDER BY CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income]

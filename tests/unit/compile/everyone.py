@@ -8,15 +8,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from policy_engine.compile.catalog import Table
-from policy_engine.compile.compiler import compiled_plan
-from policy_engine.compile.rendering import render
+from policy_engine.compile.compiler import compiled
 from policy_engine.dialects.base import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import schema_of
-from policy_engine.verify.checks import compare
-from policy_engine.verify.proof import prove
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 POLICY = """\
@@ -72,23 +67,12 @@ def warehouse_of(policy: Policy, folder: Path) -> DuckDBWarehouse:
     return DuckDBWarehouse("db", folder / "db.duckdb")
 
 
-def text_of(policy: Policy, table: Table, warehouse: DuckDBWarehouse) -> str:
-    """The compiled text, which the kernel must read back as the policy."""
-    sql = render(compiled_plan(policy, table, warehouse.dialect))
-    proof = prove(sql, "duckdb", schema_of(table))
-    assert not proof.findings, proof.findings
-    assert proof.shape is not None
-    differences = compare(proof.shape, policy)
-    assert not differences, differences
-    return sql
-
-
 def release_to_everyone(policy: Policy, folder: Path) -> list[tuple[str | None, ...]]:
     """What the compiled text makes of the whole source, every value as the engine writes it."""
     warehouse = warehouse_of(policy, folder)
     try:
         table = warehouse.table(policy.source, policy.directory)
-        sql = text_of(policy, table, warehouse)
+        sql = compiled(policy, table, warehouse.dialect)[1]
         connection = warehouse._connection
         units = pa.table({"unit": pa.array(range(100_000), pa.int64())})
         if policy.source.key is not None:

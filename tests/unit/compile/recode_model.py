@@ -26,6 +26,7 @@ from policy_engine.policy.recodings import (
 _MOMENT = re.compile(
     r"(\d+)-(\d\d)-(\d\d)( \(BC\))?(?: (\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(?:\+00)?"
 )
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def moment(text: str) -> tuple[float, ...]:
@@ -50,6 +51,9 @@ def recoded(recoding: Recoding, kind: str, text: str | None) -> str | None:
     match recoding:
         case Keep():
             return text.removesuffix("+00")
+        case Lookup(table, other) if kind_of(kind) is Kind.DECIMAL:
+            labels = {Decimal(key): label for key, label in table if _NUMBER.fullmatch(key)}
+            return labels.get(Decimal(text), other)
         case Lookup(table, other):
             return dict(table).get(text, other)
         case Prefix(length):
@@ -71,8 +75,6 @@ def _binned(cuts: tuple, labels: tuple[str, ...], kind: str, text: str) -> str |
         if math.isnan(value):
             return None
         return labels[bisect_right([_as_float(cut, kind) for cut in cuts], value)]
-    if kind_of(kind) is Kind.DECIMAL:  # compared as DOUBLE
-        return labels[bisect_right([float(cut) for cut in cuts], float(text))]
     return labels[bisect_right(cuts, Decimal(text))]
 
 

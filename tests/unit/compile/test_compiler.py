@@ -10,12 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlglot
-from everyone import policy_of, text_of, warehouse_of
+from everyone import policy_of, warehouse_of
 from sqlglot import exp
 
 from policy_engine.compile.catalog import Column, Kind, Table, fresh, kind_of
-from policy_engine.compile.compiler import compiled_plan
-from policy_engine.compile.rendering import render
+from policy_engine.compile.compiler import compiled
 from policy_engine.compile.stages import is_raw_first
 from policy_engine.dialects import DIALECTS, dialect_named
 from policy_engine.errors import PolicyError
@@ -42,7 +41,7 @@ PEOPLE = Table(
 def problems(folder: Path, recode: str, table: Table = PEOPLE, **changes: str) -> list[str]:
     policy = policy_of(folder, recode, **changes)
     with pytest.raises(PolicyError) as caught:
-        compiled_plan(policy, table, DUCKDB)
+        compiled(policy, table, DUCKDB)
     return [str(problem).partition("policy.yaml: ")[2] for problem in caught.value.problems]
 
 
@@ -61,7 +60,7 @@ def test_a_type_that_no_recoding_takes_is_refused_by_every_one(tmp_path, kind, r
         f"column 'x': of the recodings constant alone takes the type {kind};"
         " use constant, read it as text with source.columns, or leave it out"
     )
-    compiled_plan(policy_of(tmp_path, "{x: {constant: '*'}}"), PEOPLE, DUCKDB)
+    compiled(policy_of(tmp_path, "{x: {constant: '*'}}"), PEOPLE, DUCKDB)
 
 
 @pytest.mark.parametrize("kind", REFUSED[:9])
@@ -73,8 +72,8 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
     policy = policy_of(
         tmp_path, "{x: {prefix: 1}}", source="{path: p.parquet, unit: row, columns: {x: text}}"
     )
-    sql = render(compiled_plan(policy, Table((Column("x", kind),), path="p.parquet"), DUCKDB))
-    assert 'TRY_CAST("x" AS TEXT)' in sql
+    sql = compiled(policy, Table((Column("x", kind),), path="p.parquet"), DUCKDB)[1]
+    assert 'TRY_CAST("x" AS VARCHAR)' in sql
 
 
 @pytest.mark.parametrize(
@@ -219,19 +218,17 @@ def test_a_source_that_does_not_fit_is_told(tmp_path, changes, message):
 def test_a_key_of_texts_may_be_called_text_and_is_read_as_it_stands(tmp_path):
     source = "{{path: p, unit: {{key: zip, keep: any}}{}}}"
     plain, called = (
-        compiled_plan(
-            policy_of(tmp_path, "{age: keep}", source=source.format(more)), PEOPLE, DUCKDB
-        )
+        compiled(policy_of(tmp_path, "{age: keep}", source=source.format(more)), PEOPLE, DUCKDB)
         for more in ("", ", columns: {zip: text}")
     )
-    assert plain.query == called.query
+    assert plain[0] == called[0]
 
 
 def test_no_declared_type_gets_at_the_key_whoever_made_the_policy(tmp_path):
     policy = policy_of(tmp_path, "{age: keep}", source="{path: p, unit: {row_key: zip}}")
     typed = replace(policy, source=replace(policy.source, columns=(("ZIP", "integer"),)))
     with pytest.raises(PolicyError, match="found integer for text; convert it in the source"):
-        compiled_plan(typed, PEOPLE, DUCKDB)
+        compiled(typed, PEOPLE, DUCKDB)
 
 
 @pytest.mark.parametrize("column", ["price", "name"])
@@ -241,7 +238,7 @@ def test_grouping_raw_first_needs_columns_that_group_by_what_they_are(tmp_path, 
     assert f"raw_first needs columns that group by what they are, found '{column}'" in found
     policy = policy_of(tmp_path, f"{{{column}: {recode}}}")
     assert not is_raw_first(policy, PEOPLE)
-    sql = render(compiled_plan(policy, PEOPLE, DUCKDB))
+    sql = compiled(policy, PEOPLE, DUCKDB)[1]
     assert "policy_engine_count" not in sql
 
 
@@ -262,7 +259,7 @@ def test_a_column_that_hides_the_row_number_is_refused_where_it_is_needed(tmp_pa
         [found] = problems(tmp_path, "{rowid: keep}", source)
         assert found.startswith(f"the source has a column '{hidden}', which hides")
         native = policy_of(tmp_path, "{rowid: keep}", sample="{rate: 0.5, method: native}")
-        compiled_plan(native, source, DUCKDB)
+        compiled(native, source, DUCKDB)
 
 
 def test_problems_are_located_in_the_policy_file(tmp_path):
@@ -270,7 +267,7 @@ def test_problems_are_located_in_the_policy_file(tmp_path):
     lines = ["version: 1", "recode:", "  ages: keep", "  price: keep"]
     policy.file.write_text("\n".join(lines))
     with pytest.raises(PolicyError) as caught:
-        compiled_plan(policy, PEOPLE, DUCKDB)
+        compiled(policy, PEOPLE, DUCKDB)
     found = located(caught.value.problems, policy.file)
     assert [(problem.line, problem.column) for problem in found] == [(3, 3), (4, 3)]
 
@@ -287,7 +284,7 @@ def test_columns_are_found_exactly_before_they_are_found_in_another_case():
 @pytest.mark.parametrize("name", DIALECTS)
 def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
     """To most engines a name in quotes is another name in another case."""
-    columns = (Column("Person", "BIGINT"), Column("Visit", "DATE"), Column("Age", "INTEGER"))
+    columns = (Column("Person", "BIGINT"), Column("Visit", "BIGINT"), Column("Age", "INTEGER"))
     table = Table(columns, parts=("main", "people"))
     one, other = (
         policy_of(
@@ -297,26 +294,38 @@ def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
         )
         for person, visit in (("Person", "Visit"), ("PERSON", "visit"))
     )
-    queries = [compiled_plan(policy, table, DIALECTS[name]).query for policy in (one, other)]
-    assert queries[0] == queries[1]
-    columns_read = {column.name for column in queries[0].find_all(exp.Column)}
-    assert {"Person", "Visit", "Age"} < columns_read
+    (claim, text), (same, _) = (compiled(each, table, DIALECTS[name]) for each in (one, other))
+    assert claim == same
+    assert all(read in text for read in ("Person", "Visit", "Age"))
 
 
 def test_a_declared_type_is_found_in_any_case(tmp_path):
     source = "{path: p.parquet, unit: row, columns: {ZIP: integer}}"
-    sql = render(compiled_plan(policy_of(tmp_path, "{zip: keep}", source=source), PEOPLE, DUCKDB))
+    sql = compiled(policy_of(tmp_path, "{zip: keep}", source=source), PEOPLE, DUCKDB)[1]
     assert 'TRY_CAST("zip" AS BIGINT)' in sql
 
 
-def test_helper_columns_have_names_of_their_own(tmp_path):
-    columns = (Column("policy_engine_count", "BOOLEAN"), Column("policy_engine_rank", "BIGINT"))
-    recode = '{policy_engine_count: keep, policy_engine_count_2: {constant: "*"}}'
-    source = "{path: p.parquet, unit: {key: policy_engine_rank, keep: any}}"
-    policy = policy_of(tmp_path, recode, source=source, grouping="raw_first")
-    sql = render(compiled_plan(policy, Table(columns, path="p.parquet"), DUCKDB))
-    assert '"policy_engine_count_3"' in sql
-    assert '"policy_engine_rank_2"' in sql
+ORDERED = "{path: p, unit: {key: id, keep: {order_by: [policy_engine_n]}}}"
+OURS = "a name must not be empty, hold a NUL or start with policy_engine_"
+
+
+@pytest.mark.parametrize(
+    ("recode", "more"),
+    [
+        ("{policy_engine_n: keep}", {}),
+        ("{Policy_Engine_n: {constant: a}}", {}),
+        ("{zip: keep}", {"release": "{path: out.parquet, count_as: policy_engine_n}"}),
+        ("{zip: keep}", {"source": "{path: p, unit: {key: policy_engine_n, keep: any}}"}),
+        ("{zip: keep}", {"source": ORDERED}),
+    ],
+)  # fmt: skip
+def test_a_name_that_a_text_gives_itself_is_refused(tmp_path, recode, more):
+    table = replace(PEOPLE, columns=(*PEOPLE.columns, Column("policy_engine_n", "BIGINT")))
+    [found] = problems(tmp_path, recode, table, **more)
+    assert OURS in found
+
+
+def test_a_fresh_name_is_none_of_those_in_any_case():
     assert fresh("n", ["N", "n_2"]) == "n_3"
 
 
@@ -331,7 +340,7 @@ def test_every_step_is_read_once(tmp_path, grouping, form, unit):
         release=f"{{path: out.parquet, as: {form}}}",
         grouping=grouping,
     )
-    statement = sqlglot.parse_one(render(compiled_plan(policy, PEOPLE, DUCKDB)), dialect="duckdb")
+    statement = sqlglot.parse_one(compiled(policy, PEOPLE, DUCKDB)[1], dialect="duckdb")
     steps = [cte.alias for cte in statement.find_all(exp.CTE)]
     read = [table.name for table in statement.find_all(exp.Table)]
     assert {name: read.count(name) for name in steps} == dict.fromkeys(steps, 1)
@@ -343,7 +352,7 @@ def test_the_engine_reads_the_source_and_the_sample_once(tmp_path):
     policy = policy_of(tmp_path, "{age: {bins: [18]}, zip: {prefix: 2}}")
     warehouse = warehouse_of(policy, tmp_path)
     table = warehouse.table(policy.source, tmp_path)
-    sql = text_of(policy, table, warehouse)
+    sql = compiled(policy, table, warehouse.dialect)[1]
     with warehouse.sampled(policy, table, bytes(16)):
         plan = warehouse._connection.execute(f"EXPLAIN {sql}").fetchall()[0][1]
     warehouse.close()
@@ -353,14 +362,14 @@ def test_the_engine_reads_the_source_and_the_sample_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_five_thousand_columns_are_compiled_proved_and_run(tmp_path):
+def test_five_thousand_columns_are_printed_and_run(tmp_path):
     names = [f"column {number}" for number in range(5000)]
     pq.write_table(pa.table({name: [1, 20, 20] for name in names}), tmp_path / "source.parquet")
     recode = "{" + ", ".join(f"{name}: {{bins: [18, 65]}}" for name in names) + "}"
     policy = policy_of(tmp_path, recode)
     warehouse = warehouse_of(policy, tmp_path)
     table = warehouse.table(policy.source, tmp_path)
-    sql = text_of(policy, table, warehouse)
+    sql = compiled(policy, table, warehouse.dialect)[1]
     with warehouse.sampled(policy, table, bytes(16)):
         assert warehouse.rows(sql).num_columns == 5001
     warehouse.close()

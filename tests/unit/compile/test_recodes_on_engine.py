@@ -15,6 +15,11 @@ import pytest
 from everyone import make_table, policy_of, release_to_everyone
 from recode_model import recoded
 
+from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.compiler import compiled
+from policy_engine.dialects import dialect_named
+from policy_engine.errors import PolicyError
+
 INTEGERS = ["0", "1", "-1", "17", "18", "99", "100", "127", "-128"]
 VALUES: dict[str, list[str | None]] = {
     "TINYINT": INTEGERS,
@@ -72,8 +77,8 @@ CASES = [
     *[(kind, "{bins: [0, 18]}") for kind in (*INTEGER_TYPES, *DECIMALS, *FLOATS)],
     *[(kind, "{bins: [-5, 18.000000000000000000000000]}") for kind in INTEGER_TYPES],
     *[(kind, "{bins: [-1.0e+37, 17.95, 1.0e+30, 9.9e+37]}") for kind in (*DECIMALS, *FLOATS)],
-    *[(kind, "{bins: [-1.0e+37, 18, 1.0e+30, 9.9e+37]}") for kind in INTEGER_TYPES],
-    *[(kind, f"{{bins: [{2**53 + 1}, {2**63}, {2**64}]}}") for kind in INTEGER_TYPES],
+    *[(kind, "{bins: [-1.0e+37, 18, 1.0e+30, 9.9e+37]}") for kind in NARROW],
+    *[(kind, f"{{bins: [{2**53 + 1}, {2**63}, {2**64}]}}") for kind in NARROW if kind != "UBIGINT"],
     *[(kind, "{bins: [1970-01-01, 2020-02-29]}") for kind in MOMENTS],
     *[
         (kind, "{bins: ['1970-01-01 00:00:00', '2020-02-29 12:34:56.789']}")
@@ -182,9 +187,9 @@ def test_a_collation_merges_nothing(tmp_path, recode, wanted, declared, collatio
 
 
 NAMES = [
-    "select", "n", "unit", "sampled", "recoded", "counted", "released", "policy_engine_rank",
-    "policy_engine_count", "order by", '"; drop table x; --', "a.b", 'qu"ote', "it's", "CASE",
-    "ünïcode", "columns", "true", "null", "policy_engine_sample_800000000000000", "main",
+    "select", "n", "unit", "sampled", "recoded", "counted", "released", "order by",
+    '"; drop table x; --', "a.b", 'qu"ote', "it's", "CASE", "ünïcode", "columns", "true", "null",
+    "main",
 ]  # fmt: skip
 
 
@@ -238,3 +243,13 @@ def test_a_bad_value_of_a_declared_column_becomes_null(tmp_path):
 def test_two_columns_that_differ_by_a_letter_beyond_ascii_are_two(tmp_path: Path):
     make_table(tmp_path / "source.parquet", {"É": "INTEGER", "é": "INTEGER"}, [("1", "2")] * 3)
     assert release_to_everyone(policy_of(tmp_path, "{é: keep}"), tmp_path) == [("2", "3")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cut"), [("UBIGINT", 2**63), ("HUGEINT", 2**63), ("HUGEINT", -(10**37))]
+)
+def test_a_cut_that_no_engine_compares_alike_is_refused(tmp_path, kind, cut):
+    policy = policy_of(tmp_path, f"{{x: {{bins: [{cut}]}}}}")
+    table = Table((Column("x", kind),), path="p.parquet")
+    with pytest.raises(PolicyError, match="a cut point of a whole number has at most 63 bits"):
+        compiled(policy, table, dialect_named("duckdb"))

@@ -153,6 +153,7 @@ LACKED = {
     "native_sample": replace(CLAIM, unit=Rows(), law=Native(Decimal("0.1"), 5)),
     "try_cast": of(Type("timestamp_other"), Keep()),
     "repeat": replace(CLAIM, count=None),
+    "bytewise": of(Type("text", collated=True), Keep()),
     "decimal_column": of(Type("decimal", 9, 2), Keep()),
     "date_column": of(Type("date"), Keep()),
     "timestamp_column": of(Type("timestamp"), Keep()),
@@ -183,9 +184,9 @@ def test_every_lack_is_asked_for():
     assert {lack for engine in ENGINES.values() for lack in engine.lacks} <= set(LACKED)
 
 
-def test_a_collated_column_of_an_engine_without_collations_is_refused():
-    with pytest.raises(Refused, match="no form bytewise"):
-        printed(of(Type("text", collated=True), Keep()), "clickhouse")
+def test_a_form_that_an_engine_has_not_is_refused():
+    with pytest.raises(Refused, match="it has no form nothing_at_all"):
+        printing._environment("clickhouse").from_string("{{ e.nothing_at_all() }}").render()
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -1,0 +1,68 @@
+"""What a template can place: a name, a text or a number, each written by the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from policy_engine.engines.base import Engine
+from policy_engine.kernel.types import Value, digits_of
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A name, which is quoted."""
+
+    name: str
+
+    def sql(self, engine: Engine) -> str:
+        """The name in the engine's quotes."""
+        return engine.identifier(self.name)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, which is quoted; one that is shown is a label."""
+
+    text: str
+    is_label: bool = False
+
+    def sql(self, engine: Engine) -> str:
+        """The text in quotes."""
+        return engine.label(self.text) if self.is_label else engine.text(self.text)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: its digits, no exponent, and no zeros that widen its type."""
+
+    value: Decimal | int
+
+    def sql(self, engine: Engine) -> str:
+        """The digits."""
+        return digits_of(self.value)
+
+
+Node = Identifier | Text | Number
+
+
+def literal_of(value: Value) -> Any:
+    """A value of a claim as a node; a truth value is asked about only."""
+    match value:
+        case bool():
+            return value
+        case int() | Decimal():
+            return number_of(value)
+        case _:  # a text, a day, or a time
+            return Text(str(value))
+
+
+def number_of(value: Decimal | int) -> dict[str, Node]:
+    """A number as a template may need it: as such, or as a text of its digits."""
+    return {"number": Number(value), "text": Text(digits_of(value))}
+
+
+def label_of(label: str | None) -> Text | None:
+    """A label, which others are told from; None is NULL."""
+    return None if label is None else Text(label, is_label=True)

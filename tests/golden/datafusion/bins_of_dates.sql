@@ -1,0 +1,27 @@
+-- policy: golden
+-- digest: sha256:b59578d328c4111de27cbc3becaee8051a337052059e2dfd2a526be01f2f028a
+WITH sampled AS (
+  SELECT "born", "moved",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "moved" NULLS LAST) AS policy_engine_rank
+  FROM "main"."people"
+  WHERE ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
+), recoded AS (
+  SELECT
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
+      ELSE '>=1970-01-01'
+    END AS "born",
+    CASE
+      WHEN ARROW_CAST("moved", 'Timestamp(Microsecond, None)') IS NULL THEN NULL
+      WHEN ARROW_CAST("moved", 'Timestamp(Microsecond, None)') < ARROW_CAST('2000-01-01 00:00:00', 'Timestamp(Microsecond, None)') THEN '<2000-01-01'
+      ELSE '>=2000-01-01'
+    END AS "moved"
+  FROM sampled
+  WHERE policy_engine_rank = 1
+)
+SELECT "born", "moved", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "born", "moved"
+HAVING COUNT(*) >= 5
+ORDER BY "born" NULLS LAST, "moved" NULLS LAST
