@@ -13,22 +13,10 @@ from policy_engine.accounting.domain import in_text
 from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import TrustedKeys, key_id
-from policy_engine.attest.sealing import (
-    generate_sealing_key,
-    hand_over,
-    load_sealing_key,
-    taken_over,
-)
+from policy_engine.attest.sealing import generate_sealing_key, hand_on, load_sealing_key, taken_over
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import (
-    FileError,
-    LedgerBroken,
-    LedgerError,
-    NoLedger,
-    Problem,
-    UsageError,
-)
+from policy_engine.errors import FileError, LedgerBroken, LedgerError, NoLedger, Problem, UsageError
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
@@ -317,9 +305,8 @@ def _namer(key: X25519PrivateKey, ledger: Ledger) -> X25519PrivateKey | None:
 def rekey(project: Project, old: Path | None, *, who: str, why: str) -> str:
     """Let the project's sealing key, made if it is missing, take over from ``old``; its id.
 
-    Sources keep their names. None: the old key is lost, and what it named is forgotten.
-
-    Raises UsageError where ``old`` is not the key that names the ledger's sources.
+    Without ``old`` it is lost, and what it named is forgotten. Raises UsageError where ``old`` is
+    not the key that names the ledger's sources.
     """
     path = project.sealing_key
     with open_ledger(project, writer_of(project)) as ledger:
@@ -331,7 +318,7 @@ def rekey(project: Project, old: Path | None, *, who: str, why: str) -> str:
             path.with_suffix(".pub").unlink(missing_ok=True)
             _make_sealing_key(path)
         key = load_sealing_key(path).public_key()
-        handed = {} if found is None else hand_over(found, key)
+        handed = {} if found is None else hand_on(found, key)
         namer = key if found is None else found.public_key()
         ledger.rekey(key_id(key), key_id(namer), handed, who=who, why=why)
     return key_id(key)

@@ -590,17 +590,9 @@ def release(
             )
             request = as_charged(request, policy, ledger.last_at(request.place))
             job = _Job(
-                policy,
-                project,
-                certificate,
-                table,
-                warehouse,
-                request,
-                signer,
-                sealing,
-                naming,
+                policy, project, certificate, table, warehouse, request, signer, sealing, naming,
                 replace,
-            )
+            )  # fmt: skip
             return job.run(ledger, fresh=fresh, say=say)
 
 
@@ -841,7 +833,10 @@ class _Job:
             ledger.start(entry.id)
         run = Run.of_entry(entry)
         # An engine that draws the sample by itself needs none of ours.
-        secret = unseal(run.sealed, run.of, self._opening(run)) if run.sealed else new_secret()
+        # What was sealed before the project's key took over opens with the one that it was handed.
+        is_ours = key_id(self.sealing.public_key()) in run.sealed
+        key = self.sealing if is_ours else self.naming
+        secret = unseal(run.sealed, run.of, key) if run.sealed else new_secret()
 
         def draw(digest: str) -> str:
             if not ledger.draw(entry.id, digest):
@@ -885,12 +880,6 @@ class _Job:
 
             self.warehouse.publish(run.query, target, run.facts, attest, replace=self.replace)
         return done[0]
-
-    def _opening(self, run: Run) -> X25519PrivateKey:
-        """The key that opens the secret of a run: the project's, or the one it took over."""
-        is_of_before = key_id(self.naming.public_key()) in run.sealed
-        is_ours = key_id(self.sealing.public_key()) in run.sealed
-        return self.naming if is_of_before and not is_ours else self.sealing
 
     def _digest_of_table(self, name: str, facts: str) -> str | None:
         return digest_of_table(self.warehouse, name, facts)

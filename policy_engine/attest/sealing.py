@@ -117,11 +117,11 @@ def unseal(sealed: Mapping[str, str], request: str, key: X25519PrivateKey) -> by
         ) from None
 
 
-def hand_over(key: X25519PrivateKey, to: X25519PublicKey) -> dict[str, str]:
+def hand_on(key: X25519PrivateKey, to: X25519PublicKey) -> dict[str, str]:
     """A sealing key, sealed for the one that takes over from it.
 
     >>> old, new = X25519PrivateKey.generate(), X25519PrivateKey.generate()
-    >>> taken_over(hand_over(old, new.public_key()), new).public_key() == old.public_key()
+    >>> taken_over(hand_on(old, new.public_key()), new).public_key() == old.public_key()
     True
     """
     return seal(_raw(key), _HANDED_OVER, [to])

@@ -31,7 +31,6 @@ from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Account, Balance, Limit
-    from policy_engine.ledger.belonging import Rekey, SourceMove
     from policy_engine.ledger.entry import Entry
     from policy_engine.ledger.store import Change, Ledger
     from policy_engine.policy.project import Project
@@ -110,8 +109,8 @@ def show(
         "ledger": project.ledger_name,
         "accounts": [_account(each, found.entries) for each in balances],
         "limits": [_change(change) for change in found.changes],
-        "moves": [_move(move) for move in found.moves],
-        "rekeys": [_rekey(each) for each in found.rekeys],
+        "moves": list(found.moves),
+        "rekeys": list(found.rekeys),
         "entries": [_entry(entry) for entry in found.entries],
     }
     lines = [_account_line(each, found) for each in balances]
@@ -154,8 +153,8 @@ class _State:
     accounts: tuple[Account, ...] = ()
     entries: tuple[Entry, ...] = ()
     changes: tuple[Change, ...] = ()
-    moves: tuple[SourceMove, ...] = ()
-    rekeys: tuple[Rekey, ...] = ()
+    moves: tuple[Mapping[str, Any], ...] = ()
+    rekeys: tuple[Mapping[str, Any], ...] = ()
     recorded: Mapping[str, Limit | None] = field(default_factory=dict)
 
     def of(self, account: str) -> _State:
@@ -165,7 +164,7 @@ class _State:
             accounts=tuple(each for each in self.accounts if each.name == account),
             entries=tuple(entry for entry in self.entries if entry.account == account),
             changes=tuple(change for change in self.changes if change.account == account),
-            moves=tuple(move for move in self.moves if account in (move.before, move.after)),
+            moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
         )
 
 
@@ -271,43 +270,24 @@ def _change_line(change: Change) -> str:
     )
 
 
-def _move(move: SourceMove) -> dict[str, Any]:
-    return {
-        "record": move.record,
-        "source_of": move.entry,
-        "at": move.at.isoformat(),
-        "by": move.who,
-        "why": move.why,
-        "from": move.before,
-        "to": move.after,
-    }
-
-
-def _move_line(move: SourceMove) -> str:
+def _move_line(move: Mapping[str, Any]) -> str:
     return (
-        f"  {move.record:>4}  {move.at:%Y-%m-%d %H:%M}  move       {move.before} → {move.after}"
-        f"  the source of entry {move.entry}, by {move.who}: {move.why}"
+        f"  {move['record']:>4}  {_day(move)}  move       {move['from']} → {move['to']}"
+        f"  the source of entry {move['source_of']}, by {move['by']}: {move['why']}"
     )
 
 
-def _rekey(each: Rekey) -> dict[str, Any]:
-    return {
-        "record": each.record,
-        "sealing_key": each.key,
-        "named_by": each.named_by,
-        "at": each.at.isoformat(),
-        "by": each.who,
-        "why": each.why,
-    }
+def _day(told: Mapping[str, Any]) -> str:
+    return f"{datetime.fromisoformat(told['at']):%Y-%m-%d %H:%M}"
 
 
-def _rekey_line(each: Rekey) -> str:
-    names = f"named by {each.named_by[:8]}, as before"
-    if each.named_by == each.key:
+def _rekey_line(each: Mapping[str, Any]) -> str:
+    names = f"named by {each['named_by'][:8]}, as before"
+    if each["named_by"] == each["sealing_key"]:
         names = "of the sources before nobody knows to which account they belong"
     return (
-        f"  {each.record:>4}  {each.at:%Y-%m-%d %H:%M}  rekey      {each.key[:8]}"
-        f"  {names}, by {each.who}: {each.why}"
+        f"  {each['record']:>4}  {_day(each)}  rekey      {each['sealing_key'][:8]}"
+        f"  {names}, by {each['by']}: {each['why']}"
     )
 
 

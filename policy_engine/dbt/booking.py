@@ -29,7 +29,7 @@ from policy_engine.books import (
     naming_key,
     open_ledger,
     sealing_key,
-)
+)  # fmt: skip
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Node

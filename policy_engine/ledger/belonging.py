@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.chain import Record, canonical
@@ -25,31 +25,6 @@ _SAME_PLACE = "its source is that of"
 _SAME_CONTENT = "its source holds just what was released by"
 _WHAT = {"place": _SAME_PLACE, "content": _SAME_CONTENT}
 NAMED_BY = "named_by"
-
-
-@dataclass(frozen=True)
-class SourceMove:
-    """A source that was given to another account: that of ``entry``, by the record ``record``."""
-
-    record: int
-    entry: int
-    at: datetime
-    who: str
-    why: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Rekey:
-    """A sealing key ``key`` that took over by the record ``record``: sources are ``named_by``."""
-
-    record: int
-    key: str
-    named_by: str
-    at: datetime
-    who: str
-    why: str
 
 
 def text_of(what: str, name: str) -> str:
@@ -90,29 +65,20 @@ def belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExceed
     )
 
 
-def moves_of(chain: Iterable[Record], where: str) -> tuple[SourceMove, ...]:
-    """Every source that was given to another account, in order."""
-    return tuple(_move(record, where) for record in chain if record.kind == "move")
+def decided(chain: Iterable[Record], kind: str, where: str) -> tuple[Mapping[str, Any], ...]:
+    """Every record of the kind ``move`` or ``rekey``, in order: what was decided, by whom, why."""
+    return tuple(_decided(record, where) for record in chain if record.kind == kind)
 
 
-def rekeys_of(chain: Iterable[Record], where: str) -> tuple[Rekey, ...]:
-    """Every sealing key that took over from another one, in order."""
-    return tuple(_rekey(record, where) for record in chain if record.kind == "rekey")
-
-
-def _rekey(record: Record, where: str) -> Rekey:
-    try:
-        found, named_by = json.loads(record.payload), source_in(record)[NAMED_BY]
-        at, who, why = datetime.fromisoformat(found["at"]), str(found["by"]), str(found["why"])
-        return Rekey(record.seq, str(found["for"]), named_by, at, who, why)
-    except (KeyError, TypeError, ValueError):
-        raise unreadable(record, where) from None
-
-
-def _move(record: Record, where: str) -> SourceMove:
+def _decided(record: Record, where: str) -> Mapping[str, Any]:
     try:
         found = json.loads(record.payload)
-        names = (str(found[name]) for name in ("by", "why", "from", "to"))
-        return SourceMove(record.seq, int(found["of"]), datetime.fromisoformat(found["at"]), *names)
+        if record.kind == "move":
+            told = {"source_of": int(found["of"]), "from": found["from"], "to": found["to"]}
+        else:
+            told = {"sealing_key": found["for"], NAMED_BY: source_in(record)[NAMED_BY]}
+        who = {"at": found["at"], "by": found["by"], "why": found["why"]}
+        datetime.fromisoformat(who["at"])
+        return {"record": record.seq, **told, **who}
     except (KeyError, TypeError, ValueError):
         raise unreadable(record, where) from None

@@ -40,12 +40,9 @@ from policy_engine.ledger.account import (
 )
 from policy_engine.ledger.belonging import (
     NAMED_BY,
-    Rekey,
-    SourceMove,
     account_in,
     belongs_elsewhere,
-    moves_of,
-    rekeys_of,
+    decided,
     source_in,
     text_of,
 )
@@ -347,10 +344,8 @@ class Ledger:
         the ledger names sources by another key, and would not know this one again.
         """
         if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
-            raise LedgerError(
-                f"{self._records.where}: another key names the ledger's sources meanwhile; release"
-                " again"
-            )
+            where = self._records.where
+            raise LedgerError(f"{where}: another key names its sources meanwhile; release again")
         for what, name in charge.source.items():
             record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
             if record is not None:
@@ -389,9 +384,7 @@ class Ledger:
         taken = (each["key"] for each in found if each.get("for") == key)
         return next(taken, {})
 
-    def rekey(
-        self, key: str, named_by: str, handed: Mapping[str, str], *, who: str, why: str
-    ) -> None:
+    def rekey(self, key: str, named_by: str, handed: Mapping[str, str], who: str, why: str) -> None:
         """Record that the sealing key of id ``key`` took over, and which one names sources now.
 
         ``handed`` is that one, sealed for ``key``. Raises UsageError where who or why is not said.
@@ -401,9 +394,9 @@ class Ledger:
         with self._writing():
             self._append("rekey", {**told, **self._at(by=who, why=why)})
 
-    def rekeys(self) -> tuple[Rekey, ...]:
+    def rekeys(self) -> tuple[Mapping[str, Any], ...]:
         """Every sealing key that took over from another one, in order."""
-        return rekeys_of(self._chain(), self._records.where)
+        return decided(self._chain(), "rekey", self._records.where)
 
     def move(self, entry_id: int, account: str, *, who: str, why: str) -> None:
         """Give the source of an entry to another account: later releases of it are charged there.
@@ -422,9 +415,9 @@ class Ledger:
             told = {"source": source, "of": entry_id, "from": before, "to": account}
             self._append("move", {**told, **self._at(by=who, why=why)})
 
-    def moves(self) -> tuple[SourceMove, ...]:
+    def moves(self) -> tuple[Mapping[str, Any], ...]:
         """Every source that was given to another account, in order."""
-        return moves_of(self._chain(), self._records.where)
+        return decided(self._chain(), "move", self._records.where)
 
     # What strangers wrote
 

@@ -145,8 +145,8 @@ def test_a_source_is_given_to_another_account_by_a_record_that_says_who_and_why(
     with small.writing() as ledger:
         ledger.move(1, "others", who="Ada", why="a new wave")
         [move] = ledger.moves()
-    assert (move.entry, move.before, move.after) == (1, "people", "others")
-    assert (move.who, move.why) == ("Ada", "a new wave")
+    assert (move["source_of"], move["from"], move["to"]) == (1, "people", "others")
+    assert (move["by"], move["why"]) == ("Ada", "a new wave")
     said = refused(small, "path: source.parquet", "budget: people")
     assert "entry 1, and record" in said and "gave it to account 'others'" in said
     released(small, "path: source.parquet", _OTHERS, name="second")
@@ -297,10 +297,10 @@ def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(smal
     assert released(small, "path: source.parquet", name="fourth")
     with small.writing() as ledger:
         ledger.verify()
-        assert [(each.who, each.why) for each in ledger.rekeys()] == [
+        assert [(each["by"], each["why"]) for each in ledger.rekeys()] == [
             ("Ada", "stolen"), ("Bob", "stolen too"),
         ]  # fmt: skip
-        assert len({each.named_by for each in ledger.rekeys()}) == 1
+        assert len({each["named_by"] for each in ledger.rekeys()}) == 1
 
 
 def test_a_lost_key_is_forgotten_by_a_record_and_does_not_come_back(small):
@@ -343,5 +343,5 @@ def test_of_two_first_releases_with_keys_of_their_own_one_is_charged(small):
         "people", Decimal(1), Decimal(0), "add_remove", "first", "p", "c",
         source={"place": "a", "named_by": "another"},
     )  # fmt: skip
-    with small.writing() as ledger, pytest.raises(LedgerError, match="another key names the"):
+    with small.writing() as ledger, pytest.raises(LedgerError, match="another key names its"):
         ledger.reserve(charge)
