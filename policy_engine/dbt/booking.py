@@ -16,10 +16,18 @@ from typing import Literal, TypeGuard
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
 from policy_engine.attest.validity import moment
 from policy_engine.beginning import ledger_writer
-from policy_engine.books import has_ledger, limit_of, named_otherwise, open_ledger, sealing_key
+from policy_engine.books import (
+    has_ledger,
+    limit_of,
+    named_otherwise,
+    naming_key,
+    open_ledger,
+    sealing_key,
+)  # fmt: skip
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Node
@@ -35,6 +43,7 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.places import located, refused
@@ -272,7 +281,9 @@ class Booking:
         release, ends = self.release, ends_of(self.desk.project, self.release)
         sealing = sealing_key(self.desk.project, self.ledger)
         # Its content is not named: dbt may make it anew first.
-        source = {"place": self._source_place(sealing)}
+        naming = naming_key(self.desk.project, self.ledger)
+        named_by = key_id(naming.public_key())
+        source = {"place": self._source_place(naming), NAMED_BY: named_by}
         if self.certificate is None:
             return replace(guarantee_of(release.policy), request=self._place, source=source)
         request = Request(self._place, self._of, ends)
@@ -283,12 +294,12 @@ class Booking:
         charge = charge_of(release.policy.budget, self.certificate, release.policy)
         return replace(charge, request=request.place, run=run.to_json(), source=source)
 
-    def _source_place(self, sealing: X25519PrivateKey) -> str:
+    def _source_place(self, naming: X25519PrivateKey) -> str:
         desk, release = self.desk, self.release
         table, read = source_table(desk, release), release.reads[-desk.depth :]
         if table is not None and self.certificate is not None:
             read = table_read(release.policy, table, self.certificate.dialect)
-        return name_of_place(release.policy, desk.project, desk.named, read, sealing)
+        return name_of_place(release.policy, desk.project, desk.named, read, naming)
 
     @property
     def _place(self) -> str:
@@ -320,6 +331,7 @@ def guarantee_of(policy: Policy) -> Charge:
         policy_name=policy.name,
         policy_digest=policy.digest,
         certificate_digest="",
+        unit=policy.source.key or "row",
     )
 
 
