@@ -59,8 +59,8 @@ def _traces(project: Project, places: Iterable[Path]) -> Iterator[str]:
             if folder != here and _is_left(folder):
                 name = folder / PROJECT_FILE
                 yield f"{folder} has keys or a ledger of a project, and {name} is gone"
-    below = certificates_in(project.directory)
-    found = list(dict.fromkeys((*filter(is_of_a_release, places), *below)))
+    standing = (*filter(is_of_a_release, places), *certificates_in(project.directory))
+    found = list({path.resolve(): path for path in standing}.values())
     yield from (f"{path} is the certificate of a release" for path in found[:_SHOWN])
     if found[_SHOWN:]:
         yield f"{len(found) - _SHOWN} more certificates are there"

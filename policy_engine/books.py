@@ -12,11 +12,11 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from policy_engine.accounting.domain import in_text
 from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keyring import Keyring
-from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
-from policy_engine.attest.signers import Signer, public_key_of
+from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.attest.sealing import generate_sealing_key, hand_on, load_sealing_key, taken_over
+from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import FileError, LedgerBroken, LedgerError, NoLedger, Problem
+from policy_engine.errors import FileError, LedgerBroken, LedgerError, NoLedger, Problem, UsageError
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
@@ -249,19 +249,76 @@ def sealing_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
     path = project.sealing_key
     if not path.exists():
         ledger.verify()  # what it says of secrets is believed
-        was_here = path.with_suffix(".pub").exists()
+        was_here = path.with_suffix(".pub").exists() or ledger.namer() is not None
         was_here = was_here or any(entry.run.get("sealed") for entry in ledger.entries())
         if was_here and not path.exists():  # else another release has just made it
             raise FileError(
                 f"{path}: the sealing key is missing, without which no release can be told from a"
                 " new one. Restore it, or copy it from the machine that released; if it is lost for"
-                f" good, 'openssl genpkey -algorithm X25519 -out {path}' makes a new one, and each"
-                " release is then a new one, at a price"
+                f" good, {_LOST} makes a new one, and each release is then a new one, at a price"
             )
-        make_folder(path.parent)
-        try:
-            generate_sealing_key(path)
-        except FileError:
-            if not path.exists():  # else another release was faster
-                raise
+        _make_sealing_key(path)
     return load_sealing_key(path)
+
+
+_REKEY = "'policy-engine ledger rekey {} --by NAME --why TEXT'"
+_LOST = _REKEY.format("--lost")
+
+
+def _make_sealing_key(path: Path) -> None:
+    make_folder(path.parent)
+    try:
+        generate_sealing_key(path)
+    except FileError:
+        if not path.exists():  # else another release was faster
+            raise
+
+
+def naming_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
+    """The key that names the ledger's sources: the sealing key, or one that it took over.
+
+    Raises FileError as ``sealing_key``, and where it is another key, to which each source is new.
+    """
+    key = sealing_key(project, ledger)
+    found = _namer(key, ledger)
+    if found is None:
+        raise FileError(
+            f"{project.sealing_key}: this is not the sealing key that names the ledger's sources"
+            f" ({(ledger.namer() or '')[:8]}): a source that one account was charged for would be"
+            f" new to another one. Restore that key; to replace it, run {_REKEY.format('OLD.pem')},"
+            f" which hands its names over; if it is lost for good, {_LOST}, and no source belongs"
+            " to any account then"
+        )
+    return found
+
+
+def _namer(key: X25519PrivateKey, ledger: Ledger) -> X25519PrivateKey | None:
+    """The key that names the ledger's sources, if ``key`` is it or was handed it."""
+    namer, own = ledger.namer(), key_id(key.public_key())
+    if namer in {None, own}:
+        return key
+    handed = ledger.handed_to(own)
+    found = taken_over(handed, key) if handed else None
+    return found if found and key_id(found.public_key()) == namer else None
+
+
+def rekey(project: Project, old: Path | None, *, who: str, why: str) -> str:
+    """Let the project's sealing key, made if it is missing, take over from ``old``; its id.
+
+    Without ``old`` it is lost, and what it named is forgotten. Raises UsageError where ``old`` is
+    not the key that names the ledger's sources.
+    """
+    path = project.sealing_key
+    with open_ledger(project, writer_of(project)) as ledger:
+        ledger.verify()
+        found = None if old is None else _namer(load_sealing_key(old), ledger)
+        if old is not None and found is None:
+            raise UsageError(f"{old}: this key does not name the ledger's sources")
+        if not path.exists():
+            path.with_suffix(".pub").unlink(missing_ok=True)
+            _make_sealing_key(path)
+        key = load_sealing_key(path).public_key()
+        handed = {} if found is None else hand_on(found, key)
+        namer = key if found is None else found.public_key()
+        ledger.rekey(key_id(key), key_id(namer), handed, who=who, why=why)
+    return key_id(key)

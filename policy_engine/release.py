@@ -28,7 +28,6 @@ from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.attest.sealing import (
     load_reviewer_key,
-    load_sealing_key,
     seal,
     state_mac,
     state_salt,
@@ -43,6 +42,7 @@ from policy_engine.books import (
     has_ledger,
     limit_of,
     named_otherwise,
+    naming_key,
     open_ledger,
     sealing_key,
     trusted_keys,
@@ -61,7 +61,14 @@ from policy_engine.errors import (
     PolicyError,
     UsageError,
 )
-from policy_engine.kernel.certificate import ROWS, Certificate, Unmet, certified_rate, certify
+from policy_engine.kernel.certificate import (
+    ROWS,
+    Certificate,
+    Terms,
+    Unmet,
+    certified_rate,
+    certify,
+)
 from policy_engine.kernel.claim import Claim
 from policy_engine.ledger.account import (
     Account,
@@ -71,6 +78,7 @@ from policy_engine.ledger.account import (
     balance_of,
     check_not_raised,
 )
+from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import account_of, check_own_project
@@ -271,8 +279,17 @@ def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Cer
     table_read(policy, table, dialect.name)
     claim, query = _compiled(policy, table, dialect)
     terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
+    return certified(query, claim, dialect.name, terms), table
+
+
+def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
+    """The certificate of a print.
+
+    Raises:
+        NotCertifiable: its guarantee is not met.
+    """
     try:
-        return certify(query, claim, dialect.name, terms), table
+        return certify(query, claim, engine, terms)
     except Unmet as error:
         unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
         raise NotCertifiable(findings_of(unmet)) from None
@@ -377,6 +394,7 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
         policy_digest=certificate.policy_digest,
         certificate_digest=predicate_digest(certificate.predicate()),
         event=SampledSuppression(certificate.k, rate),
+        unit=certificate.unit,
     )
 
 
@@ -433,8 +451,9 @@ def _asked(
     """What a ledger would be asked for; None where there is none, for none is made to find out."""
     if not has_ledger(project) or not project.sealing_key.exists():
         return None
-    sealing = load_sealing_key(project.sealing_key)
-    return _request(policy, project, warehouse, sealing, certificate=certificate, table=table)
+    with open_ledger(project) as ledger:
+        naming = naming_key(project, ledger)
+    return _request(policy, project, warehouse, naming, certificate=certificate, table=table)
 
 
 def _paid(policy: Policy, project: Project, warehouse: Warehouse, request: Request) -> int | None:
@@ -463,7 +482,7 @@ def _request(
     policy: Policy,
     project: Project,
     warehouse: Warehouse,
-    sealing: X25519PrivateKey,
+    naming: X25519PrivateKey,
     *,
     certificate: Certificate,
     table: Table,
@@ -472,8 +491,9 @@ def _request(
     named = resolved(_warehouse_of(policy, project))
     read = table_read(policy, table, certificate.dialect)
     source = {
-        "place": name_of_place(policy, project, named, read, sealing),
-        "content": state_mac(warehouse.fingerprint(policy, table, state_salt(sealing)), sealing),
+        "place": name_of_place(policy, project, named, read, naming),
+        "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
+        NAMED_BY: key_id(naming.public_key()),
     }
     return request_of(policy, certificate, ends_of(policy, project, warehouse), source)
 
@@ -568,13 +588,15 @@ def release(
         signer = ledger_writer(project, moment(certificate.time), places)
         with open_ledger(project, signer, say=say) as ledger:
             sealing = sealing_key(project, ledger)
+            naming = naming_key(project, ledger)
             request = _request(
-                policy, project, warehouse, sealing, certificate=certificate, table=table
+                policy, project, warehouse, naming, certificate=certificate, table=table
             )
             request = as_charged(request, policy, ledger.last_at(request.place))
             job = _Job(
-                policy, project, certificate, table, warehouse, request, signer, sealing, replace
-            )
+                policy, project, certificate, table, warehouse, request, signer, sealing, naming,
+                replace,
+            )  # fmt: skip
             return job.run(ledger, fresh=fresh, say=say)
 
 
@@ -641,6 +663,7 @@ class _Job:
     request: Request
     signer: Signer
     sealing: X25519PrivateKey
+    naming: X25519PrivateKey
     replace: bool
 
     def run(self, ledger: Ledger, *, fresh: bool, say: Callable[[str], None]) -> Released:
@@ -772,7 +795,7 @@ class _Job:
         return (
             f"{self.policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
             f" is a new release, at the price of ε {in_text(self.certificate.epsilon)},"
-            f" δ {in_text(self.certificate.delta)}"
+            f" δ {in_text(self.certificate.delta)} (unit: {self.certificate.unit})"
         )
 
     def _stands(self, ledger: Ledger, entry: Entry) -> Released | None:
@@ -814,7 +837,10 @@ class _Job:
             ledger.start(entry.id)
         run = Run.of_entry(entry)
         # An engine that draws the sample by itself needs none of ours.
-        secret = unseal(run.sealed, run.of, self.sealing) if run.sealed else new_secret()
+        # What was sealed before the project's key took over opens with the one that it was handed.
+        is_ours = key_id(self.sealing.public_key()) in run.sealed
+        key = self.sealing if is_ours else self.naming
+        secret = unseal(run.sealed, run.of, key) if run.sealed else new_secret()
 
         def draw(digest: str) -> str:
             if not ledger.draw(entry.id, digest):

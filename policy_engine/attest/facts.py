@@ -23,6 +23,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 ENVELOPE = re.compile(r"CREATE TABLE (?P<table>[^\r\n]+) AS")
 """How a query is published that makes a table."""
 _VERSION = re.compile(r"[ -~]{0,100}")
+_LONGEST_NAME = 1000  # of a table, in the engine that allows most
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -49,6 +50,8 @@ def read_facts(statement: Statement) -> Facts:
         wrong.append("templates")
     if wrong:
         reasons.append(f"the certificate lacks or misstates: {', '.join(wrong)}")
+    if len(statement.subject_name) > _LONGEST_NAME:
+        reasons.append("the certificate's subject is longer than a release's name can be")
     if reasons:
         raise VerificationFailed(tuple(reasons))
     return {_NAMES.get(name, name): value for name, value in facts.items()}

@@ -107,5 +107,7 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
         table, writer = read_parquet(data), created_by(data)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         return Results.refused(f"{release.name} is no Parquet file")
-    found = Results.held(f"{release.name} has the certified SHA-256") + check_rows(facts, table)
+    # A text that the kernel printed names its columns letter by letter: their case hides nothing.
+    rows = check_rows(facts, table, fold if facts.get("claim") is None else str)
+    found = Results.held(f"{release.name} has the certified SHA-256") + rows
     return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)

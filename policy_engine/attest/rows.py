@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,16 @@ Key = tuple[tuple[bool, Any], ...]
 _PIECE = 1 << 16
 
 
-def check_rows(facts: Facts, table: pa.Table) -> Results:
-    """Columns, types, counts and order of a release's rows."""
+def check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str] = fold) -> Results:
+    """Columns, types, counts and order of a release's rows; names are compared as ``same`` says."""
     try:
-        return _check_rows(facts, table)
+        return _check_rows(facts, table, same)
     except UnicodeDecodeError:
         return Results.refused("the release holds text that is not UTF-8")
 
 
-def _check_rows(facts: Facts, table: pa.Table) -> Results:
-    certified = check_columns(facts, table.column_names)
+def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str]) -> Results:
+    certified = check_columns(facts, table.column_names, same)
     if certified.reasons:
         return certified
     keys = table.select(range(len(facts["columns"])))
@@ -41,10 +41,10 @@ def _check_rows(facts: Facts, table: pa.Table) -> Results:
     return certified + _check_groups(groups, facts["k"])
 
 
-def check_columns(facts: Facts, found: list[str]) -> Results:
-    """The names of the columns; ASCII letters compare without case, as the engine's names do."""
+def check_columns(facts: Facts, found: list[str], same: Callable[[str], str] = fold) -> Results:
+    """The names of the columns; ASCII letters compare without case, as an engine's names do."""
     wanted = [*facts["columns"], *([facts["count"]] if facts["count"] else [])]
-    if [fold(name) for name in found] != wanted:
+    if [*map(same, found)] != [*map(same, wanted)]:
         return Results.refused(
             f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
         )

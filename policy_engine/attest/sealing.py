@@ -32,6 +32,7 @@ from policy_engine.errors import FileError, LedgerError
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 _INFO = b"policy-engine sealed secret v1\0"
 _STATE = b"policy-engine source state v1\0"
+_HANDED_OVER = "the key that names sources"
 
 
 def generate_sealing_key(path: Path) -> str:
@@ -116,10 +117,24 @@ def unseal(sealed: Mapping[str, str], request: str, key: X25519PrivateKey) -> by
         ) from None
 
 
+def hand_on(key: X25519PrivateKey, to: X25519PublicKey) -> dict[str, str]:
+    """A sealing key, sealed for the one that takes over from it.
+
+    >>> old, new = X25519PrivateKey.generate(), X25519PrivateKey.generate()
+    >>> taken_over(hand_on(old, new.public_key()), new).public_key() == old.public_key()
+    True
+    """
+    return seal(_raw(key), _HANDED_OVER, [to])
+
+
+def taken_over(sealed: Mapping[str, str], key: X25519PrivateKey) -> X25519PrivateKey:
+    """The sealing key that was handed over to ``key``; errors as ``unseal``."""
+    return X25519PrivateKey.from_private_bytes(unseal(sealed, _HANDED_OVER, key))
+
+
 def state_salt(key: X25519PrivateKey) -> bytes:
     """32 secret bytes, always the same for a key, to tell the states of a source apart with."""
-    raw = key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
-    return hashlib.sha256(_STATE + raw).digest()
+    return hashlib.sha256(_STATE + _raw(key)).digest()
 
 
 def state_mac(state: bytes, key: X25519PrivateKey) -> str:
@@ -129,3 +144,7 @@ def state_mac(state: bytes, key: X25519PrivateKey) -> str:
     keyed, and stays in the ledger.
     """
     return hmac.new(state_salt(key), state, hashlib.sha256).hexdigest()
+
+
+def _raw(key: X25519PrivateKey) -> bytes:
+    return key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())

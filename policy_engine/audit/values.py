@@ -13,7 +13,7 @@ from decimal import Decimal
 from random import Random
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table
-from policy_engine.compile.stages import read_columns
+from policy_engine.compile.reading import read_columns
 from policy_engine.policy.recodings import Bins, Cut, Lookup, Prefix, Recoding, Round
 from policy_engine.policy.resolve import Policy
 

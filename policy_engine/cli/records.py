@@ -31,7 +31,6 @@ from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Account, Balance, Limit
-    from policy_engine.ledger.belonging import SourceMove
     from policy_engine.ledger.entry import Entry
     from policy_engine.ledger.store import Change, Ledger
     from policy_engine.policy.project import Project
@@ -110,14 +109,15 @@ def show(
         "ledger": project.ledger_name,
         "accounts": [_account(each, found.entries) for each in balances],
         "limits": [_change(change) for change in found.changes],
-        "moves": [_move(move) for move in found.moves],
+        "moves": list(found.moves),
+        "rekeys": list(found.rekeys),
         "entries": [_entry(entry) for entry in found.entries],
     }
     lines = [_account_line(each, found) for each in balances]
     if not _exists(project):
         lines.insert(0, _no_ledger(project))
     lines += [*map(_change_line, found.changes), *map(_entry_line, found.entries)]
-    lines += map(_move_line, found.moves)
+    lines += [*map(_move_line, found.moves), *map(_rekey_line, found.rekeys)]
     emit(document, lines, format)
 
 
@@ -153,7 +153,8 @@ class _State:
     accounts: tuple[Account, ...] = ()
     entries: tuple[Entry, ...] = ()
     changes: tuple[Change, ...] = ()
-    moves: tuple[SourceMove, ...] = ()
+    moves: tuple[Mapping[str, Any], ...] = ()
+    rekeys: tuple[Mapping[str, Any], ...] = ()
     recorded: Mapping[str, Limit | None] = field(default_factory=dict)
 
     def of(self, account: str) -> _State:
@@ -163,7 +164,7 @@ class _State:
             accounts=tuple(each for each in self.accounts if each.name == account),
             entries=tuple(entry for entry in self.entries if entry.account == account),
             changes=tuple(change for change in self.changes if change.account == account),
-            moves=tuple(move for move in self.moves if account in (move.before, move.after)),
+            moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
         )
 
 
@@ -177,7 +178,7 @@ def _state(project: Project) -> _State:
     if _exists(project):
         with open_ledger(project) as opened:
             found = {name: opened.account(name) for name in opened.names()}
-            state = _State((), opened.entries(), opened.changes(), opened.moves())
+            state = _State((), opened.entries(), opened.changes(), opened.moves(), opened.rekeys())
     listed = {listed_as(name, project) for name in found}
     recorded = {name: each.limit for name, each in found.items()}
     found |= {name: Account(name) for name in project.accounts if name not in listed}
@@ -269,22 +270,24 @@ def _change_line(change: Change) -> str:
     )
 
 
-def _move(move: SourceMove) -> dict[str, Any]:
-    return {
-        "record": move.record,
-        "source_of": move.entry,
-        "at": move.at.isoformat(),
-        "by": move.who,
-        "why": move.why,
-        "from": move.before,
-        "to": move.after,
-    }
-
-
-def _move_line(move: SourceMove) -> str:
+def _move_line(move: Mapping[str, Any]) -> str:
     return (
-        f"  {move.record:>4}  {move.at:%Y-%m-%d %H:%M}  move       {move.before} → {move.after}"
-        f"  the source of entry {move.entry}, by {move.who}: {move.why}"
+        f"  {move['record']:>4}  {_day(move)}  move       {move['from']} → {move['to']}"
+        f"  the source of entry {move['source_of']}, by {move['by']}: {move['why']}"
+    )
+
+
+def _day(told: Mapping[str, Any]) -> str:
+    return f"{datetime.fromisoformat(told['at']):%Y-%m-%d %H:%M}"
+
+
+def _rekey_line(each: Mapping[str, Any]) -> str:
+    names = f"named by {each['named_by'][:8]}, as before"
+    if each["named_by"] == each["sealing_key"]:
+        names = "of the sources before nobody knows to which account they belong"
+    return (
+        f"  {each['record']:>4}  {_day(each)}  rekey      {each['sealing_key'][:8]}"
+        f"  {names}, by {each['by']}: {each['why']}"
     )
 
 
@@ -445,12 +448,13 @@ def limit(
         if not new:
             _check_meant(account, opened, project)
         opened.set_limit(account, wanted, who=by, why=why)
-        balance = opened.balance(account)
-    document = {"account": account, "epsilon_limit": number(wanted.epsilon),
+        balance, units = opened.balance(account), _units(account, opened.entries())
+    document = {"account": account, "units": units, "epsilon_limit": number(wanted.epsilon),
                 "delta_limit": number(wanted.delta), "by": by, "why": why,
                 "epsilon_left": number(balance.left_epsilon, down=True),
                 "delta_left": number(balance.left_delta, down=True)}  # fmt: skip
     text = f"{account}: the limit is now ε {shown(wanted.epsilon)}, δ {shown(wanted.delta)}"
+    text += f" (unit: {', '.join(units) or 'none yet'})"
     confirm(document, [f"{text}, by {by}: {why}"], format)
     stated = stated_limit(project, account)
     if stated is not None and wanted.is_above(stated):
@@ -512,6 +516,38 @@ def move(
     document = {"source_of": entry, "from": before, "to": account, "by": by, "why": why}
     text = f"the source of entry {entry} belongs to account {account} now, by {by}: {why}"
     emit(document, [text], format)
+
+
+@ledger.command("rekey", short_help="Replace the sealing key: who, and why.")
+def rekey(
+    by: Annotated[str, typer.Option("--by", help="Who decided.")],
+    why: Annotated[str, typer.Option("--why", help="Why.")],
+    old: Annotated[
+        Path | None, typer.Argument(help="The sealing key until now, a PEM file.", readable=False)
+    ] = None,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="It is lost for good: forget whose its sources were.")
+    ] = False,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Let the project's sealing key take over from OLD, by a record; it is made if it is missing.
+
+    The ledger names each source by the sealing key, to tell to which account it belongs. The new
+    key is handed the old one, sealed, and the names stay; what was paid for opens as before. With
+    --lost instead of OLD each release is a new one, and no source belongs to an account: lower the
+    limits first.
+
+    Example: policy-engine ledger rekey old.pem --by Ada --why "her laptop was stolen"
+    """
+    from policy_engine.books import rekey as run
+
+    if lost == (old is not None):
+        raise UsageError("say OLD, the sealing key until now, or --lost, and not both")
+    project = _project()
+    key = run(project, old, who=by, why=why)
+    document = {"sealing_key": key, "lost": lost, "by": by, "why": why}
+    names = "what the lost one named is forgotten" if lost else "sources keep their names"
+    emit(document, [f"{project.sealing_key}: {key[:8]} seals now; {names}, by {by}: {why}"], format)
 
 
 @ledger.command("disown", short_help="Leave out rows that nobody of yours has written.")

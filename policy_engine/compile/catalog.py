@@ -33,6 +33,8 @@ class Kind(Enum):
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL, Kind.FLOAT})
 TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_ZONED, Kind.TIMESTAMP_OTHER})
+KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
+"""What is shown as text where it is kept."""
 
 _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT"), Kind.INTEGER),

@@ -25,16 +25,7 @@ from policy_engine.kernel.mechanisms import Keyed, Native, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.filter_models import FilterSpec
-from policy_engine.policy.recodings import (
-    Bins,
-    Constant,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
+from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.tree import path_text
 
@@ -218,20 +209,12 @@ def recode_of(recoding: Recoding, seen: Type, widest: int = MOST_INTEGER + 1) ->
     No whole number of 64 bits in the column is as great as ``widest``.
     """
     match recoding:
-        case Keep():
-            return recodes.Keep()
         case Bins(cuts, labels):
             return _bins(tuple(_cut(cut, seen) for cut in cuts), labels, seen, widest)
         case Lookup(table, other):
             return _map(table, other, seen)
-        case Prefix(length):
-            return recodes.Prefix(length)
-        case Round(step):
-            return recodes.Round(step)
-        case Truncate(unit):
-            return recodes.Truncate(unit)
-        case Constant(label):
-            return recodes.Constant(label)
+        case _:
+            return recoding
 
 
 def _bins(

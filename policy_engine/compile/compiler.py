@@ -14,8 +14,9 @@ from sqlglot import exp
 from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.plan import Plan
+from policy_engine.compile.reading import read_columns
 from policy_engine.compile.recodes import readable, type_problem
-from policy_engine.compile.stages import STAGES, Draft, read_columns
+from policy_engine.compile.stages import STAGES, Draft
 from policy_engine.dialects.base import Dialect, threshold
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
@@ -86,9 +87,11 @@ def compiled(
         PolicyError: the policy does not fit the table, or the engine has no way to write it.
     """
     check_fits(policy, table, dialect)
-    claim = claim_of(policy, table, dialect.name, secret)
     try:
+        claim = claim_of(policy, table, dialect.name, secret)
         text = printed(claim, dialect.name)
+    except ClaimError as error:
+        raise PolicyError((Problem(str(policy.file), 0, 0, "recode", str(error)),)) from None
     except Refused as error:
         message = f"{error.title} cannot do this: {error.reason}"
         problem = Problem(str(policy.file), 0, 0, _place_of(claim, dialect), message, error.remedy)

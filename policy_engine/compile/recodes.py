@@ -15,7 +15,7 @@ from decimal import MAX_PREC, Context, Decimal
 
 from sqlglot import exp
 
-from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
+from policy_engine.compile.catalog import KEPT_AS_TEXT, NUMBERS, TIMES, Column, Kind
 from policy_engine.dialects.base import Dialect
 from policy_engine.dialects.numbers import number_literal, plain_digits
 from policy_engine.policy.recodings import (
@@ -35,7 +35,6 @@ _LOOKED_UP = frozenset(
 )
 _MOMENTS = TIMES | {Kind.DATE}
 _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
-KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
 _FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 _HOURS = ("hour",)
 _MOST_DECIMALS = 18

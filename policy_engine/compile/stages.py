@@ -8,19 +8,19 @@ GROUP BY then cannot mean the raw column of the same name (sampling.md).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
 from sqlglot import exp
 
-from policy_engine.compile.catalog import Column, Kind, Table, fresh
-from policy_engine.compile.recodes import KEPT_AS_TEXT, recode
+from policy_engine.compile.catalog import KEPT_AS_TEXT, Column, Kind, Table, fresh
+from policy_engine.compile.reading import ReadColumn, read_columns
+from policy_engine.compile.recodes import recode
 from policy_engine.dialects.base import Dialect
 from policy_engine.errors import PolicyError, Problem, UsageError
 from policy_engine.policy.recodings import (
     Bins,
-    Constant,
     Keep,
     Lookup,
     Recoding,
@@ -34,15 +34,6 @@ from policy_engine.syntax.readings import READINGS
 #: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
 #: itself names span at most this many combinations. A rule over the policy, not the data.
 RAW_FIRST_COMBINATIONS = 1 << 16
-
-_DECLARED_TYPES = {
-    "integer": "BIGINT",
-    "double": "DOUBLE",
-    "text": "TEXT",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-}
 
 
 @dataclass(frozen=True)
@@ -79,35 +70,6 @@ class Draft:
 
 
 Stage = Callable[[Draft], Draft]
-
-
-@dataclass(frozen=True)
-class ReadColumn:
-    """A source column, and as what it is recoded: of the declared type, else of its own."""
-
-    source: Column
-    declared: str | None
-
-    @property
-    def column(self) -> Column:
-        """The column as recodings see it."""
-        return Column(self.source.name, self.declared or self.source.type)
-
-    @property
-    def groups_as_it_is(self) -> bool:
-        """Whether the engine groups the raw values by what they are, letter by letter."""
-        kind = self.source.kind
-        return kind not in {Kind.FLOAT, Kind.OTHER} and not self.source.is_collated
-
-
-def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
-    """The source column of every recoding that reads one, by the policy's name for it."""
-    declared = {name.lower(): _DECLARED_TYPES[kind] for name, kind in policy.source.columns}
-    return {
-        name: ReadColumn(found, declared.get(name.lower()))
-        for name, recoding in policy.recodings
-        if not isinstance(recoding, Constant) and (found := table.find(name))
-    }
 
 
 def _quoted(name: str) -> exp.Column:

@@ -25,7 +25,7 @@ from policy_engine.dbt.booking import (
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape, released_columns
-from policy_engine.errors import NotCertifiable, WarehouseError
+from policy_engine.errors import NotCertifiable, PolicyError, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.publish import other_bytes, write_certificate
@@ -141,7 +141,7 @@ class _Attesting:
         """Why what stands cannot be signed for; empty where it can."""
         try:
             certified(self.desk, self.release, run.query)
-        except NotCertifiable as error:
+        except (NotCertifiable, PolicyError) as error:
             return str(error)
         if why := self._otherwise():
             return why
@@ -188,7 +188,7 @@ class _Attesting:
         release = self.release
         try:
             certificate = certified(self.desk, release, self.text)
-        except NotCertifiable:
+        except (NotCertifiable, PolicyError):
             certificate = None
         booking = Booking(self.desk, self.ledger, release, certificate)
         entry = self.ledger.reserve(booking.charge(), None, anew=True, is_out=True).entry

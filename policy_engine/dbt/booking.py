@@ -15,30 +15,44 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
+from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
 from policy_engine.attest.validity import moment
 from policy_engine.beginning import ledger_writer
-from policy_engine.books import has_ledger, limit_of, named_otherwise, open_ledger, sealing_key
+from policy_engine.books import (
+    has_ledger,
+    limit_of,
+    named_otherwise,
+    naming_key,
+    open_ledger,
+    sealing_key,
+)  # fmt: skip
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Node
+from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape
-from policy_engine.dbt.texts import plain, text_md5
-from policy_engine.errors import BudgetExceeded, NotCertifiable, NotReleasable, WarehouseError
-from policy_engine.kernel.certificate import Certificate
+from policy_engine.dbt.texts import plain, secrets_read, text_md5
+from policy_engine.errors import (
+    BudgetExceeded,
+    NotCertifiable,
+    NotReleasable,
+    PolicyError,
+    WarehouseError,
+)
+from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.places import refused
+from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import charge_of, schema_of, table_read
+from policy_engine.release import certified as certificate_of
+from policy_engine.release import charge_of, table_read
 from policy_engine.requests import Ends, Request, Run, name_of_place, place_of
-from policy_engine.syntax.grammar import dialect_named as reader_named
-from policy_engine.verify.certificate import certify
+from policy_engine.verify.certificate import terms_of
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
@@ -171,23 +185,25 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
     """The certificate of a text that dbt compiled, by what is known of its source.
 
     Raises:
-        PolicyError: the policy names no account.
-        NotCertifiable: the text is not what the policy asks for.
+        PolicyError: the policy names no account, or does not fit its source.
+        NotCertifiable: the text is not what is printed for the policy.
     """
     policy = release.policy
     if not policy.declared_budget:
         law = "budget must name the account that pays: in dbt the source is made of other tables"
         raise refused(policy.file, "budget", law, "as in budget: people")
-    table = source_table(desk, release)
-    schema = schema_of(table) if table is not None else desk.schemas(release)
+    warehouse, table = desk.warehouse, source_table(desk, release)
+    if table is not None:
+        table_read(policy, table, warehouse.dialect.name)
+    table = replace(table or known_table(release, warehouse.dialect), parts=release.reads)
     try:
-        return certify(
-            policy,
-            plain(text),
-            desk.warehouse.dialect.name,
-            schema=schema,
-            engine_version=desk.warehouse.engine_version,
-        )
+        claim, query = printed_for(release, table, warehouse.dialect, text)
+        if plain(text) != plain(query):
+            raise Unlike(release, "it has other comments or blanks")
+        terms = terms_of(policy, ROWS, warehouse.engine_version)
+        return certificate_of(query, claim, warehouse.dialect.name, terms)
+    except PolicyError as error:
+        raise PolicyError(located(error.problems, policy.file)) from None
     except NotCertifiable as error:
         error.add_note(f"{release.model.file}, as dbt compiles it in the target {release.target}")
         raise
@@ -198,19 +214,6 @@ def source_table(desk: Desk, release: DbtRelease) -> Table | None:
     if not desk.stands(release.reads):
         return None
     return desk.table(release.policy, release.reads)
-
-
-def secrets_relation(text: str, dialect: str, name: str) -> tuple[str, ...] | None:
-    """The full name of the secrets relation that a text reads; None where it reads none."""
-    last = name.rsplit(".", maxsplit=1)[-1].lower()
-    try:
-        statement = reader_named(dialect).parse(text)[0]
-    except SqlglotError:
-        return None
-    if statement is None:
-        return None
-    tables = (t for t in statement.find_all(exp.Table) if t.name.lower() == last)
-    return next((tuple(part.name for part in table.parts) for table in tables), None)
 
 
 def ends_of(project: Project, release: DbtRelease) -> Ends:
@@ -278,7 +281,9 @@ class Booking:
         release, ends = self.release, ends_of(self.desk.project, self.release)
         sealing = sealing_key(self.desk.project, self.ledger)
         # Its content is not named: dbt may make it anew first.
-        source = {"place": self._source_place(sealing)}
+        naming = naming_key(self.desk.project, self.ledger)
+        named_by = key_id(naming.public_key())
+        source = {"place": self._source_place(naming), NAMED_BY: named_by}
         if self.certificate is None:
             return replace(guarantee_of(release.policy), request=self._place, source=source)
         request = Request(self._place, self._of, ends)
@@ -289,12 +294,12 @@ class Booking:
         charge = charge_of(release.policy.budget, self.certificate, release.policy)
         return replace(charge, request=request.place, run=run.to_json(), source=source)
 
-    def _source_place(self, sealing: X25519PrivateKey) -> str:
+    def _source_place(self, naming: X25519PrivateKey) -> str:
         desk, release = self.desk, self.release
         table, read = source_table(desk, release), release.reads[-desk.depth :]
         if table is not None and self.certificate is not None:
             read = table_read(release.policy, table, self.certificate.dialect)
-        return name_of_place(release.policy, desk.project, desk.named, read, sealing)
+        return name_of_place(release.policy, desk.project, desk.named, read, naming)
 
     @property
     def _place(self) -> str:
@@ -326,6 +331,7 @@ def guarantee_of(policy: Policy) -> Charge:
         policy_name=policy.name,
         policy_digest=policy.digest,
         certificate_digest="",
+        unit=policy.source.key or "row",
     )
 
 
@@ -335,8 +341,8 @@ def secrets_of(desk: Desk, text: str) -> AbstractContextManager[WaitingSecrets]:
     Raises:
         WarehouseError: it reads none, or none can be written to.
     """
-    name = secrets_relation(text, desk.warehouse.dialect.name, desk.secrets)
-    if name is None:
+    name = named(secrets_read(text), desk.warehouse.dialect.name)
+    if [part.lower() for part in name[-1:]] != [desk.secrets.lower().rpartition(".")[-1]]:
         raise WarehouseError(f"the model reads no secrets relation {desk.secrets}; sync it anew")
     return waiting_secrets(desk.named, desk.warehouse, name)
 

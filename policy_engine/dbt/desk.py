@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,8 +20,6 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.resolve import Policy
-from policy_engine.syntax.readings import READINGS
-from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import connected
 
@@ -130,8 +128,6 @@ class Desk:
     named: Named
     warehouse: Warehouse
     secrets: str
-    schemas: Callable[[DbtRelease], Schema]
-    """What is known of a release's source where it does not stand yet."""
 
     @property
     def depth(self) -> int:
@@ -162,10 +158,7 @@ def open_desk(place: Place) -> Iterator[Desk]:
     """A connection to a target's warehouse, with the project's books beside it."""
     _make_database(place.named)
     with closing(connected(place.named, writable=True)) as warehouse:
-        secrets = place.project.dbt.secrets
-        yield Desk(
-            place.project, place.named, warehouse, secrets, _Declared(warehouse.dialect.name)
-        )
+        yield Desk(place.project, place.named, warehouse, place.project.dbt.secrets)
 
 
 def _make_database(named: Named) -> None:
@@ -175,23 +168,3 @@ def _make_database(named: Named) -> None:
 
         named.database.parent.mkdir(parents=True, exist_ok=True)
         duckdb.connect(str(named.database)).close()
-
-
-@dataclass(frozen=True)
-class _Declared:
-    """The schema of a source that does not stand yet, as the project declares its columns."""
-
-    dialect: str
-
-    def __call__(self, release: DbtRelease) -> Schema:
-        columns = release.source.data.get("columns")
-        items = columns.values() if isinstance(columns, Mapping) else ()
-        reading = READINGS.get(self.dialect)
-        types = {
-            str(each["name"]): reading.told(str(each["data_type"]))
-            if reading
-            else each["data_type"]
-            for each in items
-            if isinstance(each, Mapping) and each.get("name") and each.get("data_type")
-        }
-        return Schema({".".join(release.reads): types} if types else {})

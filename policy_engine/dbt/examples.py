@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from policy_engine.audit.values import extremes, labels
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
-from policy_engine.compile.stages import ReadColumn
+from policy_engine.compile.reading import ReadColumn
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -73,7 +73,7 @@ def examples(recoding: Recoding, read: ReadColumn) -> tuple[Example, ...]:
     unread = _UNREADABLE.get(_DECLARED.get(read.declared or "", ""))
     if unread is not None and read.source.kind in {Kind.TEXT, Kind.LABEL}:
         found.append(Example(unread, None))
-    return (*found, Example(None, recoding.value if isinstance(recoding, Constant) else None))
+    return (*found, Example(None, recoding.label if isinstance(recoding, Constant) else None))
 
 
 def _bins(cuts: tuple[Cut, ...], labels: tuple[str, ...], column: Column) -> list[Example]:

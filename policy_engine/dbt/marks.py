@@ -24,7 +24,10 @@ _ALIKE = 0.85
 
 @dataclass(frozen=True)
 class Marks:
-    """What is marked of one node. ``faults`` are what could not be read, each in words."""
+    """What is marked of one node. ``faults`` are what could not be read, each in words.
+
+    ``reads`` are the columns that a release was written to read, with their types.
+    """
 
     sensitive: bool = False
     public: bool = False
@@ -33,6 +36,7 @@ class Marks:
     policy: str = ""
     policy_digest: str = ""
     text_md5: str = ""
+    reads: tuple[tuple[str, str], ...] = ()
     faults: tuple[str, ...] = ()
 
     @property
@@ -65,6 +69,7 @@ def marks_of(node: Node) -> Marks:
         policy=str(told.get("policy", "")),
         policy_digest=str(told.get("policy_digest", "")),
         text_md5=str(told.get("text_md5", "")),
+        reads=_reads(merged.get("certificate")),
         faults=tuple(dict.fromkeys(faults)),
     )
 
@@ -127,6 +132,12 @@ def _check_keys(where: str, mark: Mapping[str, object], faults: list[str]) -> No
             faults.append(f"{where}.{key} must be text, found {_shown(found)}")
         elif key == "certificate" and not isinstance(found, Mapping):
             faults.append(f"{where}.{key} must be a mapping, found {_shown(found)}")
+
+
+def _reads(certificate: object) -> tuple[tuple[str, str], ...]:
+    """The columns of a certificate's ``reads``; none where they cannot be read."""
+    found = certificate.get("reads") if isinstance(certificate, Mapping) else None
+    return tuple((str(k), str(v)) for k, v in found.items()) if isinstance(found, Mapping) else ()
 
 
 def _is_misspelt(key: object) -> bool:

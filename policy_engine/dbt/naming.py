@@ -68,6 +68,10 @@ class Part:
             return self.text
         return self.text.lower() if way is LOWER else self.text.upper()
 
+    def kept(self, dialect: str) -> str:
+        """The part as quotes would have it: a name without quotes as the engine folds it."""
+        return self.text if folding(dialect) is NONE else self.folded(dialect)
+
 
 Name = tuple[Part, ...]
 

@@ -13,8 +13,10 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from policy_engine.compile.catalog import Kind
 from policy_engine.dbt.property_columns import settle_columns
 from policy_engine.dbt.release_model import ReleaseModel
+from policy_engine.dbt.types import needed
 from policy_engine.dbt.unit_tests import unit_tests
 from policy_engine.dbt.words import (
     RELEASE,
@@ -68,8 +70,16 @@ def _mark(model: ReleaseModel) -> dict[str, Any]:
             "rate": f"{certificate.rate:f}",
             "neighbours": certificate.neighbours,
             "unit": certificate.unit,
+            "reads": Flow(_reads(model)),
         },
     }
+
+
+def _reads(model: ReleaseModel) -> dict[str, str]:
+    """The columns that the text was printed for, with their types: labels are not said."""
+    found = (model.table.find(name) for name in needed(model.policy))
+    columns = [column for column in found if column is not None]
+    return {c.name: "ENUM" if c.kind is Kind.LABEL else c.type for c in columns}
 
 
 def _columns(model: ReleaseModel) -> list[dict[str, Any]]:

@@ -1,8 +1,9 @@
 """Whether a model that says it is a release is one: the gate's word to cut the way of the data.
 
-Its compiled text is proved by the kernel. Where dbt did not compile the release itself, because it
-stands already or because this target has an empty one, the text is the one that the template
-becomes; that is found without dbt, and the macros it rests on must be the shipped ones.
+Its compiled text must be what the kernel prints for its policy. One without a policy is proved,
+where texts that somebody wrote are. Where dbt did not compile the release itself, because it stands
+already or because this target has an empty one, the text is the one that the template becomes; that
+is found without dbt, and the macros it rests on must be the shipped ones.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.dbt.judged import Judged, of_claim, of_proof
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.naming import read_name, shown
@@ -21,11 +22,11 @@ from policy_engine.dbt.reading import Reader, is_filled
 from policy_engine.dbt.relations import reads_of
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.templates import Relation, Rendered, World, rendered
-from policy_engine.dbt.texts import text_md5
-from policy_engine.errors import Finding, NotCertifiable, UsageError
+from policy_engine.dbt.texts import secrets_read, text_md5
+from policy_engine.engines import ENGINES
+from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.assumptions import WAITS
-from policy_engine.relations.shape import ReleaseShape
-from policy_engine.verify.proof import Proof, prove
+from policy_engine.verify.proof import prove
 
 if TYPE_CHECKING:
     from policy_engine.policy.resolve import Policy
@@ -61,7 +62,6 @@ _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _NOOP = re.compile(
     r"select \* from (?P<name>\S.*?) (?:where (?:false|1 ?= ?0|0 ?= ?1)|limit 0) ?;?", re.IGNORECASE
 )
-_SALT = re.compile(r"select\s+[\"`\[]?salt[\"`\]]?\s+from\s+([^\s)]+)", re.IGNORECASE)
 
 
 class _Refused(Exception):
@@ -85,18 +85,20 @@ class Prover:
         cuts = {each.code for each in found} <= {"G24"}
         try:
             text = case.text()
-            shape = case.shape(text)
-            found += case.of_policy(text)
+            judged = case.judged(text)
+            found += case.of_policy()
         except _Refused as refused:
-            return Proved(node.id, False, (*found, *refused.findings), tuple(case.notes))
+            of_it = _secrets(self.reader.compiled(node) or "") if policy is not None else ""
+            said = (*found, *refused.findings)
+            return Proved(node.id, False, said, tuple(case.notes), secrets=of_it)
         blocking = [each for each in found if each.code in {"G20", "G21"}]
         return Proved(
             node.id,
             cuts and not blocking,
             (*found, *case.findings),
             tuple(case.notes),
-            case.sources(shape),
-            case.facts(shape),
+            case.sources(judged),
+            judged.facts(),
             _secrets(text),
             words_in(text),
         )
@@ -110,8 +112,7 @@ class _Case:
     policy: DbtPolicy | None
     notes: list[str] = field(default_factory=list)
     findings: list[GateFinding] = field(default_factory=list)
-    assumptions: tuple[str, ...] = ()
-    _proofs: dict[str, Proof] = field(default_factory=dict)
+    _judged: dict[str, Judged] = field(default_factory=dict)
 
     # Drawn once
 
@@ -166,11 +167,11 @@ class _Case:
         if compiled is None:
             return self._uncompiled(bodies)
         if not self.is_noop(compiled):
-            proof = self._prove(compiled)
-            if proof.shape is not None:
+            judged = self._judge(compiled)
+            if not judged.why:
                 return compiled
             if not bodies or not self._is_empty_here(compiled):
-                raise _Refused(*self._unproved(proof, "compiled text"))
+                raise _Refused(*self._unproved(judged, "compiled text"))
             self.notes.append(f"{self.node.label}: empty in the target of this manifest")
         if not bodies:
             said = "stands already, so that its compiled text is not the release"
@@ -193,12 +194,12 @@ class _Case:
             called = sorted({name for each in variants for name in each.called})
             self.notes.append(f"{self.node.label}: proved as compiled; it uses {', '.join(called)}")
             return ()
-        proofs = {each.text: self._prove(each.text) for each in variants}
-        proved = tuple(text for text, proof in proofs.items() if proof.shape is not None)
-        for text, proof in proofs.items():
-            if proof.shape is None and not (proved and is_empty(text, self.reader.dialect)):
-                which = "text" if len(proofs) == 1 else "text in one of its branches"
-                raise _Refused(*self._unproved(proof, which))
+        found = {each.text: self._judge(each.text) for each in variants}
+        proved = tuple(text for text, judged in found.items() if not judged.why)
+        for text, judged in found.items():
+            if judged.why and not (proved and is_empty(text, self.reader.dialect)):
+                which = "text" if len(found) == 1 else "text in one of its branches"
+                raise _Refused(*self._unproved(judged, which))
         return proved
 
     def _uncompiled(self, bodies: tuple[str, ...]) -> str:
@@ -217,46 +218,75 @@ class _Case:
             return "false" in compiled.lower()
         return is_empty(compiled, self.reader.dialect)
 
-    # Its proof
+    # What it is
 
-    def _prove(self, text: str) -> Proof:
-        if text not in self._proofs:
-            try:
-                self._proofs[text] = prove(text, self.reader.dialect)
-            except UsageError as error:
-                raise _Refused(self._finding("G20", f"cannot be proved: {error}")) from None
-        return self._proofs[text]
+    def _judge(self, text: str) -> Judged:
+        if text not in self._judged:
+            judge = self._proved if self.policy is None else self._printed
+            self._judged[text] = judge(text)
+        return self._judged[text]
 
-    def _unproved(self, proof: Proof, which: str) -> Iterator[GateFinding]:
-        for each in proof.findings:
-            yield self._finding("G20", f"is not proved: its {which}, {_said(each)}")
+    def _printed(self, text: str) -> Judged:
+        """The claim of the policy, if a text is what is printed for it."""
+        assert self.policy is not None
+        # Policies need a library that takes long to load, and a release may have none.
+        from policy_engine.dbt.printed import Unlike, known_table, printed_for
+        from policy_engine.dbt.releases import DbtRelease
+        from policy_engine.dialects import dialect_named
 
-    def shape(self, text: str) -> ReleaseShape:
+        release = DbtRelease(self.policy.policy, self.node, self.policy.source, "")
+        try:
+            dialect = dialect_named(self.reader.dialect)
+            claim, _ = printed_for(release, known_table(release, dialect), dialect, text)
+        except UsageError as error:
+            raise _Refused(self._finding("G20", f"cannot be proved: {error}")) from None
+        except PolicyError as error:
+            name = self.policy.policy.file.name
+            return Judged(why=tuple(f"is not as {name} says: {p.message}" for p in error.problems))
+        except Unlike as error:
+            return Judged(why=(error.why,))
+        return of_claim(claim, self.reader.dialect, release.policy)
+
+    def _proved(self, text: str) -> Judged:
+        """What a text that somebody wrote is proved to be, where such a proof is one."""
+        engine = ENGINES.get(self.reader.dialect)
+        if engine is not None and engine.name != _READ:
+            said = f"has no policy, and a text for {engine.title} that was only read proves nothing"
+            raise _Refused(*(self.of_policy() or [self._finding("G20", said, _PRINT_IT)]))
+        try:
+            return of_proof(prove(text, self.reader.dialect))
+        except UsageError as error:
+            raise _Refused(self._finding("G20", f"cannot be proved: {error}")) from None
+
+    def _unproved(self, judged: Judged, which: str) -> Iterator[GateFinding]:
+        for each in judged.why:
+            if self.policy is None:
+                yield self._finding("G20", f"is not proved: its {which}, {each}")
+            else:
+                yield self._finding("G21", f"{each} (its {which})")
+
+    def judged(self, text: str) -> Judged:
         """The mechanism of a text, with what dbt needs beside the kernel's laws."""
-        proof = self._prove(text)
-        shape = proof.shape
-        if shape is None:
-            raise _Refused(*self._unproved(proof, "text"))
-        self.assumptions = proof.assumptions
-        wrong = [*self._beside_the_kernel(shape, text)]
+        judged = self._judge(text)
+        wrong = [*self._beside_the_kernel(judged, text)]
         if wrong:
             raise _Refused(*wrong)
-        return shape
+        return judged
 
-    def _beside_the_kernel(self, shape: ReleaseShape, text: str) -> Iterator[GateFinding]:
-        if shape.method == "drawn":
+    def _beside_the_kernel(self, judged: Judged, text: str) -> Iterator[GateFinding]:
+        if judged.method == "drawn":
             yield self._finding("G20", "reads a drawn sample, which nobody draws in dbt")
-        if shape.method == "keyed" and WAITS not in self.assumptions:
+        if judged.method == "keyed" and WAITS not in judged.assumptions:
             said = "takes its secret from a parameter, which dbt cannot bind"
             remedy = (
                 'Read it from the secrets relation: (SELECT "salt" FROM policy_engine_salts …).'
             )
             yield self._finding("G20", said, remedy)
-        if shape.target is not None:
+        if judged.target is not None:
             yield self._finding("G20", "creates its table itself; dbt does that: write the query")
-        sources = self.sources(shape)
+        sources = self.sources(judged)
         if not sources:
-            said = f"reads {shape.source}, which dbt does not know"
+            said = f"reads {judged.source}, which dbt does not know"
             yield self._finding("G09", said)
         for read in reads_of(text, self.reader.dialect).names:
             made = self.reader.meant(read.name)[0] - {
@@ -266,37 +296,25 @@ class _Case:
                 said = f"takes its secret from {shown(read.name)}, which the project makes itself"
                 yield self._finding("G27", said)
 
-    def sources(self, shape: ReleaseShape) -> frozenset[str]:
+    def sources(self, judged: Judged) -> frozenset[str]:
         """The nodes that the release is drawn from."""
-        name = read_name(shape.source)
+        if self.policy is not None:
+            return frozenset({self.policy.source.id})
+        name = read_name(judged.source)
         if name is None:
-            return self.reader.names.read_by(shape.source)
+            return self.reader.names.read_by(judged.source)
         surely, perhaps = self.reader.meant(name)
         return surely or perhaps
 
     # Its policy
 
-    def of_policy(self, text: str) -> list[GateFinding]:
-        """Where the release is not the one of its policy."""
+    def of_policy(self) -> list[GateFinding]:
+        """Where the mark of the release names another policy, or none that is there."""
         if self.policy is None:
             if self.marks.generated or self.marks.policy:
                 named = self.marks.policy or "none"
                 return [self._finding("G21", f"has no policy in this project, found {named}")]
-            return []
-        # Policies need a library that takes long to load, and a release may have none.
-        from policy_engine.dbt.releases import DbtRelease
-        from policy_engine.verify.certificate import certify
-
-        release = DbtRelease(self.policy.policy, self.node, self.policy.source, "")
-        try:
-            certify(release.policy, text, self.reader.dialect)
-        except NotCertifiable as error:
-            name = self.policy.policy.file.name
-            return [
-                self._finding("G21", f"is not as {name} says: {_said(f)}") for f in error.findings
-            ]
-        digest = self.marks.policy_digest
-        if digest and digest != self.policy.policy.digest:
+        elif self.marks.policy_digest not in ("", self.policy.policy.digest):
             return [self._finding("G21", "was generated from another text of its policy")]
         return []
 
@@ -309,20 +327,17 @@ class _Case:
         elif self.marks.text_md5 != text_md5(self.node.raw):
             yield self._finding("G24", "was changed after it was generated")
 
-    def facts(self, shape: ReleaseShape) -> Mapping[str, Any]:
-        """What a report says of a release."""
-        return {
-            "k": shape.k,
-            "rate": float(Fraction(shape.rate)),
-            "method": shape.method,
-            "unit": shape.unit,
-            "source": shape.source,
-            "assumptions": list(self.assumptions),
-        }
-
     def _finding(self, code: str, said: str, remedy: str = "") -> GateFinding:
         message = f"the release {self.node.label} {said}"
         return finding(code, message, self.reader.manifest.file_of(self.node), remedy=remedy)
+
+
+_READ = "duckdb"
+"""The one engine whose texts are proved, whoever wrote them."""
+_PRINT_IT = (
+    "Write a policy of it ('policy-engine dbt init' starts one), and let 'policy-engine dbt sync'"
+    " write the model, or take the text that 'policy-engine compile' prints."
+)
 
 
 def is_empty(text: str, dialect: str) -> bool:
@@ -348,12 +363,5 @@ def is_empty(text: str, dialect: str) -> bool:
 
 def _secrets(text: str) -> str:
     """The name of the relation that the salt is read from, in lower case."""
-    import re
-
-    found = re.search(r"select\s+[\"`\[]?salt[\"`\]]?\s+from\s+([^\s)]+)", text, re.IGNORECASE)
-    name = read_name(found[1]) if found else None
+    name = read_name(secrets_read(text))
     return name[-1].text.lower() if name else ""
-
-
-def _said(found: Finding) -> str:
-    return f"line {found.line}: {found.code} {found.message}" if found.line else str(found)

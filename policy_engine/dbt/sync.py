@@ -20,7 +20,8 @@ from policy_engine.dbt.outdated import OUTDATED, REMEDY, outdated
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.property_files import PropertyFiles
 from policy_engine.dbt.release_model import (
-    MARK,
+    MARKS,
+    STAND_IN,
     ReleaseModel,
     broken_laws,
     broken_length,
@@ -40,9 +41,6 @@ from policy_engine.policy.places import located
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
-
-_KEYS = {"V21": "source", "V22": "source.unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
-         "V26": "recode", "V27": "release", "V29": "guarantee.delta"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -226,26 +224,16 @@ def _release(room: Room, known: Known, path: Path) -> ReleaseModel:
             replace(problem, message=_named(problem.message, node)) for problem in error.problems
         )
         raise PolicyError(located(own, path)) from None
-    except NotCertifiable as error:
-        raise _unproved(policy, error) from None
+    except NotCertifiable:  # by its guarantee, which is all that a print can lack
+        from policy_engine.validation import check_guarantee
+
+        check_guarantee(policy)
+        raise
 
 
 def _named(message: str, node: SourceNode) -> str:
     """A problem of the compiler's with the node in the place of its stand-in."""
-    return message.replace("policy_engine_source", node.label)
-
-
-def _unproved(policy: Policy, error: NotCertifiable) -> PolicyError:
-    """What the kernel found, at the place of the policy that it speaks of."""
-    if any(finding.code == "V29" for finding in error.findings):
-        from policy_engine.validation import check_guarantee
-
-        check_guarantee(policy)
-    problems = (
-        Problem(str(policy.file), 0, 0, _KEYS.get(one.code, ""), f"{one.code} {one.message}")
-        for one in error.findings
-    )
-    return PolicyError(located(tuple(problems), policy.file))
+    return message.replace(f"{STAND_IN}.{STAND_IN}", node.label)
 
 
 def _source(sources: Sources, policy: Policy) -> SourceNode:
@@ -341,7 +329,7 @@ def is_ours(path: Path) -> bool:
     """Whether a model's file is one that a sync wrote."""
     try:
         with path.open("rb") as file:
-            return file.read(len(MARK)) == MARK.encode()
+            return file.read(max(map(len, MARKS))).startswith(tuple(map(str.encode, MARKS)))
     except OSError:
         return False
 

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
+
+_PART = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[^\s.\"`\[\]()',;]+)"
+_SECRETS = re.compile(
+    rf"select\s+[\"`\[]?salt[\"`\]]?\s+from\s+({_PART}(?:\.{_PART})*)", re.IGNORECASE
+)
 
 
 def plain(text: str) -> str:
@@ -23,3 +29,13 @@ def text_md5(text: str) -> str:
     True
     """
     return hashlib.md5(plain(text).encode(), usedforsecurity=False).hexdigest()
+
+
+def secrets_read(text: str) -> str:
+    """The secrets relation that a text reads, as it writes it; empty where it reads none.
+
+    >>> secrets_read("… < (SELECT salt FROM main.salts WHERE release_id = 'towns_v1')")
+    'main.salts'
+    """
+    found = _SECRETS.search(text)
+    return found[1] if found is not None else ""

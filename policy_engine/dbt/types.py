@@ -12,9 +12,8 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from policy_engine.compile.catalog import TIMES, Column, Kind, Table
-from policy_engine.compile.recodes import KEPT_AS_TEXT
-from policy_engine.compile.stages import read_columns
+from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Column, Kind, Table
+from policy_engine.compile.reading import read_columns
 from policy_engine.dbt.asking import shown_columns
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.runner import Dbt
@@ -51,7 +50,7 @@ def needed(policy: Policy) -> tuple[str, ...]:
     source = policy.source
     named = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
     named += [source.key] if source.key else []
-    named += [name for name, _ in (*source.order_by, *source.columns)]
+    named += [name for name, _ in (*source.order_by, *source.columns, *policy.filter)]
     return tuple(dict.fromkeys(named))
 
 
@@ -90,23 +89,16 @@ class Known:
         self, node: SourceNode, twin: Callable[[], SourceNode | None]
     ) -> Iterator[Callable[[], Mapping[str, str]]]:
         """Those who may know a node's columns; each is asked in its turn."""
-        yield lambda: self._spelled(node)
+        adapter = self.target.adapter if self.target is not None else ""
+        yield lambda: spelled(node, adapter)
         known = twin()
         if known is not None:
-            yield lambda: self._spelled(known)
+            yield lambda: spelled(known, adapter)
         yield lambda: self._catalogued(node)
         if self.targets is None or self.target is None:
             return
         room = _Room(self.project, self.targets, self.target)
         yield lambda: room.columns(node, known or node)
-
-    def _spelled(self, node: SourceNode) -> Mapping[str, str]:
-        """The types that the project declares, each column's name as the engine has it."""
-        folds = self.target is not None and self.target.adapter == "snowflake"
-        return {
-            name.upper() if folds and name not in node.quoted else name: kind
-            for name, kind in (node.types or {}).items()
-        }
 
     @cached_property
     def _catalog(self) -> Mapping[str, Any]:
@@ -125,6 +117,15 @@ class Known:
             for column in found
             if isinstance(column, dict) and column.get("name") and column.get("type")
         }
+
+
+def spelled(node: SourceNode, adapter: str) -> Mapping[str, str]:
+    """The types that the project declares, each column's name as the engine has it."""
+    folds = adapter == "snowflake"
+    return {
+        name.upper() if folds and name not in node.quoted else name: kind
+        for name, kind in (node.types or {}).items()
+    }
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from policy_engine.compile.catalog import Column, Kind, fresh
-from policy_engine.compile.stages import read_columns
+from policy_engine.compile.reading import read_columns
 from policy_engine.dbt.examples import Example, behind, examples, ordinary
 from policy_engine.dbt.jinja import escaped, spaced
 from policy_engine.dbt.release_model import ReleaseModel
@@ -49,9 +49,10 @@ class Case:
 def unit_tests(model: ReleaseModel) -> list[dict[str, Any]]:
     """The tests of a release as dbt's YAML has them; none where no values can be worked out.
 
-    That is where the person's key is itself released, so that each person is a group of its own.
+    That is where the person's key is itself released, so that each person is a group of its own, or
+    where a filter decides who is released.
     """
-    cases = cases_of(model)
+    cases = cases_of(model) if not model.policy.filter else []
     if not cases:
         return []
     k = model.policy.k
@@ -118,7 +119,7 @@ def _case(model: ReleaseModel, person: int, people: int, chosen: Mapping[str, Ex
     """The people of a choice of examples, by the policy's name for each column."""
     read = read_columns(model.policy, model.table)
     released = tuple(
-        recoding.value if isinstance(recoding, Constant) else chosen[name].released
+        recoding.label if isinstance(recoding, Constant) else chosen[name].released
         for name, recoding in model.policy.recodings
     )
     values: dict[str, str | None] = {read[n].source.name: e.raw for n, e in chosen.items()}

@@ -8,6 +8,8 @@ from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.odds import odds_words
 from policy_engine.dbt.jinja import spaced
 from policy_engine.dbt.release_model import ReleaseModel
+from policy_engine.policy.filter_models import FilterSpec
+from policy_engine.policy.recode_models import cut_text
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -41,10 +43,10 @@ def release_words(model: ReleaseModel) -> str:
         f"Guarantee: whatever is published here would have been published with almost the same"
         f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}: {said}"
         f" (ε = {in_text(epsilon)}, δ = {in_text(delta)}, source: {model.node.label}).",
-        f"Who is protected: {_unit(model)} Each is drawn into a secret sample with the probability"
-        f" {policy.rate:f}, and only groups of at least {policy.k} people of the sample are"
-        f" released. The counts are those of the sample: divided by {policy.rate:f} they estimate"
-        f" how many people there are.",
+        f"Who is protected: {_unit(model)}{_filtered(model)} Each is drawn into a secret sample"
+        f" with the probability {policy.rate:f}, and only groups of at least {policy.k} people of"
+        f" the sample are released. The counts are those of the sample: divided by"
+        f" {policy.rate:f} they estimate how many people there are.",
         "It is drawn once, and a rebuild changes nothing. Another draw is another version of the"
         " model, and has a price of its own.",
     ]
@@ -57,6 +59,18 @@ def _unit(model: ReleaseModel) -> str:
         return f"a row, known by its {source.key}, is a person."
     order = ", ".join(f"{name} {way}" for name, way in source.order_by)
     return f"a person is one value of {source.key}, of whom one row counts: the first by {order}."
+
+
+def _filtered(model: ReleaseModel) -> str:
+    """Who is released at all, where a filter says so."""
+    said = [f"{name} {_condition(spec)}" for name, spec in model.policy.filter]
+    return f" Only who has {' and '.join(said)} in that row is released." if said else ""
+
+
+def _condition(spec: FilterSpec) -> str:
+    ends = [("at least", spec.at_least), ("below", spec.below)]
+    cuts = (f"{word} {cut_text(cut)}" for word, cut in ends if cut is not None)
+    return ", ".join(cuts) or f"in {_listed(spec.members)}"
 
 
 def column_words(recoding: Recoding) -> str:

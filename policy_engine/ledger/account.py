@@ -259,7 +259,7 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
     balance = balance_of(account)
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
-        f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)}, and of {limit} "
+        f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)} (unit: {charge.unit}), and of {limit} "
         f"there is left ε {brief(balance.left_epsilon or Decimal(0), down=True)}, "
         f"δ {brief(balance.left_delta or Decimal(0), down=True)}; {_remedy(spent, charge, limit)}"
     )

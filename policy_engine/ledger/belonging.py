@@ -3,6 +3,10 @@
 People who could be charged to two accounts would lose the sum of both limits. So a charge names
 its source, twice: where it lies, and what it holds. A record of kind ``move`` gives the source of
 an entry to another account, by somebody, for a reason; nothing else does.
+
+The names are keyed, and another key would make each source a new one. So a source says which key
+has named it, and a record of kind ``rekey`` says who replaced the sealing key, and why: the new one
+is handed the old one and names by it, or the old one is lost, and what it named is forgotten.
 """
 
 from __future__ import annotations
@@ -10,8 +14,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.chain import Record, canonical
@@ -20,19 +24,7 @@ from policy_engine.ledger.entry import Charge, unreadable
 _SAME_PLACE = "its source is that of"
 _SAME_CONTENT = "its source holds just what was released by"
 _WHAT = {"place": _SAME_PLACE, "content": _SAME_CONTENT}
-
-
-@dataclass(frozen=True)
-class SourceMove:
-    """A source that was given to another account: that of ``entry``, by the record ``record``."""
-
-    record: int
-    entry: int
-    at: datetime
-    who: str
-    why: str
-    before: str
-    after: str
+NAMED_BY = "named_by"
 
 
 def text_of(what: str, name: str) -> str:
@@ -73,15 +65,20 @@ def belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExceed
     )
 
 
-def moves_of(chain: Iterable[Record], where: str) -> tuple[SourceMove, ...]:
-    """Every source that was given to another account, in order."""
-    return tuple(_move(record, where) for record in chain if record.kind == "move")
+def decided(chain: Iterable[Record], kind: str, where: str) -> tuple[Mapping[str, Any], ...]:
+    """Every record of the kind ``move`` or ``rekey``, in order: what was decided, by whom, why."""
+    return tuple(_decided(record, where) for record in chain if record.kind == kind)
 
 
-def _move(record: Record, where: str) -> SourceMove:
+def _decided(record: Record, where: str) -> Mapping[str, Any]:
     try:
         found = json.loads(record.payload)
-        names = (str(found[name]) for name in ("by", "why", "from", "to"))
-        return SourceMove(record.seq, int(found["of"]), datetime.fromisoformat(found["at"]), *names)
+        if record.kind == "move":
+            told = {"source_of": int(found["of"]), "from": found["from"], "to": found["to"]}
+        else:
+            told = {"sealing_key": found["for"], NAMED_BY: source_in(record)[NAMED_BY]}
+        who = {"at": found["at"], "by": found["by"], "why": found["why"]}
+        datetime.fromisoformat(who["at"])
+        return {"record": record.seq, **told, **who}
     except (KeyError, TypeError, ValueError):
         raise unreadable(record, where) from None

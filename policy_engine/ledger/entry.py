@@ -39,7 +39,8 @@ class Charge:
     where it is None, nothing but (ε, δ) is known. ``part`` names a partition by a secretly keyed
     hash of the unit, and the part of it that is read [PART]. ``request`` says what the
     release is of, ``run`` how to run it again. ``source`` has names of what is released from, of
-    its place and of its content: digests, of which the content's is keyed.
+    its place and of its content: digests, of which the content's is keyed, and says by which key.
+    ``unit`` says of whom ε and δ are; it is not recorded, for ``run`` says so too.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -62,6 +63,7 @@ class Charge:
     request: str = ""
     run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     source: Mapping[str, str] = field(default_factory=dict, hash=False)
+    unit: str = "not recorded"
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -172,7 +174,7 @@ _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
 }
 
 
-_OF_NO_ENTRY = frozenset({"begin", "disown", "limit", "move"})
+_OF_NO_ENTRY = frozenset({"begin", "disown", "limit", "move", "rekey"})
 
 
 def follows(kind: str, state: State) -> bool:

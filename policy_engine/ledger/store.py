@@ -39,10 +39,10 @@ from policy_engine.ledger.account import (
     refusal,
 )
 from policy_engine.ledger.belonging import (
-    SourceMove,
+    NAMED_BY,
     account_in,
     belongs_elsewhere,
-    moves_of,
+    decided,
     source_in,
     text_of,
 )
@@ -340,21 +340,20 @@ class Ledger:
     def check_source(self, charge: Charge) -> None:
         """Return unless the charge's source belongs to another account than it asks.
 
-        Raises BudgetExceeded, naming the entry that it was charged by before.
+        Raises BudgetExceeded, naming the entry that it was charged by before, and LedgerError where
+        the ledger names sources by another key, and would not know this one again.
         """
+        if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
+            where = self._records.where
+            raise LedgerError(f"{where}: another key names its sources meanwhile; release again")
         for what, name in charge.source.items():
-            record = self._last_naming(what, name, charge.account)
+            record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
             if record is not None:
                 raise belongs_elsewhere(charge, what, record)
 
     def _last_naming(self, what: str, name: str, account: str) -> Record | None:
         """The last record that gives a source so named to another account; None if it has it."""
-        text, before = text_of(what, name), _MOST_RECORDS
-        while (record := self._records.naming(text, before)) is not None:
-            before = record.seq
-            if not self._ours((record,)):
-                continue
-            self._trusted(record)
+        for record in self._with(text_of(what, name)):
             if source_in(record).get(what) != name:
                 continue
             if account_in(record) == account:  # and what was before it was as good
@@ -362,6 +361,42 @@ class Ledger:
             if record.kind == "move" or self.entry(record.seq).state != "cancelled":
                 return record
         return None
+
+    def _with(self, text: str) -> Iterator[Record]:
+        """Our records whose payload has a text, from the last one back."""
+        before = _MOST_RECORDS
+        while (record := self._records.naming(text, before)) is not None:
+            before = record.seq
+            if self._ours((record,)):
+                self._trusted(record)
+                yield record
+
+    def namer(self) -> str | None:
+        """The id of the key that names the ledger's sources; None while it names none."""
+        found = self._with(text_of(NAMED_BY, "")[:-1])
+        # A move repeats names of before.
+        named = (source_in(record).get(NAMED_BY) for record in found if record.kind != "move")
+        return next((name for name in named if name is not None), None)
+
+    def handed_to(self, key: str) -> Mapping[str, str]:
+        """The key that the sealing key of this id took over, sealed for it; empty for none."""
+        found = (json.loads(each.payload) for each in self._with(text_of("for", key)))
+        taken = (each["key"] for each in found if each.get("for") == key)
+        return next(taken, {})
+
+    def rekey(self, key: str, named_by: str, handed: Mapping[str, str], who: str, why: str) -> None:
+        """Record that the sealing key of id ``key`` took over, and which one names sources now.
+
+        ``handed`` is that one, sealed for ``key``. Raises UsageError where who or why is not said.
+        """
+        _check_said("records", who, why, "a sealing key is replaced")
+        told = {"source": {NAMED_BY: named_by}, "for": key, "key": dict(handed)}
+        with self._writing():
+            self._append("rekey", {**told, **self._at(by=who, why=why)})
+
+    def rekeys(self) -> tuple[Mapping[str, Any], ...]:
+        """Every sealing key that took over from another one, in order."""
+        return decided(self._chain(), "rekey", self._records.where)
 
     def move(self, entry_id: int, account: str, *, who: str, why: str) -> None:
         """Give the source of an entry to another account: later releases of it are charged there.
@@ -380,9 +415,9 @@ class Ledger:
             told = {"source": source, "of": entry_id, "from": before, "to": account}
             self._append("move", {**told, **self._at(by=who, why=why)})
 
-    def moves(self) -> tuple[SourceMove, ...]:
+    def moves(self) -> tuple[Mapping[str, Any], ...]:
         """Every source that was given to another account, in order."""
-        return moves_of(self._chain(), self._records.where)
+        return decided(self._chain(), "move", self._records.where)
 
     # What strangers wrote
 

@@ -1,9 +1,9 @@
 """What a released column may be: a closed set of data-independent recodings.
 
-Each is a frozen value that says what a recoding *is*. The compiler turns it into SQL, the
-kernel reads it back from SQL, and the two are compared with ``==``. There is no recoding
-here that looks at more than one value, so a quantile cannot be written ([LQS]: the recoding
-is fixed before the data is looked at).
+They are the kernel's recodes. Bins and maps are so before a catalog has told the types of columns:
+a cut is any number, day or time, and a key of a map its text. There is no recoding here that looks
+at more than one value, so a quantile cannot be written ([LQS]: the recoding is fixed before the
+data is looked at).
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Literal
+
+from policy_engine.kernel.recodes import Constant, Keep, Prefix, Round, Truncate
+from policy_engine.kernel.recodes.truncate import Unit as TruncateUnit
+
+__all__ = [
+    "Bins", "Constant", "Cut", "Keep", "Lookup", "Prefix", "Recoding", "Round", "Truncate",
+    "TruncateUnit",
+]  # fmt: skip
 
 Cut = Decimal | date | datetime
-TruncateUnit = Literal["year", "quarter", "month", "week", "day", "hour"]
-
-
-@dataclass(frozen=True)
-class Keep:
-    """The value itself."""
 
 
 @dataclass(frozen=True)
@@ -44,34 +45,6 @@ class Lookup:
 
     table: tuple[tuple[str, str | None], ...]
     other: str | None
-
-
-@dataclass(frozen=True)
-class Prefix:
-    """The first ``length`` characters (code points) of a text."""
-
-    length: int
-
-
-@dataclass(frozen=True)
-class Truncate:
-    """The start of the ``unit`` a date or time lies in; NULL outside years 1 to 9999."""
-
-    unit: TruncateUnit
-
-
-@dataclass(frozen=True)
-class Round:
-    """The nearest multiple of ``step``; NaN, ±inf and what no longer fits become NULL."""
-
-    step: Decimal
-
-
-@dataclass(frozen=True)
-class Constant:
-    """The same text for every row."""
-
-    value: str
 
 
 Recoding = Keep | Bins | Lookup | Prefix | Truncate | Round | Constant

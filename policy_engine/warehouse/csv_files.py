@@ -65,6 +65,8 @@ def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
     if spec.header is None:
         _check_delimiter(first, len(fields), path, name, spec)
         _check_names(fields, path)
+    if first and not fields:
+        raise _unread(path, spec)
     names = tuple(" ".join(field.split()) or None for field in fields)
     if not _is_apart(names):
         raise FileError(
@@ -93,6 +95,8 @@ def options_in(path: Path, name: str) -> tuple[dict[str, Any], Names]:
         found["delimiter"] = likely
     spec = CsvSpec(**found)
     _, fields = _first(path, name, spec)
+    if not fields:
+        raise _unread(path, spec)
     names = tuple(" ".join(field.split()) or None for field in fields)
     if _is_apart(names) and not any(map(_is_value, fields)):
         return found, names
@@ -205,20 +209,30 @@ def _opened(path: Path, encoding: str, errors: str) -> Iterator[io.TextIOWrapper
 
 
 def _first(path: Path, name: str, spec: CsvSpec) -> tuple[str, list[str]]:
-    """The first line that is no comment, and its fields.
+    """The first line that is no comment, and its fields; none where they cannot be told apart.
 
-    Bytes that are no text are replaced there: a file is decoded by blocks, and an error here would
-    tell that one stands near its head.
+    Names in quotes are not CSV under another delimiter, which is still to be found out. Bytes that
+    are no text are replaced there: a file is decoded by blocks, and an error here would tell that
+    one stands near its head.
     """
-    unread = FileError(f"the first line of {path} is not CSV in {spec.encoding.upper()}")
-    with withheld(unread, engine=_NOT_READ), _opened(path, spec.encoding, "replace") as file:
+    with (
+        withheld(_unread(path, spec), engine=_NOT_READ),
+        _opened(path, spec.encoding, "replace") as file,
+    ):
         lines = islice(iter(lambda: file.readline(_LONGEST_LINE), ""), spec.skip, None)
         wanted = (
             ln for ln in lines if ln.strip("\r\n") and not ln.startswith(spec.comment or "\0")
         )
         first = next(wanted, "")
         plain = spec.model_copy(update={"skip": 0})
-        return first, next(filter(None, _reader(chain([first], lines), name, plain)), [])
+        try:
+            return first, next(filter(None, _reader(chain([first], lines), name, plain)), [])
+        except csv.Error:
+            return first, []
+
+
+def _unread(path: Path, spec: CsvSpec) -> FileError:
+    return FileError(f"the first line of {path} is not CSV in {spec.encoding.upper()}")
 
 
 def _check_mark(path: Path, spec: CsvSpec) -> None:
@@ -283,7 +297,7 @@ def _check_delimiter(first: str, width: int, path: Path, name: str, spec: CsvSpe
         names = "names its delimiter, and no column"
         raise FileError(f"the first line of {path} {names}{_remedy(path, name, spec)}")
     likely = _likely(first, delimiter)
-    if (spec.delimiter is None or width == 1) and likely != delimiter:
+    if (spec.delimiter is None or width <= 1) and likely != delimiter:
         sign = "tabs" if likely == "\t" else f"'{likely}'"
         raise FileError(
             f"{path} looks delimited by {sign}{_remedy(path, name, spec, delimiter=likely)}"

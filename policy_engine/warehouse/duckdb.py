@@ -124,7 +124,8 @@ class DuckDBWarehouse:
             check_alike(self._connection, path, files)
         with withheld(FileError(f"{path} is not a Parquet file that can be read")):
             described = self._connection.execute(
-                "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [_files(path)]
+                "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)",
+                [_files(path, source.path)],
             ).fetchall()
         columns = tuple(Column(row[0], row[1]) for row in described)
         partitions = partitions_of(path, files)
@@ -377,7 +378,9 @@ class DuckDBWarehouse:
             self._sample.of_rows(name, secret, self._row_count(policy, table), bound)
             return
         source = "read_parquet(?, hive_partitioning = false)"
-        values = [] if table.parts else [_files(policy.directory / str(table.path))]
+        values = (
+            [] if table.parts else [_files(policy.directory / str(table.path), str(table.path))]
+        )
         source = quoted(*table.parts) if table.parts else source
         key = quoted(policy.source.key)
         query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {key} IS NOT NULL"
@@ -448,9 +451,12 @@ _NAMES = (
 )
 
 
-def _files(path: Path) -> str:
-    """A file, or all the Parquet files of a folder, as the engine names them."""
-    return f"{path}/**/*.parquet" if path.is_dir() else str(path)
+def _files(path: Path, name: str) -> str:
+    """A file, or all the Parquet files of a folder, as the certified text names them.
+
+    A pattern is looked for where the engine searches, and nowhere else, wherever the command runs.
+    """
+    return f"{name}/**/*.parquet" if path.is_dir() else str(path)
 
 
 def _changed(name: str) -> WarehouseError:

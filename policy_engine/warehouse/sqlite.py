@@ -69,6 +69,7 @@ class SQLiteWarehouse(ServerWarehouse):
         place = f"file:{quote(str(database.absolute()))}?mode={mode}"
         with _told():
             self._connection = sqlite3.connect(place, uri=True, isolation_level=None)
+        self._connection.text_factory = _text
         try:
             self._pin(writable=writable)
         except BaseException:
@@ -276,6 +277,11 @@ class SQLiteWarehouse(ServerWarehouse):
         order = ", ".join(f"{place} COLLATE BINARY" for place in range(1, count + 1))
         with _told():
             yield from self._run(f"SELECT * FROM {_quoted(*target)} ORDER BY {order}")
+
+
+def _text(value: bytes) -> str:
+    r"""A text, with what is no UTF-8 in it as \xff: to fail would tell of a row what it holds."""
+    return value.decode(errors="backslashreplace")
 
 
 def _sha256(value: object) -> str | None:

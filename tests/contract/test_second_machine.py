@@ -110,6 +110,9 @@ def test_without_the_sealing_key_nothing_is_charged_anew(machines):
         check=True,
         capture_output=True,
     )
+    said = two.run("release", "policy.yaml", code=3).stderr
+    assert "this is not the sealing key that names the ledger's sources" in said
+    two.run("ledger", "rekey", "--lost", "--by", "Ada", "--why", "the first machine burnt")
     told = two.run("release", "policy.yaml").stderr
     assert "its secret is sealed for another key than this project's (sealing.pem)" in told
     assert "the source has changed" not in told

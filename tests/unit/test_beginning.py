@@ -76,6 +76,8 @@ def test_of_many_certificates_a_few_are_named(lab):
     found = older_than(lab.project).releases
     assert found[-1] == "3 more certificates are there"
     assert len([each for each in found if "is the certificate of a release" in each]) == 5
+    beside = Path(os.path.relpath(certificate))  # the same one, written otherwise
+    assert older_than(lab.project, [beside]).releases[-1] == "3 more certificates are there"
 
 
 def test_certificates_of_other_projects_and_environments_are_not_looked_for(lab):

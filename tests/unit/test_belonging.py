@@ -6,13 +6,17 @@ import json
 import os
 import shutil
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 import pytest
 from small_project import SmallProject
 
-from policy_engine.errors import BudgetExceeded, PolicyError, UsageError
+from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
+from policy_engine.books import rekey
+from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyError, UsageError
+from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, Warehouse, load_project_text
@@ -141,8 +145,8 @@ def test_a_source_is_given_to_another_account_by_a_record_that_says_who_and_why(
     with small.writing() as ledger:
         ledger.move(1, "others", who="Ada", why="a new wave")
         [move] = ledger.moves()
-    assert (move.entry, move.before, move.after) == (1, "people", "others")
-    assert (move.who, move.why) == ("Ada", "a new wave")
+    assert (move["source_of"], move["from"], move["to"]) == (1, "people", "others")
+    assert (move["by"], move["why"]) == ("Ada", "a new wave")
     said = refused(small, "path: source.parquet", "budget: people")
     assert "entry 1, and record" in said and "gave it to account 'others'" in said
     released(small, "path: source.parquet", _OTHERS, name="second")
@@ -180,7 +184,8 @@ def test_the_names_of_a_source_tell_no_path_and_no_content(small):
     released(small, "path: source.parquet")
     with small.writing() as ledger:
         [names] = [json.loads(r.payload)["source"] for r in ledger.records() if r.kind == "reserve"]
-    assert {len(name) for name in names.values()} == {64} and set(names) == {"place", "content"}
+    assert {len(name) for name in names.values()} == {64}
+    assert set(names) == {"place", "content", "named_by"}
 
 
 # Accounts that the project file lists are the only ones.
@@ -242,3 +247,101 @@ def test_a_servers_table_is_one_however_the_url_is_written(small, url):
     assert name(url, "staff", "People") == name("postgresql://h/db", "staff", "people")
     assert name(url, "staff", "people") != name("postgresql://h/db2", "staff", "people")
     assert name(url, "staff", "people") != name("postgresql://h2/db", "staff", "people")
+
+
+# A new sealing key, which would name each source anew.
+
+
+def rekeyed(small: SmallProject) -> Path:
+    """The old sealing key, once another one stands in its place."""
+    path, old = small.project.sealing_key, small.folder / "old.pem"
+    path.rename(old)
+    path.with_suffix(".pub").unlink()
+    generate_sealing_key(path)
+    return old
+
+
+def test_a_new_sealing_key_sells_no_source_again_while_the_old_one_has_not_handed_over(small):
+    released(small, "path: source.parquet")
+    old = rekeyed(small)
+    for budget in ("budget: people", _OTHERS):
+        text = _POLICY.format(name="second", source="path: source.parquet", budget=budget)
+        policy = load_policy_text(text, small.folder / "second.yaml", small.folder)
+        for act in (release, preview):
+            with pytest.raises(FileError) as caught:
+                act(policy, small.project)
+            assert "sealing.pem: this is not the sealing key that names the ledger's sources (" in (
+                said := str(caught.value)
+            )
+            assert "run 'policy-engine ledger rekey OLD.pem --by NAME --why TEXT'" in said
+            assert "if it is lost for good, 'policy-engine ledger rekey --lost --by NAME" in said
+    assert len(small.entries) == 1
+    old.replace(small.project.sealing_key)
+    released(small, "path: source.parquet", name="second")
+
+
+def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(small):
+    released(small, "path: source.parquet")
+    before = (small.folder / "out/first.parquet").read_bytes()
+    rekey(small.project, rekeyed(small), who="Ada", why="stolen")
+    assert "entry 1 (first), charged to account 'people'" in refused(
+        small, f"path: {_copied(small.folder)}"
+    )
+    shutil.rmtree(small.folder / "out")
+    assert released(small, "path: source.parquet") == 1
+    assert (small.folder / "out/first.parquet").read_bytes() == before
+    released(small, "path: source.parquet", name="third")
+    # And the one after it, for which the first key is handed on.
+    rekey(small.project, rekeyed(small), who="Bob", why="stolen too")
+    assert "charged to account 'people'" in refused(small, "path: source.parquet")
+    assert released(small, "path: source.parquet", name="fourth")
+    with small.writing() as ledger:
+        ledger.verify()
+        assert [(each["by"], each["why"]) for each in ledger.rekeys()] == [
+            ("Ada", "stolen"), ("Bob", "stolen too"),
+        ]  # fmt: skip
+        assert len({each["named_by"] for each in ledger.rekeys()}) == 1
+
+
+def test_a_lost_key_is_forgotten_by_a_record_and_does_not_come_back(small):
+    released(small, "path: source.parquet")
+    old = rekeyed(small)
+    rekey(small.project, None, who="Ada", why="the disk is gone")
+    released(small, "path: source.parquet", _OTHERS, name="second")
+    with small.writing() as ledger:
+        ledger.move(1, "others", who="Ada", why="merged")  # which repeats the name by the old key
+    released(small, "path: source.parquet", _OTHERS, name="third")
+    old.replace(small.project.sealing_key)
+    with pytest.raises(FileError, match="not the sealing key that names the ledger's sources"):
+        released(small, "path: source.parquet", name="fourth")
+
+
+def test_a_missing_key_is_made_when_one_takes_over(small):
+    released(small, "path: source.parquet")
+    key = small.project.sealing_key
+    key.unlink()
+    with pytest.raises(FileError, match="ledger rekey --lost"):
+        released(small, "path: source.parquet", name="second")
+    rekey(small.project, None, who="Ada", why="lost")
+    assert load_sealing_key(key)
+    assert released(small, "path: source.parquet", name="second")
+
+
+def test_only_the_key_that_names_sources_hands_over_and_somebody_says_why(small):
+    released(small, "path: source.parquet")
+    rekeyed(small)
+    generate_sealing_key(small.folder / "any.pem")
+    with pytest.raises(UsageError, match=r"any\.pem: this key does not name the ledger's sources"):
+        rekey(small.project, small.folder / "any.pem", who="Ada", why="x")
+    with pytest.raises(UsageError, match="a sealing key is replaced by somebody"):
+        rekey(small.project, None, who="Ada", why=" ")
+
+
+def test_of_two_first_releases_with_keys_of_their_own_one_is_charged(small):
+    released(small, "path: source.parquet")
+    charge = Charge(
+        "people", Decimal(1), Decimal(0), "add_remove", "first", "p", "c",
+        source={"place": "a", "named_by": "another"},
+    )  # fmt: skip
+    with small.writing() as ledger, pytest.raises(LedgerError, match="another key names its"):
+        ledger.reserve(charge)

@@ -237,9 +237,9 @@ def test_a_lost_sealing_key_is_not_replaced_in_silence(lab, gone):
     path = lab.project.sealing_key
     assert refusal(FileError, key_of, lab) == (
         f"{path}: the sealing key is missing, without which no release can be told from a new one."
-        " Restore it, or copy it from the machine that released; if it is lost for good, 'openssl"
-        f" genpkey -algorithm X25519 -out {path}' makes a new one, and each release is then a new"
-        " one, at a price"
+        " Restore it, or copy it from the machine that released; if it is lost for good,"
+        " 'policy-engine ledger rekey --lost --by NAME --why TEXT' makes a new one, and each"
+        " release is then a new one, at a price"
     )
     assert [entry.state for entry in lab.entries] == ["committed"]
 

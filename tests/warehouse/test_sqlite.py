@@ -9,10 +9,13 @@ import alike
 import pytest
 from alike import COLUMNS, ROWS, SECRET, differences, expected, policy_of, rows_of
 
+from policy_engine.attest.tables import read_parquet
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Source
+from policy_engine.release import release
 from policy_engine.warehouse.server import KNOWN_ANSWERS
 from policy_engine.warehouse.sqlite import SQLiteWarehouse
 
@@ -173,6 +176,30 @@ def test_what_is_no_utf_8_fails_nothing(file):
     text = str(POLICY).replace("key: id", "key: code")
     text = text.format(target="out", recode=recode, source="people", order="zip", form="counts")
     assert published(file, load_policy_text(text, "policy.yaml", "."))
+
+
+@pytest.mark.parametrize("to", ["path: out.parquet", "relation: outcome"])
+def test_what_is_no_utf_8_is_released_with_its_bytes_escaped(file, tmp_path, to):
+    town = "CASE id % 2 WHEN 0 THEN CAST(x'4dfc' AS TEXT) ELSE CAST(x'4dfd' AS TEXT) END"
+    do(file, f"UPDATE people SET town = {town}, zip = CAST(x'ff' || id AS TEXT)")
+    (tmp_path / "policy-engine.yaml").write_text(
+        "warehouses: {lite: {type: sqlite, database: people.db}}"
+    )
+    project = load_project(tmp_path / "policy-engine.yaml")
+    text = POLICY.format(
+        target="t", recode="{town: keep}", source="people", order="zip", form="counts"
+    )
+    text = text.replace("relation: t, as: counts", to)
+    policy = load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
+    release(policy, project)
+    again = release(policy, project)
+    assert again.repeated and again.groups == 2
+    found = (
+        SQLiteWarehouse("lite", file).release_lines(("main", "outcome"))
+        if "rel" in to
+        else (tuple(row.values()) for row in read_parquet(tmp_path / "out.parquet").to_pylist())
+    )
+    assert [row[0] for row in found] == ["M\\xfc", "M\\xfd"]
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,12 @@ def test_a_certificate_alone(keys):
     assert release == "the release itself was not looked at: name it with --release"
 
 
+def test_no_name_of_a_release_is_as_long_as_a_source(keys):
+    signed = sign(statement("r" * 1001 + ".parquet", "0" * 64, FACTS), KeySigner(KEY)).to_json()
+    with pytest.raises(VerificationFailed, match="longer than a release's name can be"):
+        verify_release(signed, keys)
+
+
 @pytest.mark.parametrize("given", ["out/r.certificate.json", Path("r.certificate.json")])
 def test_the_path_of_a_certificate_is_no_certificate(keys, given):
     with pytest.raises(UsageError, match=r"the text of a certificate: Path\(…\).read_text"):
@@ -550,9 +556,9 @@ def test_the_rate_of_the_population():
 PEOPLE = Relation(("main", "people"))
 
 
-def of_a_claim(source=PEOPLE, name="people"):
+def of_a_claim(source=PEOPLE, name="people", shown="age"):
     """The facts of a certificate of a claim."""
-    age = Shown("age", Column("age", Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
+    age = Shown(shown, Column(shown, Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
     claim = Claim(source, Rows(), Native(Decimal("0.1"), 20), (age,))
     numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
     terms = Terms("r", "sha256:" + "5" * 64, name, *numbers, "add_remove")
@@ -566,6 +572,16 @@ def of_a_claim(source=PEOPLE, name="people"):
 def test_a_certificate_of_a_claim_is_printed_again(keys, source, name):
     found = verify_release(envelope(of_a_claim(source, name)), keys)
     assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
+
+
+def test_a_column_may_be_written_in_capitals_which_hide_nothing(tmp_path, keys):
+    facts = of_a_claim(shown="Age")
+    table = pa.table({"Age": ["<18", ">=30"], "n": [20, 30]})
+    text, path = released(tmp_path, table, facts)
+    assert "it has the certified columns and no other" in verify_release(text, keys, path).checked
+    text, path = released(tmp_path, table.rename_columns(["aGe", "n"]), facts)
+    with pytest.raises(VerificationFailed, match="the columns are aGe, n, certified are Age, n"):
+        verify_release(text, keys, path)
 
 
 def another_query(facts, query):

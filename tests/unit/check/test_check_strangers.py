@@ -95,7 +95,8 @@ def test_a_key_is_not_believed_where_nothing_enforces_it(engine):
 
 def test_another_table_of_the_name_is_another():
     schema = parse_schema(
-        "create table a.people (id bigint, sex text); create view b.people as select * from a.people",
+        "create table a.people (id bigint, sex text);"
+        "create view b.people as select * from a.people",
         "postgres",
     )
     text = ("select sex, count(*) n from {}.people where md5(id::text) < '19'"

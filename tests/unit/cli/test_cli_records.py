@@ -371,8 +371,8 @@ def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, 
     left = raised.document.pop("epsilon_left")
     assert 1 < left < 2
     assert raised.document | {"epsilon_left": 0, "delta_left": 0} == {
-        "account": "people", "epsilon_limit": 2, "delta_limit": 1e-6, "by": "Ada",
-        "why": "the 2026 wave", "epsilon_left": 0, "delta_left": 0,
+        "account": "people", "units": ["row"], "epsilon_limit": 2, "delta_limit": 1e-6,
+        "by": "Ada", "why": "the 2026 wave", "epsilon_left": 0, "delta_left": 0,
     }  # fmt: skip
     assert cli("release", policy("b")).code == 0
     assert cli("ledger", "verify").code == 0
@@ -381,7 +381,7 @@ def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, 
 def test_a_limit_says_who_and_why(cli, ledger):
     text = cli(*LIMIT, "--by", "Ada", "--why", "a first one")
     assert (text.code, text.out) == (
-        0, "people: the limit is now ε 2, δ 0.000001, by Ada: a first one\n"
+        0, "people: the limit is now ε 2, δ 0.000001 (unit: not recorded), by Ada: a first one\n"
     )  # fmt: skip
     assert "say --by and --why" in cli(*LIMIT, "--by", " ", "--why", "x").err
     assert cli(*LIMIT, "--by", "Ada").code == 2
@@ -674,6 +674,25 @@ def test_a_source_is_moved_by_a_record_that_the_ledger_shows(cli, policy, projec
     assert "move       people → others  the source of entry 2, by Ada: new people" in shown
     [move] = cli("ledger", "show", "others", "--format", "json").document["moves"]
     assert (move["source_of"], move["to"], move["by"]) == (2, "others", "Ada")
+    assert cli("ledger", "verify").code == 0
+
+
+def test_a_sealing_key_takes_over_by_a_record_that_the_ledger_shows(cli, policy, project):
+    assert cli("release", policy()).code == 0
+    key, old, said = project / ".policy-engine/sealing.pem", project / "old.pem", ("--by", "Ada")
+    key.rename(old)
+    for both in ((), (str(old), "--lost")):
+        result = cli("ledger", "rekey", *both, *said, "--why", "x")
+        assert result.code == 2 and "say OLD, the sealing key until now, or --lost" in result.err
+    done = cli("ledger", "rekey", str(old), *said, "--why", "stolen")
+    assert done.code == 0 and "seals now; sources keep their names, by Ada: stolen" in done.out
+    lost = cli("ledger", "rekey", "--lost", *said, "--why", "burnt", "--format", "json").document
+    kept, gone = cli("ledger", "show", "--format", "json").document["rekeys"]
+    assert kept["sealing_key"] == gone["sealing_key"] == gone["named_by"] == lost["sealing_key"]
+    assert kept["named_by"] != kept["sealing_key"]
+    shown = cli("ledger", "show").out
+    assert f"named by {kept['named_by'][:8]}, as before, by Ada: stolen" in shown
+    assert "nobody knows to which account they belong, by Ada: burnt" in shown
     assert cli("ledger", "verify").code == 0
 
 

@@ -333,7 +333,7 @@ def test_an_account_must_pay_for_all(cli, policy, project):
     (project / "policy-engine.yaml").write_text(LITTLE)
     result = cli("release", policy("a"), policy("b"), "--format", "json")
     assert result.code == 1
-    told = "account 'people' cannot pay for policy 'b': it asks for ε 0.5, δ 2.6317834665e-11"
+    told = "account 'people' cannot pay for policy 'b': it asks for ε 0.5, δ 2.6317834665e-11 (unit"
     assert result.document["error"].startswith(told)
     assert "nothing was released" in result.document["error"]
     assert not Path("out").exists()
@@ -376,8 +376,9 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
     cli("release", policy("a"))
     file = policy("b", k="10", delta="1.0e-6")
     told = re.compile(
-        r"account 'people' cannot pay for policy 'b': it asks for ε 0\.5, δ 6\.71623437068e-7, and"
-        r" of ε 0\.5, δ 0\.000001 there is left ε 0\.[0-9]+, δ [0-9.]+e-7; it would fit with k: 12"
+        r"account 'people' cannot pay for policy 'b': it asks for ε 0\.5, δ 6\.71623437068e-7"
+        r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left ε 0\.[0-9]+, δ [0-9.]+e-7; it"
+        r" would fit with k: 12"
         r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
         r" or raise the limit in \S+policy-engine\.yaml:1, and where the ledger has it too, with"
         r" 'policy-engine ledger limit people --epsilon NUMBER --delta NUMBER --by NAME --why TEXT'"

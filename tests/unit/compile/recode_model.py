@@ -45,7 +45,7 @@ def moment(text: str) -> tuple[float, ...]:
 def recoded(recoding: Recoding, kind: str, text: str | None) -> str | None:
     """The released value of ``text``, a value of the type ``kind``."""
     if isinstance(recoding, Constant):
-        return recoding.value
+        return recoding.label
     if text is None:
         return None
     match recoding:

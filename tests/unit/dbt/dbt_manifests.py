@@ -180,7 +180,8 @@ class Project:
         """A relation as the adapter writes it."""
         if self.adapter == "snowflake":
             return f"DEV.{schema}.{name}"
-        sign = "`" if self.adapter in {"bigquery", "spark", "databricks", "mysql"} else '"'
+        ticked = {"bigquery", "clickhouse", "databricks", "mysql", "spark"}
+        sign = "`" if self.adapter in ticked else '"'
         return ".".join(f"{sign}{part}{sign}" for part in ("dev", schema, name))
 
     def find(self, name: str, version: str = "") -> str:

@@ -6,6 +6,8 @@ tests/dbt plays the same with every dbt.
 
 from __future__ import annotations
 
+import base64
+import json
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,11 +28,10 @@ from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.status import left_behind, standing
 from policy_engine.dbt.texts import text_md5
-from policy_engine.errors import NotReleasable, PolicyError, WarehouseError
+from policy_engine.errors import NotCertifiable, NotReleasable, PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.project import load_project
-from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 TABLE = '"prod"."main"."towns_v1"'
@@ -62,7 +63,10 @@ class Room:
     def release(self) -> DbtRelease:
         policy = load_policy(self.world.folder / "models/towns.privacy.yml")
         model = _node("towns", "towns_v1", "incremental", version=1)
-        return DbtRelease(policy, model, _node("stg_people", "stg_people", "table"), "prod")
+        types = {"person_id": "bigint", "age": "int", "town": "text", "visited": "date"}
+        columns = {name: {"name": name, "data_type": kind} for name, kind in types.items()}
+        source = _node("stg_people", "stg_people", "table", columns=columns)
+        return DbtRelease(policy, model, source, "prod")
 
     @property
     def text(self) -> str:
@@ -71,16 +75,15 @@ class Room:
             [release] = self.world.sync().releases
         except PolicyError:
             return ""
-        source = release.proved.replace('"policy_engine_source"', '"prod"."main"."stg_people"')
+        stand_in = '"policy_engine_source"."policy_engine_source"'
+        source = release.printed.replace(stand_in, '"prod"."main"."stg_people"')
         return source.replace('"policy_engine_secrets"', SALTS)
 
     def at_desk(self, do, *arguments, release: DbtRelease | None = None, **options):
         project = load_project(self.world.folder / "policy-engine.yaml")
         named = Named("prod", "duckdb", database=self.database)
-        types = {"person_id": "BIGINT", "age": "INTEGER", "town": "VARCHAR", "visited": "DATE"}
-        schema = Schema({"prod.main.stg_people": types})
         with closing(DuckDBWarehouse("prod", self.database, writable=True)) as warehouse:
-            desk = Desk(project, named, warehouse, "policy_engine_salts", lambda _: schema)
+            desk = Desk(project, named, warehouse, "policy_engine_salts")
             return do(desk, ((release or self.release, *arguments),), **options)
 
     def reserve(self, release: DbtRelease | None = None, **options: bool) -> Reserved:
@@ -147,7 +150,10 @@ def test_what_is_drawn_once_is_signed_for(built):
     assert built.state() == "built"
     found = built.attest()
     assert (found.outcome, found.rows > 2) == ("attested", True)
-    assert found.release.certificate.is_file()
+    payload = json.loads(found.release.certificate.read_text())["payload"]
+    stated = json.loads(base64.b64decode(payload))["predicate"]
+    assert stated["claim"]["source"]["parts"] == ["prod", "main", "stg_people"]
+    assert stated["query"].strip() == built.text.strip()
     assert built.state() == "certified"
     assert built.reserve().outcome == built.attest().outcome == "stands"
     assert built.entries() == ["committed"]
@@ -171,6 +177,65 @@ def test_what_is_no_table_of_the_released_columns_is_not_signed_for(built, chang
     after = found.release.certificate
     assert (after.read_text() if after.exists() else None) == before
     assert built.state() in {"changed", "refused"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (">= 20", ">= 19", r"G21 towns_v1 is not what is printed for .*: token \d+ must be"),
+        ("-- policy", "-- mine\n-- policy", "it has other comments or blanks"),
+        (SALTS, "(VALUES ('x'))", "it reads no secrets relation"),
+    ],
+)
+def test_a_text_that_is_not_printed_is_refused_before_anything_is_charged(room, old, new, said):
+    text = room.text
+    assert old in text
+    with pytest.raises(NotCertifiable, match=said):
+        room.at_desk(reserve, text.replace(old, new))
+    assert room.entries() == []
+
+
+def test_a_view_is_a_source_where_its_rows_are_those_of_one_table(room):
+    room.sql("ALTER TABLE stg_people RENAME TO people")
+    room.sql("CREATE VIEW stg_people AS SELECT * FROM people")
+    assert room.reserve().outcome == "reserved"
+    room.build()
+    assert room.attest().outcome == "attested"
+
+
+def test_a_view_of_other_rows_is_refused_before_anything_is_charged(room):
+    room.sql("ALTER TABLE stg_people RENAME TO people")
+    room.sql("CREATE VIEW stg_people AS SELECT p.* FROM people p JOIN people q USING (town)")
+    with pytest.raises(NotCertifiable):
+        room.reserve()
+    assert room.entries() == []
+
+
+def test_a_secret_that_waits_elsewhere_is_not_put_there(room):
+    with pytest.raises(WarehouseError, match="reads no secrets relation policy_engine_salts"):
+        room.at_desk(reserve, room.text.replace(SALTS, '"prod"."main"."mine"'))
+    assert room.entries() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ("ALTER TABLE stg_people ALTER age TYPE DOUBLE", NotCertifiable),
+        ("ALTER TABLE stg_people ALTER age TYPE BOOLEAN", PolicyError),
+        ("ALTER TABLE stg_people DROP town", PolicyError),
+    ],
+)
+def test_a_source_of_other_types_than_the_model_was_printed_for(room, change, error):
+    room.sql(change)
+    with pytest.raises(error):
+        room.reserve()
+    assert room.entries() == []
+
+
+def test_a_source_that_changed_its_columns_after_the_draw_is_not_signed_for(built):
+    built.sql("ALTER TABLE stg_people DROP town")
+    found = built.attest()
+    assert (found.outcome, "has no column 'town'" in found.why) == ("refused", True)
 
 
 def test_a_view_in_the_place_of_a_release_is_refused_before_anything_is_charged(room):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from policy_engine.compile.catalog import Column
-from policy_engine.compile.stages import ReadColumn
+from policy_engine.compile.reading import ReadColumn
 from policy_engine.dbt.examples import examples
 from policy_engine.dbt.jinja import escaped, opens, spaced
 from policy_engine.dbt.properties import generated_file, unit_tests_of, version_entry
@@ -31,15 +31,15 @@ from policy_engine.dbt.words import release_words
 from policy_engine.dbt.yaml_items import YamlItems, closed, opened, settle
 from policy_engine.dbt.yaml_text import Block, Flow, FlowList, scalar, written
 from policy_engine.dialects import DIALECTS, dialect_named
-from policy_engine.errors import NotCertifiable, PolicyError
+from policy_engine.errors import PolicyError
+from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Dbt
 from policy_engine.policy.recodings import Bins, Prefix, Round
-from policy_engine.verify.certificate import certify
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "property")]
 
-from test_compile_roundtrip import COLUMNS, yaml  # noqa: E402
+from test_policy_prints import COLUMNS, yaml  # noqa: E402
 
 NODE = SourceNode("model", "stg_people", "ref('stg_people')", "model.shop.stg_people")
 SETTINGS = Dbt(release_targets=("prod", "prod eu"))
@@ -50,7 +50,7 @@ description: {words}
 source:
   relation: ref('stg_people')
   unit: {unit}{read_as}
-recode: {{{recode}}}
+recode: {{{recode}}}{conditions}
 sample: {{rate: 0.1}}
 k: {k}
 guarantee: {{epsilon: 1, delta: 0.5}}
@@ -69,9 +69,13 @@ def model(
     read_as: str = "",
     dialect: str = "duckdb",
     words: str = "Words",
+    conditions: str = "",
 ) -> ReleaseModel:
     """The model of a policy over columns of these types."""
-    text = POLICY.format(recode=recode, k=k, form=form, unit=unit, read_as=read_as, words=words)
+    text = POLICY.format(
+        recode=recode, k=k, form=form, unit=unit, read_as=read_as, words=words,
+        conditions=conditions,
+    )  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({**types, "the key": "int64" if dialect == "bigquery" else "bigint"})
     return release_model(policy, NODE, columns, dialect_named(dialect), SETTINGS)
@@ -103,40 +107,39 @@ def rendered(text: str, *, is_test: bool = False, **more: object) -> str:
     return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(names)
 
 
-def test_a_release_target_runs_just_the_text_that_was_proved():
+def test_a_release_target_runs_just_the_text_that_was_printed():
     release = model(f"town: {{map: {{{yaml(NASTY)}: {yaml(NASTY)}}}, other: {yaml('{{')}}}",
                     {"town": "text"})  # fmt: skip
     text = rendered(release.text)
-    text = text.replace("<stg_people>", '"policy_engine_source"')
+    text = text.replace("<stg_people>", '"policy_engine_source"."policy_engine_source"')
     text = text.replace("<policy_engine_salts>", '"policy_engine_secrets"')
-    body = text[text.index("-- policy:") :]
-    assert body.strip() == release.proved.strip()
+    assert text.strip() == release.printed.strip()
     assert rendered(release.text, is_incremental=lambda: True, this="me").split("\n")[-2:] == [
         "select * from me where false",
         "",
     ]
 
 
-def test_what_is_proved_is_certified_and_another_text_is_not():
+def test_what_is_printed_is_certified_and_another_text_is_not():
     release = model("town: keep", {"town": "text"}, k=20)
-    own = replace(
-        release.policy,
-        source=replace(release.policy.source, relation="policy_engine_source"),
-        release=replace(release.policy.release, relation=None),
-    )
-    assert certify(own, release.proved, "duckdb").delta == release.certificate.delta
-    with pytest.raises(NotCertifiable):
-        certify(own, release.proved.replace(">= 20", ">= 19"), "duckdb")
+    claim = release.certificate.claim
+    assert claim is not None
+    check_text(release.printed, claim, "duckdb")
+    with pytest.raises(NotPrinted):
+        check_text(release.printed.replace(">= 20", ">= 19"), claim, "duckdb")
 
 
-def test_names_that_a_policy_has_itself_are_not_mistaken_for_ours():
-    recode = "policy_engine_source: keep, policy_engine_secrets: keep, policy_engine_kept: keep"
-    types = dict.fromkeys(
-        ("policy_engine_source", "policy_engine_secrets", "policy_engine_kept"), "text"
-    )
-    text = rendered(model(recode, types).text)
+def test_words_that_a_policy_has_itself_are_not_mistaken_for_ours():
+    ours = '"policy_engine_source"."policy_engine_source"'
+    recode = f"""town: {{map: {{'{ours}': '"policy_engine_secrets"'}}, other: x}}"""
+    text = rendered(model(recode, {"town": "text"}).text)
     assert text.count("<stg_people>") == 1 and text.count("<policy_engine_salts>") == 1
-    assert 'SELECT\n    "policy_engine_source"' in text
+    assert f"IN ('{ours}') THEN '\"policy_engine_secrets\"'" in text
+
+
+def test_a_column_that_is_called_as_ours_is_refused():
+    with pytest.raises(PolicyError, match=r"a name must not .* start with policy_engine_"):
+        model("policy_engine_rank: keep", {"policy_engine_rank": "text"})
 
 
 @pytest.mark.parametrize("name", sorted(set(DIALECTS) - {"sqlite", "tsql"}))
@@ -144,7 +147,7 @@ def test_every_dialect_with_a_keyed_sample_has_a_model(name):
     kind = {"bigquery": "string", "clickhouse": "String", "datafusion": "utf8"}.get(name, "text")
     number = {"clickhouse": "Int64", "datafusion": "Int64"}.get(name, "bigint")
     text = POLICY.format(recode="age: {bins: [30]}", k=3, form="counts", unit="{row_key: the key}",
-                         read_as="", words="x")  # fmt: skip
+                         read_as="", words="x", conditions="")  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({"age": number, "the key": number, "town": kind})
     found = release_model(policy, NODE, columns, dialect_named(name), SETTINGS)
@@ -184,7 +187,7 @@ TYPED = [
     ("UTINYINT", "{bins: [0, 200]}"),
     ("SMALLINT", "{round: 50}"),
     ("INTEGER", "{round: 0.5}"),
-    ("BIGINT", "{map: {'1': one, '-7': minus, x: never}, other: more}"),
+    ("BIGINT", "{map: {'1': one, '-7': minus}, other: more}"),
     ("BIGINT", "keep"),
     ("HUGEINT", "keep"),
     ("UBIGINT", "{bins: [10]}"),
@@ -206,7 +209,7 @@ TYPED = [
     ("DATE", "keep"),
     ("DATE", "{truncate: week}"),
     ("DATE", "{bins: [2000-02-29, 2020-01-01]}"),
-    ("DATE", "{map: {'2020-01-01': new year, 'x': y}, other: day}"),
+    ("DATE", "{map: {'2020-01-01': new year}, other: day}"),
     ("TIMESTAMP", "keep"),
     ("TIMESTAMP", "{truncate: hour}"),
     ("TIMESTAMP", "{bins: [2000-02-29 12:00:00, 2020-01-01 00:00:00]}"),
@@ -265,10 +268,10 @@ def test_a_second_row_of_a_person_must_not_count(unit):
     run_unit_tests(release)
     assert any(case.released is None for case in cases_of(release))
     # Chosen the other way round it would: the test tells.
-    order = re.search(r"ORDER BY (\S+)( DESC| ASC)?", release.text)
+    order = re.search(r"ORDER BY (\S+)( DESC)? NULLS LAST", release.text)
     assert order is not None
-    turned = " ASC" if order[2] == " DESC" else " DESC NULLS FIRST"
-    text = release.text.replace(order[0], f"ORDER BY {order[1]}{turned}", 1)
+    turned = "" if order[2] else " DESC"
+    text = release.text.replace(order[0], f"ORDER BY {order[1]}{turned} NULLS LAST", 1)
     with pytest.raises(AssertionError):
         run_unit_tests(replace(release, text=text))
 
@@ -303,6 +306,24 @@ def test_a_recode_that_is_not_the_policys_fails_its_test(old, new):
     assert old in release.text
     with pytest.raises(AssertionError):
         run_unit_tests(replace(release, text=release.text.replace(old, new)))
+
+
+def test_a_filter_decides_who_is_released_and_has_no_unit_test():
+    release = model(
+        "town: keep", {"town": "text", "age": "int", "zip": "text"},
+        unit="{key: the key, keep: {order_by: [zip]}}",
+        conditions="\nfilter: {age: {at_least: 18, below: 65}, town: {in: [A, B]}}",
+    )  # fmt: skip
+    assert unit_tests(release) == []
+    assert "age at least 18, below 65 and town in A, B in that row" in release_words(release)
+    with duckdb.connect() as connection:
+        connection.execute(
+            'create table people as select i as "the key", i % 2 * 40 as age,'
+            " chr(65 + (i // 2 % 3)::int) as town, 'z' as zip from range(60) as r(i)"
+        )
+        sql = rendered(release.text, is_test=True).replace("<stg_people>", "people")
+        assert connection.execute(sql).fetchall() == [("A", 10), ("B", 10)]
+    assert release.text.count("in_sample") == 1
 
 
 def test_no_test_where_each_person_is_a_group():

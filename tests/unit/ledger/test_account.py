@@ -42,7 +42,9 @@ AMOUNTS = st.decimals(0, 10**9, allow_nan=False) | st.builds(
 
 def charge(epsilon="0.5", delta="2.64e-11", neighbours="add_remove", event=None, part=None):
     amounts = (Decimal(epsilon), Decimal(delta))
-    return Charge("census", *amounts, neighbours, "adult", "p", "c", event=event, part=part)
+    return Charge(
+        "census", *amounts, neighbours, "adult", "p", "c", event=event, part=part, unit="id"
+    )
 
 
 def limit(epsilon="1", delta="1e-6"):
@@ -255,9 +257,8 @@ def test_one_charge_above_the_limit_is_refused(asked, most):
 
 def test_together_they_stay_within_the_limit():
     found = account(*[charge("1", "0")] * 3, most=limit("3.5", "0"))
-    assert "it asks for ε 1, δ 0, and of ε 3.5, δ 0 there is left ε 0.5, δ 0; " in refusal(
-        found, charge("1", "0")
-    )
+    told = "it asks for ε 1, δ 0 (unit: id), and of ε 3.5, δ 0 there is left ε 0.5, δ 0; "
+    assert told in refusal(found, charge("1", "0"))
 
 
 def test_a_refusal_says_what_would_fit():

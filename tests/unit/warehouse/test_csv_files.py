@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from policy_engine.errors import FileError
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.resolve import Source
-from policy_engine.warehouse.csv_files import load, names_in
+from policy_engine.warehouse.csv_files import load, names_in, options_in
 from policy_engine.warehouse.csv_values import converted
 
 GERMAN = {"decimal": ",", "thousands": "."}
@@ -195,6 +195,19 @@ def test_what_to_write_is_told_beside_what_is_written(tmp_path, first, options, 
     names_in(
         tmp_path / "s.csv", "s.csv", CsvSpec(**{**options, "header": True, "encoding": "cp1252"})
     )
+
+
+def test_names_in_quotes_tell_their_delimiter(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_bytes(b'"Nr";"Anschrift"\r\n"1";"Weg 1\n50667"\r\n')
+    with pytest.raises(FileError, match=r"by ';'; write csv: \{delimiter: \";\"\} under"):
+        names_in(path, "s.csv", CsvSpec())
+    assert options_in(path, "s.csv") == ({"delimiter": ";"}, ("Nr", "Anschrift"))
+    path.write_bytes(b'"Nr"s;"Anschrift"\r\n1;2\r\n')
+    for read in (lambda: names_in(path, "s.csv", CsvSpec(delimiter=";")),
+                 lambda: options_in(path, "s.csv")):  # fmt: skip
+        with pytest.raises(FileError, match=r"the first line of .*s\.csv is not CSV in UTF-8$"):
+            read()
 
 
 @pytest.mark.parametrize("packed", [False, True])

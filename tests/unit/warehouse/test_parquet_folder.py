@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.errors import FileError
+from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Source
+from policy_engine.release import preview, release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 ROWS = {"person": [1, 2], "age": [20, 30], "tags": [["a"], []], "place": [{"zip": "1"}, None]}
@@ -41,6 +43,29 @@ def test_files_of_the_same_columns_are_one_table(folder):
     table = described(folder)
     assert [column.name for column in table.columns] == ["person", "age", "tags", "place"]
     assert (table.is_folder, table.partitions) == (True, ("year",))
+
+
+POLICY = """\
+version: 1
+name: people
+source: {path: parts, unit: {key: person, keep: any}}
+recode: {age: keep}
+sample: {rate: 0.5}
+k: 2
+guarantee: {epsilon: 9, delta: 0.999}
+release: {path: out/people.parquet}
+"""
+
+
+def test_a_folder_is_released_from_wherever_the_command_runs(folder, monkeypatch):
+    (folder.parent / "policy.yaml").write_text(POLICY)
+    (folder.parent / "beside").mkdir()
+    monkeypatch.chdir(folder.parent / "beside")
+    done = release(load_policy(Path("../policy.yaml")))
+    monkeypatch.chdir(folder.parent)
+    assert release(load_policy(Path("policy.yaml"))).entry == done.entry
+    monkeypatch.chdir(folder)
+    assert preview(load_policy(Path("../policy.yaml"))).repeats == done.entry
 
 
 @pytest.mark.parametrize(
