@@ -20,7 +20,7 @@ from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, PolicyError
-from policy_engine.kernel.assumptions import assumptions, unit_of
+from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
@@ -277,7 +277,12 @@ def _against(
     if table is None:
         return None
     secret = own.law.secret if own is not None and isinstance(own.law, Keyed) else None
-    wanted, text = compiled(policy, table, dialect_named(known.engine), secret)
+    try:
+        wanted, text = compiled(policy, table, dialect_named(known.engine), secret)
+    except PolicyError:
+        if known.schema.known or own is None:
+            raise
+        return Answer(findings=findings_of(*_unlike(own, policy)))
     broken = (*_broken(wanted, envelope, known), *_other_target(envelope, policy))
     differs: tuple[Breach | None, ...]
     try:
@@ -343,6 +348,17 @@ def _other_target(envelope: Wrapped, policy: Policy) -> tuple[Breach, ...]:
     if not target or target[-len(parts) :] == parts:
         return ()
     return (target_is_the_policys.broken_by(".".join(target)),)
+
+
+def _unlike(own: Claim, policy: Policy) -> Iterator[Breach]:
+    """Why a text without a schema does not have the columns that a policy reads."""
+    if unit_of(own) != (policy.source.key or ROW_UNIT):
+        yield unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
+    names = [shown.name for shown in own.columns]
+    if names != [name for name, _ in policy.recodings]:
+        yield columns_are_the_policys.broken_by(", ".join(names))
+    found = "a text that does not read what the policy reads; give its --schema to see the policy's"
+    yield is_printed.broken_by(found)
 
 
 def _differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
