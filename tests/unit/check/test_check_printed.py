@@ -23,13 +23,13 @@ from policy_engine.engines.base import Refused  # noqa: E402
 from policy_engine.errors import PolicyError  # noqa: E402
 from policy_engine.kernel.certificate import check_text  # noqa: E402
 from policy_engine.kernel.printing import printed  # noqa: E402
-from policy_engine.syntax.schema import Schema  # noqa: E402
+from policy_engine.syntax.schema import Schema, parse_schema  # noqa: E402
 
 NOTHING = Schema()
 
 
 def untold(parts):
-    return lambda name: None
+    return lambda name, is_key=False: None
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -106,3 +106,40 @@ def test_a_release_does_not_write_over_its_source(tmp_path):
     found = answer(f'CREATE TABLE "main"."people" AS\n{text}', "postgres", NOTHING)
     assert [each.code for each in found.findings] == ["V34"]
     assert answer(f'CREATE TABLE "main"."out" AS\n{text}', "postgres", NOTHING).findings == ()
+
+
+MYSQL = (
+    "WITH sampled AS (\n  SELECT `sex`\n  FROM `a`.`people`\n  WHERE SHA2(CONCAT("
+    "@policy_engine_salt, ':u:', CAST(`id` AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE"
+    " utf8mb4_0900_bin < '199999999999999'\n), recoded AS (\n  SELECT `sex` AS `sex`\n  FROM"
+    " sampled\n)\nSELECT `sex`, COUNT(*) AS `n`\nFROM recoded\nGROUP BY `sex`\nHAVING COUNT(*)"
+    " >= 20\nORDER BY `sex` IS NULL, `sex`"
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_certified"),
+    [
+        ("id bigint primary key, sex integer", True),
+        ("id varchar(9) collate utf8mb4_0900_bin, sex integer", True),
+        ("id varchar(9), sex integer", False),  # 'a' is 'A' to the default collation
+        ("id double, sex integer", False),
+        ("id bigint, sex text", False),  # a text is printed as its bytes
+        ("id bigint, sex json", False),
+        ("id bigint, sex double", False),
+        ("id bigint, other integer", False),
+        ("id bigint, sex integer, code bigint primary key", False),
+    ],
+)
+def test_a_print_is_certified_where_the_schema_has_its_types(columns, is_certified):
+    schema = parse_schema(f"create table a.people ({columns})", "mysql")
+    assert answer(MYSQL, "mysql", NOTHING).findings == ()
+    assert (answer(MYSQL, "mysql", schema).findings == ()) == is_certified
+
+
+def test_a_secret_does_not_stand_in_the_source():
+    waiting = "(SELECT salt FROM {} WHERE release_id = 'next')"
+    elsewhere = MYSQL.replace("@policy_engine_salt", waiting.format("`a`.`salts`"))
+    assert answer(elsewhere, "mysql", NOTHING).findings == ()
+    found = answer(elsewhere.replace("`a`.`salts`", "`A`.`People`"), "mysql", NOTHING)
+    assert [each.code for each in found.findings] == ["V19"]
