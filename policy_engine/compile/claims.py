@@ -13,7 +13,7 @@ from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
 
 from policy_engine.compile.catalog import Column, Kind, Table
-from policy_engine.compile.stages import is_raw_first
+from policy_engine.compile.reading import is_raw_first
 from policy_engine.dialects.base import threshold
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem

@@ -1,4 +1,4 @@
-"""Policy → Plan. Untrusted: the kernel reads what comes out of it.
+"""Policy → Claim and its text, where the policy fits the source.
 
 Everything that can be wrong with a policy for a given source is found here, before anything
 runs: unknown columns, types a recoding does not take, names that clash.
@@ -9,14 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import get_close_matches
 
-from sqlglot import exp
-
 from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.claims import claim_of
-from policy_engine.compile.plan import Plan
+from policy_engine.compile.fitting import readable, type_problem
 from policy_engine.compile.reading import read_columns
-from policy_engine.compile.recodes import readable, type_problem
-from policy_engine.compile.stages import STAGES, Draft
 from policy_engine.dialects.base import Dialect, threshold
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
@@ -33,40 +29,6 @@ from policy_engine.policy.tree import path_text
 from policy_engine.policy.unit_models import CONVERT_A_KEY, KEY_AS_IT_STANDS
 
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
-
-
-def compiled_plan(
-    policy: Policy,
-    table: Table,
-    dialect: Dialect,
-    *,
-    secret: exp.Expr | None = None,
-) -> Plan:
-    """The plan of ``policy`` over ``table``.
-
-    ``secret`` is a query for the sample's secret, where no connection brings it.
-
-    Raises:
-        PolicyError: the policy does not fit the table, with every problem.
-    """
-    check_fits(policy, table, dialect)
-    if policy.filter:
-        law = ("filter", "filter is not compiled to SQL", "the kernel alone prints it")
-        raise PolicyError((Problem(str(policy.file), 0, 0, *law),))
-    draft = Draft(policy, table, dialect, secret)
-    for stage in STAGES:
-        draft = stage(draft)
-    assert draft.query is not None
-    query = draft.query
-    inline = False if dialect.says_inline else None
-    for name, step in draft.steps:
-        query = query.with_(name_of(name), as_=step, materialized=inline, copy=False)
-    return Plan(dialect, query, policy.name, policy.digest)
-
-
-def name_of(name: str) -> exp.Identifier:
-    """A quoted identifier."""
-    return exp.to_identifier(name, quoted=True)
 
 
 _OF_A_LOOKUP = (

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 from policy_engine.compile.catalog import Column, Kind, Table
-from policy_engine.policy.recodings import Constant
+from policy_engine.policy.recodings import Bins, Constant, Keep, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
+
+#: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
+#: itself names span at most this many combinations. A rule over the policy, not the data.
+RAW_FIRST_COMBINATIONS = 1 << 16
 
 _DECLARED_TYPES = {
     "integer": "BIGINT",
@@ -46,3 +51,32 @@ def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
         for name, recoding in policy.recodings
         if not isinstance(recoding, Constant) and (found := table.find(name))
     }
+
+
+def is_raw_first(policy: Policy, table: Table) -> bool:
+    """Whether to group by the raw columns first: the policy's word, or the rule's."""
+    if policy.grouping != "auto":
+        return policy.grouping == "raw_first"
+    read = read_columns(policy, table)
+    if not all(found.groups_as_it_is for found in read.values()):
+        return False
+    sizes = [
+        _named_values(recoding, read[name].column.kind)
+        for name, recoding in policy.recodings
+        if name in read
+    ]
+    known = [size for size in sizes if size is not None]
+    return len(known) == len(sizes) and prod(known) <= RAW_FIRST_COMBINATIONS
+
+
+def _named_values(recoding: Recoding, kind: Kind) -> int | None:
+    """About how many raw values a column has, by the policy's words; None if it says none."""
+    match recoding:
+        case Lookup(table):
+            return len(table) + 2
+        case Bins(cuts) if kind is Kind.INTEGER:
+            return 2 * int(cuts[-1] - cuts[0]) + 2  # type: ignore[operator,arg-type]  # numbers
+        case Keep() if kind is Kind.BOOLEAN:
+            return 3
+        case _:
+            return None

@@ -1,24 +1,10 @@
-"""Plan → text, and the envelope around it.
-
-The query is what is proved. It stands, unedited, in an envelope that a warehouse writes, or runs as
-it is where its rows go to a file.
-"""
+"""The envelope around a query, which a warehouse writes; the query stands in it unedited."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from policy_engine.compile.plan import Plan
 from policy_engine.dialects.base import Dialect
-
-
-def render(plan: Plan) -> str:
-    """The query that will be proved, and then run, letter by letter.
-
-    Two comment lines say whose it is: the policy's name is a plain word and the digest is hex.
-    """
-    header = f"-- policy: {plan.policy_name}\n-- digest: {plan.policy_digest}\n"
-    return f"{header}{plan.dialect.sql(plan.query)}\n"
 
 
 def created(query: str, name: str, *, replaces: bool = False) -> str:

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from policy_engine.compile.catalog import Column, Kind, Table, fresh, kind_of
 from policy_engine.compile.compiler import compiled
-from policy_engine.compile.stages import is_raw_first
+from policy_engine.compile.reading import is_raw_first
 from policy_engine.dialects import DIALECTS, dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.policy.places import located

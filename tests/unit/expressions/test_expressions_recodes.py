@@ -5,12 +5,7 @@ from decimal import Decimal
 
 import pytest
 import sqlglot
-from hypothesis import given
-from hypothesis import strategies as st
 
-from policy_engine.compile.catalog import Column
-from policy_engine.compile.recodes import recode, type_problem
-from policy_engine.dialects import dialect_named
 from policy_engine.expressions.recodes import read_recoding
 from policy_engine.policy.recodings import (
     Bins,
@@ -132,45 +127,3 @@ def test_reads(sql, found):
 )  # fmt: skip
 def test_reads_nothing_else(sql):
     assert read(sql) is None
-
-
-texts = st.text(max_size=5)
-numbers = st.decimals(-1000, 1000, places=2, allow_nan=False)
-dates = st.dates(date(1, 1, 1), date(9999, 12, 31))
-cuts = st.one_of(
-    st.lists(numbers, min_size=1, max_size=4, unique=True),
-    st.lists(dates, min_size=1, max_size=4, unique=True),
-).map(lambda found: tuple(sorted(found)))
-bins = cuts.flatmap(
-    lambda found: st.tuples(*[texts] * (len(found) + 1)).map(lambda labels: Bins(found, labels))
-)
-recodings = st.one_of(
-    st.just(Keep()),
-    texts.map(Constant),
-    bins,
-    st.integers(1, 50).map(Prefix),
-    st.sampled_from([Decimal(10), Decimal("0.5"), Decimal("0.01"), Decimal(1000)]).map(Round),
-    st.sampled_from(["year", "quarter", "month", "week", "day", "hour"]).map(Truncate),
-    st.builds(
-        Lookup,
-        st.dictionaries(texts, texts | st.none(), max_size=4).map(
-            lambda m: tuple(sorted(m.items()))
-        ),
-        texts | st.none(),
-    ),
-)
-
-
-TYPES = """INTEGER BIGINT UBIGINT HUGEINT DECIMAL(5,2) DECIMAL(38,10) DOUBLE VARCHAR ENUM('a')
-BOOLEAN DATE TIME TIMESTAMP UUID"""
-
-
-@given(recoding=recodings, kind=st.sampled_from([*TYPES.split(), "TIMESTAMP WITH TIME ZONE"]))
-def test_reads_back_what_the_compiler_writes(recoding, kind):
-    column = Column("x", kind)
-    if type_problem(recoding, column) is not None:
-        return
-    value = sqlglot.exp.column("x", quoted=True)
-    found = read(recode(recoding, value, column, dialect_named("duckdb")).sql("duckdb"))
-    assert found is not None
-    assert found[0] == recoding

@@ -1,23 +1,14 @@
-"""A recoding and a column → the expression that computes it, and which types it takes.
-
-Every expression is total: whatever a row holds, it yields a value and no error, because an
-error would tell that the row exists. NULL stays NULL; a value that the recoding does not
-name gets the label that the policy gave for it.
-"""
+"""Which types a recoding takes, and what mends it where a column has another."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from decimal import MAX_PREC, Context, Decimal
 
-from sqlglot import exp
-
-from policy_engine.compile.catalog import KEPT_AS_TEXT, NUMBERS, TIMES, Column, Kind
-from policy_engine.dialects.base import Dialect
-from policy_engine.dialects.numbers import number_literal, plain_digits
+from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
+from policy_engine.dialects.numbers import plain_digits
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -35,7 +26,6 @@ _LOOKED_UP = frozenset(
 )
 _MOMENTS = TIMES | {Kind.DATE}
 _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
-_FIRST_DAY, _LAST_DAY = date(1, 1, 1), date(9999, 12, 31)
 _HOURS = ("hour",)
 _MOST_DECIMALS = 18
 # A DOUBLE has these digits of every decimal number, whoever converts it.
@@ -154,93 +144,6 @@ def _truncate_problem(unit: str, kind: Kind) -> str | None:
     return _unless(kind in _MOMENTS, "truncate takes a date or time", kind, remedy)
 
 
-def recode(recoding: Recoding, value: exp.Expr, column: Column, dialect: Dialect) -> exp.Expr:
-    """The expression of ``recoding`` over ``value``, which is of the type of ``column``."""
-    kind = column.kind
-    match recoding:
-        case Constant(label):
-            return dialect.label(label)
-        case Keep():
-            as_it_is = dialect.text if kind in KEPT_AS_TEXT else dialect.kept
-            return as_it_is(value, column.type)
-        case Bins(cuts, labels):
-            return _bins(cuts, labels, value, column, dialect)
-        case Lookup(table, other):
-            return _lookup(table, other, value, column, dialect)
-        case Prefix(length):
-            return dialect.prefix(_text(value, column, dialect), length)
-        case Round(step):
-            digits = _digits(step)
-            whole = kind is Kind.INTEGER and not digits
-            most = Decimal(10) ** (_MOST_DECIMALS if whole else _MOST_DECIMALS - 1 - digits)
-            below = min(most, _range(column))
-            return dialect.round(value, step, digits, below=below, is_whole=whole)
-        case Truncate(unit):
-            return _truncate(unit, value, kind, dialect)
-
-
-def _text(value: exp.Expr, column: Column, dialect: Dialect) -> exp.Expr:
-    return value if column.kind is Kind.TEXT else dialect.text(value, column.type)
-
-
-def _null_case(value: exp.Expr) -> exp.Case:
-    is_null = exp.Is(this=value.copy(), expression=exp.Null())
-    return exp.Case(ifs=[exp.If(this=is_null, true=exp.Null())])
-
-
-def _label(text: str | None, dialect: Dialect) -> exp.Expr:
-    return exp.Null() if text is None else dialect.label(text)
-
-
-def _bins(
-    cuts: Sequence[object],
-    labels: Sequence[str],
-    value: exp.Expr,
-    column: Column,
-    dialect: Dialect,
-) -> exp.Expr:
-    case = _null_case(value)
-    if column.kind is Kind.FLOAT:
-        case.append("ifs", exp.If(this=dialect.is_nan(value.copy()), true=exp.Null()))
-    for cut, label in zip(cuts, labels, strict=False):
-        below = _below(cut, value, column, dialect)
-        case.append("ifs", exp.If(this=below, true=_label(label, dialect)))
-    case.set("default", _label(labels[-1], dialect))
-    return case
-
-
-def _below(cut: object, value: exp.Expr, column: Column, dialect: Dialect) -> exp.Expr:
-    # A comparison converts both sides to one type, and a value that does not fit it is an
-    # error: where there is no common type for every value, both are compared as DOUBLE.
-    compared, literal = value.copy(), _cut(cut, column.kind, dialect)
-    if isinstance(cut, Decimal) and not _has_common_type(cut, column):
-        exact = dialect.exact(cut) if _is_exact(cut, column) else None
-        if exact is None:
-            compared = dialect.double(compared)
-        else:
-            literal = exact
-    return exp.LT(this=compared, expression=literal)
-
-
-def _has_common_type(cut: Decimal, column: Column) -> bool:
-    """Whether every value of the column and ``cut`` convert to one type."""
-    if column.kind is Kind.DECIMAL or column.type.upper() == "FLOAT":
-        return False
-    return cut >= 0 or column.type.upper() != "UHUGEINT"
-
-
-def _is_exact(cut: Decimal, column: Column) -> bool:
-    """Whether decimals that a DOUBLE does not hold are compared with ``cut``, all of 18 digits.
-
-    Of fewer digits all of them are told apart as DOUBLE, in every engine.
-    """
-    precision, _ = _precision(column) or (0, 0)
-    digits = max(_length(cut), _digits(cut))
-    if precision <= _DIGITS_OF_A_DOUBLE >= digits:
-        return False
-    return 0 < precision <= _MOST_DECIMALS >= digits and abs(cut) < Decimal(10) ** _MOST_DECIMALS
-
-
 def _precision(column: Column) -> tuple[int, int] | None:
     """How many digits a decimal column has, and how many of them behind the point."""
     found = _PRECISION.fullmatch(column.type.upper())
@@ -259,15 +162,6 @@ def _digits(number: Decimal) -> int:
     return max(0, -int(number.normalize(_WHOLE).as_tuple().exponent))
 
 
-def _cut(cut: object, kind: Kind, dialect: Dialect) -> exp.Expr:
-    if isinstance(cut, Decimal):
-        return number_literal(cut)
-    if isinstance(cut, datetime):
-        return dialect.moment(cut)
-    assert isinstance(cut, date)
-    return dialect.midnight(cut) if kind in TIMES else dialect.day(cut)
-
-
 def _is_long(number: Decimal) -> bool:
     return len(plain_digits(number).replace(".", "")) > _MOST_DIGITS
 
@@ -275,31 +169,3 @@ def _is_long(number: Decimal) -> bool:
 def _length(number: Decimal) -> int:
     """How many digits a number has, without zeros at its ends."""
     return len(number.normalize(_WHOLE).as_tuple().digits)
-
-
-def _lookup(
-    table: Sequence[tuple[str, str | None]],
-    other: str | None,
-    value: exp.Expr,
-    column: Column,
-    dialect: Dialect,
-) -> exp.Expr:
-    keys: dict[str | None, list[str]] = defaultdict(list)
-    for key, label in table:
-        keys[label].append(key)
-    text = _text(value, column, dialect)
-    case = _null_case(text)
-    for label, members in keys.items():
-        literals = [dialect.key(member) for member in members]
-        known = exp.In(this=text.copy(), expressions=literals)
-        case.append("ifs", exp.If(this=known, true=_label(label, dialect)))
-    case.set("default", _label(other, dialect))
-    return case
-
-
-def _truncate(unit: str, value: exp.Expr, kind: Kind, dialect: Dialect) -> exp.Expr:
-    start = dialect.truncate(value.copy(), unit, is_date=kind is Kind.DATE)
-    # DATE_TRUNC fails at the ends of the calendar, so it is asked inside these years only.
-    low, high = _cut(_FIRST_DAY, kind, dialect), _cut(_LAST_DAY, kind, dialect)
-    inside = exp.Between(this=value.copy(), low=low, high=high)
-    return exp.Case(ifs=[exp.If(this=inside, true=start)])
