@@ -59,7 +59,7 @@ fast: $(READY) ## The tests that are not slow, and the doctests
 
 # What a certificate rests on: every branch of it is tested, by the tests of ITS_TESTS alone.
 TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/engines/*,policy_engine/expressions/*,policy_engine/kernel/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
-ITS_TESTS := $(addprefix tests/unit/,accounting attest engines expressions kernel relations syntax verify) \
+ITS_TESTS := $(addprefix tests/unit/,accounting attest check engines expressions kernel relations syntax verify) \
   $(addprefix tests/verify/test_,corpus.py extremes.py strangers.py) \
   tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py
 OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))

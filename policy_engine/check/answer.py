@@ -6,15 +6,15 @@ for a text that is the print of a claim is that release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from policy_engine.check.described import noun, source_of, words
 from policy_engine.check.guess import Guess, guessed
+from policy_engine.check.known import Known, is_one
 from policy_engine.check.laws import is_printed
 from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
-from policy_engine.compile.catalog import Column, Kind, Table, at_home
-from policy_engine.compile.claims import type_of
+from policy_engine.compile.catalog import Column, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
@@ -24,7 +24,6 @@ from policy_engine.expressions.row_laws import keeps_the_secret
 from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Files, People
@@ -74,7 +73,7 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
         PolicyError: the policy does not fit the source.
     """
     envelope = unwrapped(text, engine)
-    known = _Known(schema, engine)
+    known = Known(schema, engine)
     if policy is not None:
         return _of_a_policy(envelope, policy, known)
     own = next(claims_of(envelope.query, engine, known), None)
@@ -91,7 +90,7 @@ def printed_answer(
     text: str, engine: str, schema: Schema, policy: Policy | None = None
 ) -> Answer | None:
     """The answer to a text that is what the kernel prints; None to every other."""
-    if next(claims_of(unwrapped(text, engine).query, engine, _Known(schema, engine)), None) is None:
+    if next(claims_of(unwrapped(text, engine).query, engine, Known(schema, engine)), None) is None:
         return None
     try:
         found = answer(text, engine, schema, policy)
@@ -100,7 +99,7 @@ def printed_answer(
     return None if found.findings else found
 
 
-def _instead(envelope: Wrapped, known: _Known) -> Answer:
+def _instead(envelope: Wrapped, known: Known) -> Answer:
     """The text to run instead of a stranger's, if one can be guessed."""
     guess = guessed(envelope.query, known.engine, known)
     if guess.claim is None:
@@ -151,7 +150,7 @@ def _enveloped(query: str, target: tuple[str, ...], engine: str) -> str:
     return created(query, ".".join(ENGINES[engine].identifier(part) for part in target))
 
 
-def _broken(claim: Claim, envelope: Wrapped, known: _Known) -> tuple[Breach, ...]:
+def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]:
     """What no text may do, printed or not: read a view, or write over its source."""
     found = []
     if not isinstance(claim.source, Files):
@@ -159,16 +158,16 @@ def _broken(claim: Claim, envelope: Wrapped, known: _Known) -> tuple[Breach, ...
             view = ".".join(claim.source.parts)
             found.append(reads_a_table.broken_by(f"the view {view}; name the table that it reads"))
         target, source = envelope.target, claim.source.parts
-        if _is_one(target, source):
+        if is_one(target, source):
             found.append(spares_its_source.broken_by(f"the table {'.'.join(target)}"))
         secret = claim.law.secret if isinstance(claim.law, Keyed) else None
-        if secret is not None and _is_one(secret.relation, source):
+        if secret is not None and is_one(secret.relation, source):
             found.append(keeps_the_secret.broken_by("a secret that stands in the source"))
         found += _several(claim, known)
     return tuple(found)
 
 
-def _several(claim: Claim, known: _Known) -> list[Breach]:
+def _several(claim: Claim, known: Known) -> list[Breach]:
     """A key that the schema says to be none."""
     told = known.schema.constraints_of(source_of(claim))
     key = unit_of(claim)
@@ -179,74 +178,10 @@ def _several(claim: Claim, known: _Known) -> list[Breach]:
     return [counts_units.broken_by(found)]
 
 
-def _is_one(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two names can be of one table, however many parts each has."""
-    shared = min(len(one), len(other))
-    return bool(one) and _folded(one[-shared:]) == _folded(other[-shared:])
-
-
-def _folded(parts: tuple[str, ...]) -> list[str]:
-    return [part.casefold() for part in parts]
-
-
-class _Known:
-    """What a schema says of a source's columns; nothing without one."""
-
-    def __init__(self, schema: Schema, engine: str) -> None:
-        self.schema, self.engine = schema, engine
-
-    def __call__(self, parts: tuple[str, ...]) -> _Columns:
-        """The columns of a source, by the parts of its name."""
-        return _Columns(self.table(parts), self.engine, is_told=self.schema.known)
-
-    def table(self, parts: tuple[str, ...]) -> Table | None:
-        """The one table of a name, whose shorter name in the schema stands for it."""
-        found = _ending(self.schema.tables, parts)
-        if len(found) != 1:
-            return None
-        columns = self.schema.tables[found[0]].items()
-        return Table(tuple(Column(name, kind) for name, kind in columns), parts=parts)
-
-    def is_view(self, parts: tuple[str, ...]) -> bool:
-        """Whether the schema has a view of a name."""
-        return bool(_ending(self.schema.views, parts))
-
-
-def _ending(names: Iterable[str], parts: tuple[str, ...]) -> list[str]:
-    """The names that are the last parts of one, or end in it: spelled alike, else in any case."""
-    found = []
-    for name in names:
-        own = tuple(name.split("."))
-        shared = min(len(own), len(parts))
-        if _folded(own[-shared:]) == _folded(parts[-shared:]):
-            found.append((name, own[-shared:] == parts[-shared:]))
-    exact = [name for name, is_exact in found if is_exact]
-    return exact if len(exact) == 1 else [name for name, _ in found]
-
-
-class _Columns:
-    """The types that the columns of one source may have."""
-
-    def __init__(self, table: Table | None, engine: str, *, is_told: bool) -> None:
-        self.table, self.engine, self.is_told = table, engine, is_told
-
-    def __call__(self, name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
-        """The type of a column; none where it has none that is compared; None: nothing is told."""
-        if not self.is_told:
-            return None
-        column = None if self.table is None else self.table.find(name)
-        if column is None or column.kind is Kind.OTHER or (is_key and column.is_collated):
-            return ()
-        try:
-            return (type_of(column, collates=ENGINES[self.engine].collates and not is_key),)
-        except ClaimError:
-            return ()
-
-
 # What a certified text rests on
 
 
-def _untold(claim: Claim, query: str, known: _Known) -> tuple[str, ...]:
+def _untold(claim: Claim, query: str, known: Known) -> tuple[str, ...]:
     """What a schema would have told: that the source is a table, and the types of its columns."""
     return () if known.schema.known else tuple(_types(claim, query, known.engine))
 
@@ -269,7 +204,7 @@ def _types(claim: Claim, query: str, engine: str) -> Iterator[str]:
 # Against a policy
 
 
-def _of_a_policy(envelope: Wrapped, policy: Policy, known: _Known) -> Answer:
+def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known) -> Answer:
     """Whether a text is what is printed for the policy's claim, with its guarantee."""
     found = list(claims_of(envelope.query, known.engine, known))
     if not found:
@@ -290,7 +225,7 @@ def _of_a_policy(envelope: Wrapped, policy: Policy, known: _Known) -> Answer:
 def _against(
     envelope: Wrapped,
     policy: Policy,
-    known: _Known,
+    known: Known,
     own: Claim | None,
     guess: Guess | None = None,
 ) -> Answer | None:
@@ -330,7 +265,7 @@ def _against(
     )
 
 
-def _table(policy: Policy, known: _Known, own: Claim | None) -> Table | None:
+def _table(policy: Policy, known: Known, own: Claim | None) -> Table | None:
     """The policy's source: as the schema has it, else with the columns that a text reads."""
     relation = policy.source.relation
     if relation is None:

@@ -1,0 +1,77 @@
+"""What a schema says of the tables that a text names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.claims import type_of
+from policy_engine.engines import ENGINES
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.types import Type
+from policy_engine.syntax.schema import Schema
+
+
+def is_one(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two names can be of one table, however many parts each has."""
+    shared = min(len(one), len(other))
+    return bool(one) and folded(one[-shared:]) == folded(other[-shared:])
+
+
+def folded(parts: tuple[str, ...]) -> list[str]:
+    """A name as it is compared whatever its case."""
+    return [part.casefold() for part in parts]
+
+
+class Known:
+    """What a schema says of a source's columns; nothing without one."""
+
+    def __init__(self, schema: Schema, engine: str) -> None:
+        self.schema, self.engine = schema, engine
+
+    def __call__(self, parts: tuple[str, ...]) -> _Columns:
+        """The columns of a source, by the parts of its name."""
+        return _Columns(self.table(parts), self.engine, is_told=self.schema.known)
+
+    def table(self, parts: tuple[str, ...]) -> Table | None:
+        """The one table of a name, whose shorter name in the schema stands for it."""
+        found = _ending(self.schema.tables, parts)
+        if len(found) != 1:
+            return None
+        columns = self.schema.tables[found[0]].items()
+        return Table(tuple(Column(name, kind) for name, kind in columns), parts=parts)
+
+    def is_view(self, parts: tuple[str, ...]) -> bool:
+        """Whether the schema has a view of a name."""
+        return bool(_ending(self.schema.views, parts))
+
+
+def _ending(names: Iterable[str], parts: tuple[str, ...]) -> list[str]:
+    """The names that are the last parts of one, or end in it: spelled alike, else in any case."""
+    found = []
+    for name in names:
+        own = tuple(name.split("."))
+        shared = min(len(own), len(parts))
+        if folded(own[-shared:]) == folded(parts[-shared:]):
+            found.append((name, own[-shared:] == parts[-shared:]))
+    exact = [name for name, is_exact in found if is_exact]
+    return exact if len(exact) == 1 else [name for name, _ in found]
+
+
+class _Columns:
+    """The types that the columns of one source may have."""
+
+    def __init__(self, table: Table | None, engine: str, *, is_told: bool) -> None:
+        self.table, self.engine, self.is_told = table, engine, is_told
+
+    def __call__(self, name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
+        """The type of a column; none where it has none that is compared; None: nothing is told."""
+        if not self.is_told:
+            return None
+        column = None if self.table is None else self.table.find(name)
+        if column is None or column.kind is Kind.OTHER or (is_key and column.is_collated):
+            return ()
+        try:
+            return (type_of(column, collates=ENGINES[self.engine].collates and not is_key),)
+        except ClaimError:
+            return ()
