@@ -20,7 +20,8 @@ from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, PolicyError
-from policy_engine.kernel.assumptions import assumptions, unit_of
+from policy_engine.expressions.row_laws import keeps_the_secret
+from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
@@ -30,6 +31,7 @@ from policy_engine.kernel.sources import Files, People
 from policy_engine.kernel.types import Type
 from policy_engine.policy.resolve import Policy
 from policy_engine.syntax.findings import Breach, findings_of
+from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import reads_a_table
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import terms_of
@@ -43,7 +45,7 @@ from policy_engine.verify.checks import (
     threshold_is_the_policys,
     unit_is_the_policys,
 )
-from policy_engine.verify.laws import spares_its_source
+from policy_engine.verify.laws import counts_units, spares_its_source
 
 
 @dataclass(frozen=True)
@@ -157,10 +159,30 @@ def _broken(claim: Claim, envelope: Wrapped, known: _Known) -> tuple[Breach, ...
             view = ".".join(claim.source.parts)
             found.append(reads_a_table.broken_by(f"the view {view}; name the table that it reads"))
         target, source = envelope.target, claim.source.parts
-        shared = min(len(target), len(source))
-        if target and _folded(target[-shared:]) == _folded(source[-shared:]):
+        if _is_one(target, source):
             found.append(spares_its_source.broken_by(f"the table {'.'.join(target)}"))
+        secret = claim.law.secret if isinstance(claim.law, Keyed) else None
+        if secret is not None and _is_one(secret.relation, source):
+            found.append(keeps_the_secret.broken_by("a secret that stands in the source"))
+        found += _several(claim, known)
     return tuple(found)
+
+
+def _several(claim: Claim, known: _Known) -> list[Breach]:
+    """A key that the schema says to be none."""
+    told = known.schema.constraints_of(source_of(claim))
+    key = unit_of(claim)
+    is_alone = isinstance(claim.unit, People) and claim.unit.order is None
+    if not is_alone or told is None or not told.keyed or fold(key) in told.unique:
+        return []
+    found = f"a sample of {key}, of which {source_of(claim)} may have several rows"
+    return [counts_units.broken_by(found)]
+
+
+def _is_one(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether two names can be of one table, however many parts each has."""
+    shared = min(len(one), len(other))
+    return bool(one) and _folded(one[-shared:]) == _folded(other[-shared:])
 
 
 def _folded(parts: tuple[str, ...]) -> list[str]:
@@ -208,15 +230,15 @@ class _Columns:
     def __init__(self, table: Table | None, engine: str, *, is_told: bool) -> None:
         self.table, self.engine, self.is_told = table, engine, is_told
 
-    def __call__(self, name: str) -> tuple[Type, ...] | None:
+    def __call__(self, name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
         """The type of a column; none where it has none that is compared; None: nothing is told."""
         if not self.is_told:
             return None
         column = None if self.table is None else self.table.find(name)
-        if column is None or column.kind is Kind.OTHER:
+        if column is None or column.kind is Kind.OTHER or (is_key and column.is_collated):
             return ()
         try:
-            return (type_of(column, collates=ENGINES[self.engine].collates),)
+            return (type_of(column, collates=ENGINES[self.engine].collates and not is_key),)
         except ClaimError:
             return ()
 
@@ -277,7 +299,12 @@ def _against(
     if table is None:
         return None
     secret = own.law.secret if own is not None and isinstance(own.law, Keyed) else None
-    wanted, text = compiled(policy, table, dialect_named(known.engine), secret)
+    try:
+        wanted, text = compiled(policy, table, dialect_named(known.engine), secret)
+    except PolicyError:
+        if known.schema.known or own is None:
+            raise
+        return Answer(findings=findings_of(*_unlike(own, policy)))
     broken = (*_broken(wanted, envelope, known), *_other_target(envelope, policy))
     differs: tuple[Breach | None, ...]
     try:
@@ -343,6 +370,17 @@ def _other_target(envelope: Wrapped, policy: Policy) -> tuple[Breach, ...]:
     if not target or target[-len(parts) :] == parts:
         return ()
     return (target_is_the_policys.broken_by(".".join(target)),)
+
+
+def _unlike(own: Claim, policy: Policy) -> Iterator[Breach]:
+    """Why a text without a schema does not have the columns that a policy reads."""
+    if unit_of(own) != (policy.source.key or ROW_UNIT):
+        yield unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
+    names = [shown.name for shown in own.columns]
+    if names != [name for name, _ in policy.recodings]:
+        yield columns_are_the_policys.broken_by(", ".join(names))
+    found = "a text that does not read what the policy reads; give its --schema to see the policy's"
+    yield is_printed.broken_by(found)
 
 
 def _differences(own: Claim, wanted: Claim) -> Iterator[Breach]:

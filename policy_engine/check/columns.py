@@ -5,12 +5,13 @@ By synthesis: what could have been meant is printed, and compared with what stan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from itertools import chain
+from typing import Protocol
 
 from policy_engine.check.pieces import recoded
 from policy_engine.check.words import (
@@ -33,8 +34,13 @@ from policy_engine.kernel.recodes.truncate import UNITS
 from policy_engine.kernel.sources import READABLE, Column
 from policy_engine.kernel.types import MOMENTS, MOST_DIGITS, Type, Value
 
-TypesOf = Callable[[str], tuple[Type, ...] | None]
-"""The types that a column of the source may have; None where nothing is known of it."""
+
+class TypesOf(Protocol):
+    """The types that a column of the source may have; None where nothing is known of it."""
+
+    def __call__(self, name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
+        """Of a key there is none that is compared by a collation."""
+
 
 _FIRST = (
     "integer", "text", "date", "timestamp", "boolean", "double", "wide_integer", "label", "uuid",

@@ -89,7 +89,7 @@ def guessed(text: str, engine: str, types_of: Types) -> Guess:
 
     >>> text = "select sex, count(*) as n from a.people tablesample bernoulli (10)"
     >>> text += " group by sex having count(*) > 4"
-    >>> guessed(text, "trino", lambda parts: lambda name: None).claim.law
+    >>> guessed(text, "trino", lambda _: lambda name, is_key=False: None).claim.law
     Native(rate=Decimal('0.1'), k=5, raw_first=False)
     """
     notes = Notes(text)

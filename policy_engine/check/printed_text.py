@@ -226,7 +226,7 @@ class _Print:
         if not keys:
             yield Rows()
             return
-        for key in self._keys(keys[0], known):
+        for key in self._keys(keys[0]):
             if "OVER" not in self.selected:
                 yield People(key, None)
             elif "chosen" in self.steps:
@@ -234,14 +234,13 @@ class _Print:
             else:
                 yield from (People(key, order) for order in self._orders(known, key))
 
-    def _keys(self, name: str, known: Mapping[str, Column]) -> Iterator[Column]:
-        if name in known:
-            yield known[name]
-        types = self._types(name)
-        for kind in types:
+    def _keys(self, name: str) -> Iterator[Column]:
+        """The columns that a key can be: one that is text has no collation."""
+        told = self.types_of(name, is_key=True)
+        untold = (replace(kind, collated=False) for kind in types_of_engine(self.engine))
+        for kind in dict.fromkeys(untold if told is None else told):
             with suppress(ClaimError):
-                # A key that is text is one without a collation.
-                yield Column(name, replace(kind, collated=False))
+                yield People(Column(name, kind), None).key
 
     def _orders(
         self, known: Mapping[str, Column], key: Column

@@ -65,12 +65,10 @@ class Taken:
 
     def key(self, name: str) -> Column:
         """The key of a unit: a whole number, where nothing says another type."""
-        known = self.known.get(fold(name))
-        said = self.types_of(name)
-        own = known.type if known is not None else (said[0] if said else Type("integer"))
-        if said == ():
+        told = self.types_of(name, is_key=True)
+        if told == ():
             raise ClaimError(f"the schema has no column {name} that can be a key")
-        return known or Column(name, own)
+        return Column(name, told[0] if told else Type("integer"))
 
 
 def _of_points(points: tuple[Point, ...], kinds: Mapping[str, Type], exact: Type) -> Type:

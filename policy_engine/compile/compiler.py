@@ -22,6 +22,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
@@ -63,9 +64,10 @@ def compiled(
 
 def _place_of(claim: Claim, dialect: Engine) -> str:
     """The recoding that an engine refuses by itself, as the policy's path; else all of them."""
+    unit = replace(claim.unit, order=None) if isinstance(claim.unit, People) else claim.unit
     for shown in claim.columns:
         try:
-            printed(replace(claim, columns=(shown,), filter=()), dialect.name)
+            printed(replace(claim, unit=unit, columns=(shown,), filter=()), dialect.name)
         except Refused:
             return path_text(("recode", shown.name))
         except ClaimError:

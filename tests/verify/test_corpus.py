@@ -62,7 +62,8 @@ def test_findings_stand_in_the_text(case):
 def test_every_law_about_sql_has_a_case():
     shown = {code for case in REFUSED for code in case.codes}
     of_policies = {f"V{number}" for number in range(21, 30)} - {"V28"}
-    assert shown == set(LAWS) - of_policies
+    of_prints = {"V35"}
+    assert shown == set(LAWS) - of_policies - of_prints
 
 
 def test_the_schema_is_the_schema():

@@ -105,6 +105,99 @@ def test_a_schema_says_what_would_be_assumed(cli, sql):
     assert cli("check", sql(GOOD), "--schema", other).code == 1
 
 
+STRANGER = (
+    "select left(zip, 3) as area, upper(sex) as s, count(*) as n from public.people"
+    " where sha256(salt || id) < '1999' group by 1, 2 having count(*) >= 20"
+)
+
+
+def test_a_text_that_is_read_names_its_reader_first(cli, sql):
+    document = cli("check", sql(GOOD), "--format", "json").document
+    assert document["assumptions"][0].startswith("the text was read by ")
+
+
+def test_a_text_of_another_engine_is_answered_with_the_one_to_run(cli, sql):
+    found = cli("check", sql(STRANGER), "--dialect", "postgres", "--format", "json")
+    document = found.document
+    assert (found.code, document["certified"], document["shape"]) == (1, False, None)
+    assert [each["code"] for each in document["findings"]] == ["V35"]
+    assert document["understood"]["columns"] == ["area"]
+    assert any("UPPER(sex)" in each for each in document["missed"])
+    text = cli("check", "a.sql", "--dialect", "postgres")
+    assert text.code == 1
+    assert text.out.startswith("not as written: run this instead\n\nWITH sampled AS")
+    again = cli("check", sql(document["canonical"], "b.sql"), "--dialect", "postgres",
+                "--format", "json").document  # fmt: skip
+    assert (again["certified"], again["canonical"], again["missed"]) == (True, None, [])
+    assert again["shape"] == document["understood"]
+
+
+def test_a_text_that_means_no_release_has_findings_alone(cli, sql):
+    found = cli("check", sql(BAD), "--dialect", "postgres", "--format", "json")
+    assert (found.code, found.document["canonical"]) == (1, None)
+    assert [each["code"] for each in found.document["findings"]] == ["V09"]
+    assert cli("check", "a.sql", "--dialect", "postgres").out.startswith("a.sql:")
+
+
+ASKED = (
+    "version: 1\nname: a\nsource: {relation: people, unit: {row_key: id}}\n"
+    "recode: {zip: {prefix: 3}}\nsample: {rate: 0.1}\nk: 20\n"
+    "guarantee: {epsilon: 1, delta: 0.001}\nrelease: {relation: out}\n"
+)
+PEOPLE = "create table public.people (id bigint, zip text, sex text)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('"public"', '"other"', "V21"),
+        ('"id"', '"ssn"', "V22"),
+        ("'1999", "'1899", "V23"),
+        (">= 20", ">= 21", "V24"),
+        ('"n"', '"m"', "V25"),
+        ('"C", 3)', '"C", 2)', "V26"),
+        ('"out"', '"in"', "V27"),
+        ("COUNT(*)", "COUNT(1)", "V35"),
+        ('"out"', '"people"', "V34"),
+    ],
+)
+def test_a_text_is_compared_with_a_policy(cli, sql, old, new, code):
+    policy, schema = sql(ASKED, "a.yaml"), sql(PEOPLE, "s.sql")
+    options = ["--dialect", "postgres", "--policy", policy]
+    own = cli("compile", policy, "--dialect", "postgres", "--schema", schema).out
+    assert cli("check", sql(own), *options).code == 0
+    assert cli("check", sql(own), *options, "--schema", schema).code == 0
+    assert old in own
+    found = cli("check", sql(own.replace(old, new)), *options, "--format", "json")
+    assert found.code == 1
+    assert code in {each["code"] for each in found.document["findings"]}
+    told = cli("check", "a.sql", *options, "--schema", schema, "--format", "json")
+    assert (told.code, told.document["certified"]) == (1, False)
+
+
+def test_what_a_policy_asks_for_is_the_text_to_run(cli, sql):
+    policy, schema = sql(ASKED, "a.yaml"), sql(PEOPLE, "s.sql")
+    options = ["--dialect", "postgres", "--schema", schema]
+    own = cli("compile", policy, *options).out
+    words = ("check", sql(STRANGER), *options, "--policy", policy, "--format", "json")
+    found = cli(*words).document["canonical"]
+    assert found.strip() == own[own.index("-- policy") :].strip()
+
+
+def test_the_guarantee_of_a_policy_is_checked_on_other_engines_too(cli, sql):
+    policy = sql(
+        "version: 1\nname: a\nsource: {relation: people, unit: {row_key: id}}\n"
+        "recode: {zip: {prefix: 3}}\nsample: {rate: 0.1}\nk: 3\n"
+        "guarantee: {epsilon: 1, delta: 0.0000001}\nrelease: {relation: out}\n", "a.yaml",
+    )  # fmt: skip
+    schema = sql("create table public.people (id bigint, zip text)", "s.sql")
+    options = ["--dialect", "postgres", "--schema", schema]
+    own = sql(cli("compile", policy, *options).out)
+    found = cli("check", own, *options, "--policy", policy, "--format", "json")
+    assert [each["code"] for each in found.document["findings"]] == ["V29"]
+    assert cli("check", own, *options).code == 0
+
+
 def test_check_against_a_policy(cli, sql, policy):
     file = policy()
     own = sql(cli("compile", file, "--format", "json").document["sql"])
