@@ -15,7 +15,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from policy_engine.dialects.base import hex_threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.release import prepare
@@ -70,7 +70,7 @@ def main() -> None:
         for unit, written in UNITS.items():
             policy = load_policy_text(POLICY.format(unit=written), folder / "policy.yaml", folder)
             certificate, table = prepare(policy, default_project(folder), warehouse)
-            kept = KEYED.format(hex_threshold(policy.rate))
+            kept = KEYED.format(f"{threshold(policy.rate):015x}")
             one = RECODED.format("place = 1").replace("people", f"({RANKED.format(kept)})")
             by_hand = GROUPED.format(RECODED.format(kept) if unit == "row_key" else one)
             texts[f"{unit}: by hand"] = f"{by_hand} ORDER BY 1, 2"

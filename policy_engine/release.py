@@ -51,7 +51,7 @@ from policy_engine.certificates import certificates_in, forgotten, forgotten_tex
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Column, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
-from policy_engine.dialects import Dialect, dialect_named
+from policy_engine.dialects import Engine, dialect_named
 from policy_engine.errors import (
     BudgetExceeded,
     FileError,
@@ -295,7 +295,7 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
         raise NotCertifiable(findings_of(unmet)) from None
 
 
-def _compiled(policy: Policy, table: Table, dialect: Dialect) -> tuple[Claim, str]:
+def _compiled(policy: Policy, table: Table, dialect: Engine) -> tuple[Claim, str]:
     try:
         return compiled(policy, table, dialect)
     except PolicyError as error:
@@ -332,7 +332,7 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
         raise refused(policy.file, "release.path", message, "release to a folder of its own")
 
 
-def _envelope_of(target: tuple[str, ...], dialect: Dialect) -> str:
+def _envelope_of(target: tuple[str, ...], dialect: Engine) -> str:
     """How the envelope of a release into ``target`` begins; of a file it is none."""
     return created("", name_of(target, dialect)).strip() if target else ROWS
 
@@ -498,7 +498,7 @@ def _request(
     return request_of(policy, certificate, ends_of(policy, project, warehouse), source)
 
 
-def _described(policy: Policy, schema: Schema, dialect: Dialect) -> Table:
+def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
     """The source as a schema describes it."""
     relation = policy.source.relation
     columns = schema.columns(relation) if relation is not None else None
@@ -539,7 +539,7 @@ def compile_policy(
         return _enveloped(_compiled(policy, table, wanted)[1], target, wanted)
 
 
-def _enveloped(query: str, target: tuple[str, ...], dialect: Dialect) -> str:
+def _enveloped(query: str, target: tuple[str, ...], dialect: Engine) -> str:
     """The query in its envelope, as somebody would run it by hand."""
     return created(query, name_of(target, dialect)) if target else query
 

@@ -272,11 +272,11 @@ def _example(name: str, value: object) -> str:
 
 def warehouses_text() -> str:
     """What each dialect can do, from the dialects and the kernel's readings themselves."""
-    from policy_engine.dialects import DIALECTS
+    from policy_engine.dialects import ENGINES
 
-    rows = "\n".join(_dialect_row(dialect) for dialect in DIALECTS.values())
+    rows = "\n".join(_dialect_row(dialect) for dialect in ENGINES.values())
     header = "| engine | `dialect` | runs | native sampling | form `rows` | `source.columns` |"
-    sections = "\n\n".join(_dialect_section(dialect) for dialect in DIALECTS.values())
+    sections = "\n\n".join(_engine_section(dialect) for dialect in ENGINES.values())
     return f"{header}\n|---|---|---|---|---|---|\n{rows}\n\n{sections}"
 
 
@@ -291,40 +291,61 @@ def _dialect_row(dialect: Any) -> str:
     return f"| {dialect.title} | `{dialect.name}` | {runs} | {' | '.join(does)} |"
 
 
-def _dialect_section(dialect: Any) -> str:
+def _engine_section(engine: Any) -> str:
     """How a dialect draws the sample, what it rests on, and what it refuses, with the reason."""
     from decimal import Decimal
 
-    from sqlglot import exp
+    from policy_engine.kernel.printing import in_sample
 
-    from policy_engine.engines import ENGINES
-
-    unit = exp.column("person", quoted=True)
-    keyed = dialect.sql(dialect.in_sample(unit, Decimal("0.1")))
-    lines = [f"## {dialect.title}\n\n[The vendor's page]({dialect.vendor}). A keyed sample:\n"]
+    keyed, _ = in_sample(engine.name, "person", Decimal("0.1"))
+    page = f"[The vendor's page]({_VENDORS[engine.name]})"
+    lines = [f"## {engine.title}\n\n{page}. A keyed sample:\n"]
     lines.append(f"```text\n{keyed}\n```\n")
-    engine = ENGINES[dialect.name]
     lines += [f"* Assumes that {text}." for text in engine.assumes]
     if engine.native:
         lines.append(f"* Native sampling assumes: {engine.native}.")
-    for operation, reason in dialect.lacks.items():
-        lines.append(f"* No {_OPERATIONS.get(operation, operation)}: {reason}.")
+    for operation, reason in engine.lacks.items():
+        lines.append(f"* No {_OPERATIONS[operation]}: {reason}.")
     return "\n".join(lines)
 
 
+_VENDORS = {
+    "bigquery": "https://cloud.google.com/bigquery/docs/reference/standard-sql/hash_functions",
+    "clickhouse": "https://clickhouse.com/docs/sql-reference/functions/hash-functions",
+    "datafusion": "https://datafusion.apache.org/user-guide/sql/scalar_functions.html",
+    "duckdb": "https://duckdb.org/docs/stable/sql/query_syntax/sample",
+    "mariadb": "https://mariadb.com/docs/server/reference/data-types/string-data-types/character-sets",
+    "mysql": "https://dev.mysql.com/doc/refman/8.4/en/charset-binary-collations.html",
+    "postgres": "https://www.postgresql.org/docs/current/functions-binarystring.html",
+    "redshift": "https://docs.aws.amazon.com/redshift/latest/dg/SHA2.html",
+    "snowflake": "https://docs.snowflake.com/en/sql-reference/functions/sha2",
+    "spark": "https://spark.apache.org/docs/latest/sql-ref.html",
+    "databricks": "https://docs.databricks.com/aws/en/sql/language-manual/",
+    "sqlite": "https://www.sqlite.org/lang_expr.html",
+    "trino": "https://trino.io/docs/current/functions/binary.html",
+    "tsql": "https://learn.microsoft.com/sql/t-sql/functions/hashbytes-transact-sql",
+}
 _OPERATIONS = {
     "file": "files",
     "row_number": "numbers of rows",
     "native_sample": "native sampling",
     "try_cast": "`source.columns`",
     "repeat": "form `rows`",
-    "is_nan": "test for NaN",
-    "utc": "times with a zone",
-    "truncate": "truncation of dates and times",
-    "binary_text": "text under a collation",
-    "round": "rounding",
-    "prefix": "prefixes of texts",
-    "in_sample": "keyed sampling",
+    "bytewise": "text under a collation",
+    "text_key": "unit whose key is a text",
+    "create_table": "release into a table",
+    "blank_label": "labels of every text",
+    "week_or_hour": "truncation to weeks and hours",
+    "fine_decimal": "rounding to the finest steps",
+    "uuid_text": "columns of UUIDs",
+    "label_column": "columns of an enumeration",
+    "decimal_column": "columns of decimal numbers",
+    "double_column": "columns of floating-point numbers",
+    "boolean_column": "columns of truth values",
+    "date_column": "columns of dates",
+    "timestamp_column": "columns of times",
+    "timestamp_zoned_column": "columns of times with a zone",
+    "text_column": "columns of texts",
 }
 
 GENERATED: dict[str, Callable[[], str]] = {

@@ -24,9 +24,9 @@ from policy_engine.audit.people import People, Person
 from policy_engine.audit.seen import features
 from policy_engine.audit.verdict import Claim
 from policy_engine.compile.catalog import Column, Table
-from policy_engine.dialects.base import sample_relation
 from policy_engine.errors import InternalError
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy

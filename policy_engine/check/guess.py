@@ -37,7 +37,6 @@ from policy_engine.check.recodings import (
 )
 from policy_engine.check.taken import Taken, filter_of
 from policy_engine.compile.claims import recode_of
-from policy_engine.dialects.base import threshold
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import Finding
@@ -45,6 +44,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Drawn, People, Rows
 from policy_engine.kernel.types import Type

@@ -14,7 +14,6 @@ from decimal import ROUND_CEILING, Context, Decimal
 
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.reading import is_raw_first
-from policy_engine.dialects.base import threshold
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel import recodes, sources
@@ -22,7 +21,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Native, Secret
-from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
+from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is, threshold
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding

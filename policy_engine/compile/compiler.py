@@ -13,13 +13,14 @@ from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import readable, type_problem
 from policy_engine.compile.reading import read_columns
-from policy_engine.dialects.base import Dialect, threshold
+from policy_engine.dialects import Engine
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel.certificate import headed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
@@ -38,7 +39,7 @@ _OF_A_LOOKUP = (
 
 
 def compiled(
-    policy: Policy, table: Table, dialect: Dialect, secret: Secret | None = None
+    policy: Policy, table: Table, dialect: Engine, secret: Secret | None = None
 ) -> tuple[Claim, str]:
     """The claim of ``policy`` over ``table``, and its query: two comment lines say whose it is.
 
@@ -61,7 +62,7 @@ def compiled(
     return claim, headed(policy.name, policy.digest, text)
 
 
-def _place_of(claim: Claim, dialect: Dialect) -> str:
+def _place_of(claim: Claim, dialect: Engine) -> str:
     """The recoding that an engine refuses by itself, as the policy's path; else all of them."""
     unit = replace(claim.unit, order=None) if isinstance(claim.unit, People) else claim.unit
     for shown in claim.columns:
@@ -74,14 +75,14 @@ def _place_of(claim: Claim, dialect: Dialect) -> str:
     return "recode"
 
 
-def check_fits(policy: Policy, table: Table, dialect: Dialect) -> None:
+def check_fits(policy: Policy, table: Table, dialect: Engine) -> None:
     """Raise PolicyError, with every problem, unless ``policy`` fits ``table``."""
     problems = find_problems(policy, table, dialect)
     if problems:
         raise PolicyError(problems)
 
 
-def find_problems(policy: Policy, table: Table, dialect: Dialect) -> tuple[Problem, ...]:
+def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Problem, ...]:
     """Everything in ``policy`` that does not fit ``table``."""
     found = _unknown(policy, table)
     read = read_columns(policy, table)
@@ -128,7 +129,7 @@ def _key_path(policy: Policy) -> str:
     return "source.unit.row_key" if policy.source.unique else "source.unit.key"
 
 
-def _dialect_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tuple[str, str, str]]:
+def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> list[tuple[str, str, str]]:
     """What the policy asks for and the dialect does not define, with the dialect's reason."""
     keyed = policy.method == "keyed"
     read = {found.source.name.lower() for found in read_columns(policy, table).values()}
@@ -136,7 +137,6 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tu
     asked = {
         "file": ("source.path", table.path is not None and not table.parts),
         "row_number": ("source.unit", keyed and policy.source.key is None),
-        "in_sample": ("sample.method", keyed),
         "native_sample": ("sample.method", not keyed),
         "try_cast": ("source.columns", bool(policy.source.columns)),
         # Any of a person's rows would do, and none is the first by what is read.
@@ -158,9 +158,9 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tu
 
 _COLUMNS = {
     Kind.TEXT: "text_column",
-    Kind.LABEL: "text_column",
-    Kind.FLOAT: "float_column",
-    Kind.BOOLEAN: "truth_column",
+    Kind.LABEL: "label_column",
+    Kind.FLOAT: "double_column",
+    Kind.BOOLEAN: "boolean_column",
 }
 
 
@@ -173,7 +173,9 @@ def _asked_of_columns(policy: Policy, table: Table) -> list[tuple[str, str]]:
     places += [(path, column) for path, name in named if (column := table.find(name)) is not None]
     plain = [(path, column) for path, column in places if not column.is_collated]
     asked = [(_COLUMNS[c.kind], path) for path, c in plain if c.kind in _COLUMNS]
-    return asked + [("binary_text", path) for path, c in places if c.is_collated]
+    texts = [path for path, column in plain if column.kind in {Kind.TEXT, Kind.LABEL}]
+    asked += [("text_key", path) for path in texts if path == _key_path(policy)]
+    return asked + [("bytewise", path) for path, c in places if c.is_collated]
 
 
 def _near(name: str, table: Table) -> str:
@@ -249,7 +251,7 @@ def _grouping_problems(policy: Policy, table: Table) -> list[tuple[str, str, str
     ]
 
 
-def _sample_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tuple[str, str, str]]:
+def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> list[tuple[str, str, str]]:
     found = []
     if policy.method == "native" and policy.source.key is not None:
         message = "method native samples rows, but the unit is a person with a key"
@@ -265,7 +267,7 @@ def _sample_problems(policy: Policy, table: Table, dialect: Dialect) -> list[tup
         found.append(("sample.rate", message, "raise the rate"))
     if policy.method != "keyed" or policy.source.key is not None or "row_number" in dialect.lacks:
         return found
-    number = dialect.row_number(is_file=table.path is not None and not table.parts)
+    number = "rowid" if table.path is None or table.parts else "file_row_number"
     if table.find(number) is not None:
         message = f"the source has a column {number!r}, which hides the engine's row number"
         found.append(("source", message, "rename that column"))

@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import MAX_PREC, Context, Decimal
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
-from policy_engine.dialects.numbers import plain_digits
+from policy_engine.kernel.types import digits_of
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -163,7 +163,7 @@ def _digits(number: Decimal) -> int:
 
 
 def _is_long(number: Decimal) -> bool:
-    return len(plain_digits(number).replace(".", "")) > _MOST_DIGITS
+    return len(digits_of(number.copy_abs()).replace(".", "")) > _MOST_DIGITS
 
 
 def _length(number: Decimal) -> int:

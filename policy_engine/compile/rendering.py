@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
-from policy_engine.dialects.base import Dialect
+from policy_engine.engines.base import Engine, Refused
+from policy_engine.errors import UsageError
 
 
 def created(query: str, name: str, *, replaces: bool = False) -> str:
@@ -17,7 +16,12 @@ def created(query: str, name: str, *, replaces: bool = False) -> str:
     return f"CREATE {'OR REPLACE ' if replaces else ''}TABLE {name} AS\n{query}"
 
 
-def name_of(target: tuple[str, ...], dialect: Dialect) -> str:
-    """The full name of a table as the engine quotes it."""
-    names = [exp.to_identifier(part, quoted=True) for part in reversed(target)]
-    return dialect.sql(exp.Table(**dict(zip(("this", "db", "catalog"), names, strict=False))))
+def name_of(target: tuple[str, ...], engine: Engine) -> str:
+    """The full name of a table as the engine quotes it.
+
+    Raises UsageError where the engine cannot write it.
+    """
+    try:
+        return ".".join(map(engine.identifier, target))
+    except Refused as error:
+        raise UsageError(str(error)) from None

@@ -17,7 +17,7 @@ from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.sources import of_manifest
 from policy_engine.dbt.texts import secrets_read
 from policy_engine.dbt.types import Columns, spelled, table_of
-from policy_engine.dialects.base import Dialect
+from policy_engine.dialects import Engine
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, NotCertifiable
 from policy_engine.kernel.certificate import NotPrinted, check_text
@@ -33,7 +33,7 @@ class Unlike(NotCertifiable):
         super().__init__((Finding("G21", f"{release.id} {self.why}"),))
 
 
-def known_table(release: DbtRelease, dialect: Dialect) -> Table:
+def known_table(release: DbtRelease, dialect: Engine) -> Table:
     """The source of a release where nobody asks the warehouse.
 
     Its columns are those that the model was written for, else those that the project declares.
@@ -50,9 +50,7 @@ def named(written: str, engine: str) -> tuple[str, ...]:
     return tuple(part.kept(engine) for part in read_name(written) or ())
 
 
-def printed_for(
-    release: DbtRelease, table: Table, dialect: Dialect, text: str
-) -> tuple[Claim, str]:
+def printed_for(release: DbtRelease, table: Table, dialect: Engine, text: str) -> tuple[Claim, str]:
     """The claim of a release over its source, and what dbt must make of its model.
 
     ``table`` is called as dbt calls it, and the secret is read where ``text`` reads it.

@@ -20,7 +20,7 @@ from policy_engine.dbt.releases import model_name
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.texts import text_md5
 from policy_engine.dbt.types import Columns, released_types, table_of
-from policy_engine.dialects.base import Dialect
+from policy_engine.dialects import Engine
 from policy_engine.engines import ENGINES
 from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
@@ -66,7 +66,7 @@ class ReleaseModel:
 
     policy: Policy
     node: SourceNode
-    dialect: Dialect
+    dialect: Engine
     table: Table
     types: dict[str, str]
     columns: Columns
@@ -149,7 +149,7 @@ def _broken_names(policy: Policy) -> Iterator[_Law]:
         yield "", f"{law}, found {policy.file.name!r}", "rename the file"
 
 
-def broken_length(policy: Policy, dialect: Dialect) -> Iterator[_Law]:
+def broken_length(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     """That the name of the table is longer than the engine's names are."""
     name = f"{model_name(policy)}_v{policy.release.version}"
     if len(name.encode()) > dialect.longest_name:
@@ -174,7 +174,7 @@ def broken_settings(settings: Dbt) -> Iterator[_Law]:
 
 
 def release_model(
-    policy: Policy, node: SourceNode, columns: Columns, dialect: Dialect, settings: Dbt
+    policy: Policy, node: SourceNode, columns: Columns, dialect: Engine, settings: Dbt
 ) -> ReleaseModel:
     """The model of a policy's release, certified.
 

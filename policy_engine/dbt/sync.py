@@ -33,7 +33,7 @@ from policy_engine.dbt.sources import SourceNode, Sources, read_wanted
 from policy_engine.dbt.targets import Target, Targets, dialect_of_target, read_targets
 from policy_engine.dbt.types import Columns, Known, needed
 from policy_engine.dbt.writing import Change, apply, changed
-from policy_engine.dialects.base import Dialect
+from policy_engine.dialects import Engine
 from policy_engine.errors import FileError, NotCertifiable, PolicyError, Problem
 from policy_engine.policy.accounts import check_account, check_own_project
 from policy_engine.policy.loading import load_policy
@@ -77,7 +77,7 @@ class Room:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> Engine:
         """The dialect of the target that releases go to."""
         assert self.target is not None
         return dialect_of_target(self.target)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from policy_engine.dbt.naming import dialect_of
 from policy_engine.dbt.project import DbtProject
-from policy_engine.dialects import DIALECTS, Dialect, dialect_named
+from policy_engine.dialects import ENGINES, Engine, dialect_named
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.environment import filled
 from policy_engine.policy.project import Profile, Warehouse
@@ -132,15 +132,15 @@ def _filled(value: object, environ: Mapping[str, str]) -> str:
     return filled(str(value or ""), environ, lambda wrong, remedy: None)
 
 
-def dialect_of_target(target: Target) -> Dialect:
+def dialect_of_target(target: Target) -> Engine:
     """The dialect that a target's adapter speaks.
 
     Raises:
         UsageError: none is known.
     """
     name = dialect_of(target.adapter)
-    if name not in DIALECTS:
-        known = ", ".join(DIALECTS)
+    if name not in ENGINES:
+        known = ", ".join(ENGINES)
         raise UsageError(
             f"the target {target.name} is of type {target.adapter or 'nothing'}, whose SQL is not"
             f" written; known: {known}"

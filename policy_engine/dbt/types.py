@@ -19,7 +19,7 @@ from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.runner import Dbt
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.targets import Target, Targets, warehouse_of
-from policy_engine.dialects.base import Dialect
+from policy_engine.dialects import Engine
 from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.policy.recodings import Constant, Keep, Recoding, Round, Truncate
 from policy_engine.policy.resolve import Policy, Source
@@ -175,7 +175,7 @@ class _Room:
 _NATIVE = {"postgres": {"DOUBLE": "double precision", "FLOAT": "real"}}
 
 
-def _written(kind: str, dialect: Dialect) -> str:
+def _written(kind: str, dialect: Engine) -> str:
     """A type as the engine writes it, of the name that a connection gives it."""
     found = _NATIVE.get(dialect.name, {}).get(kind, kind)
     return found.removeprefix("OTHER ").lower() if kind.startswith("OTHER ") else found
@@ -186,7 +186,7 @@ def _missing(found: Mapping[str, str], wanted: Iterable[str]) -> list[str]:
     return [name for name in wanted if name.lower() not in known]
 
 
-def table_of(columns: Columns, dialect: Dialect, parts: tuple[str, ...]) -> Table:
+def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table:
     """The source as the compiler and the kernel see it."""
     found = (Column(name, kernel_type(kind, dialect)) for name, kind in columns.types.items())
     return Table(tuple(found), parts=parts)
@@ -214,7 +214,7 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
 }  # fmt: skip
 
 
-def kernel_type(native: str, dialect: Dialect) -> str:
+def kernel_type(native: str, dialect: Engine) -> str:
     """The kernel's name of a type that a project, a catalog or a warehouse names.
 
     >>> from policy_engine.dialects import dialect_named
@@ -288,13 +288,13 @@ _DECLARED = {"BIGINT": WHOLE, "DOUBLE": DOUBLE, "TEXT": TEXT, "BOOLEAN": TRUTH, 
              "TIMESTAMP": MOMENT}  # fmt: skip
 
 
-def engine_type(kind: str, dialect: Dialect, digits: int = 0) -> str:
+def engine_type(kind: str, dialect: Engine, digits: int = 0) -> str:
     """A type that a recoding releases, as the engine writes it."""
     return _OWN.get(dialect.name, {}).get(kind, _STANDARD[kind]).format(digits)
 
 
 def released_types(
-    policy: Policy, columns: Columns, table: Table, dialect: Dialect
+    policy: Policy, columns: Columns, table: Table, dialect: Engine
 ) -> dict[str, str]:
     """The type of every released column, the count's last, as the engine writes it."""
     read = read_columns(policy, table)
@@ -312,7 +312,7 @@ def released_types(
 
 
 def _released(
-    recoding: Recoding, kind: Kind, own: str, declared: str | None, dialect: Dialect
+    recoding: Recoding, kind: Kind, own: str, declared: str | None, dialect: Engine
 ) -> str:
     match recoding:
         case Keep() if declared is not None:

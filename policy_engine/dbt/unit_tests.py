@@ -21,6 +21,7 @@ from policy_engine.dbt.jinja import escaped, spaced
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.types import TEXT, WHOLE, engine_type
 from policy_engine.dbt.yaml_text import Block, Flow
+from policy_engine.dialects import parser_of
 from policy_engine.policy.recodings import Constant
 
 _MOST_PEOPLE = 200_000
@@ -235,7 +236,7 @@ class _Writer:
     def _written(self, key: str, node: exp.Expr) -> str:
         """A node as the dialect writes it; the same values stand in many cases."""
         if key not in self._texts:
-            self._texts[key] = self.model.dialect.sql(node)
+            self._texts[key] = node.sql(dialect=parser_of(self.model.dialect.name))
         return self._texts[key]
 
     def of(self, table: str, name: str) -> str:

@@ -24,6 +24,8 @@ REDSHIFT = Engine(
         "native_sample": "it has no TABLESAMPLE; use method: keyed",
         "try_cast": "TRY_CAST takes few types; give the column its type in the source",
         "repeat": "generate_series runs beside the tables only; use release.as: counts",
+        "text_key": "texts are compared without their trailing blanks, so that one person would"
+        " stand for another; name a key of numbers",
         "label_column": _TEXTS,
         "double_column": "how NaN is compared is not documented; make it a decimal number",
         "blank_label": "a label, or a key of a map, must not end in a blank, which is not compared;"

@@ -27,6 +27,11 @@ TSQL = Engine(
         "try_cast": "TRY_CAST follows the session's language; give the column its type in the"
         " source",
         "repeat": "a select list repeats no row; use release.as: counts",
+        "text_key": "texts are compared by a collation, and without the blanks at their end, so"
+        " that one person would stand for another; name a key of numbers",
+        "create_table": "SELECT INTO stands inside a query, so the proved text would be edited;"
+        " write release.path, and fill a table by INSERT ... EXECUTE of a procedure that holds"
+        " the text",
         "label_column": _TEXTS,
         "boolean_column": "it has no truth values, and shows 0 and 1; use an integer",
         "blank_label": "a label, or a key of a map, must be ASCII and must not end in a blank;"

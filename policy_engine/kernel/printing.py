@@ -7,6 +7,7 @@ so no text of a policy can reach SQL without having been an identifier, a text o
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from policy_engine.engines.base import Engine, Refused
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import KEPT
 from policy_engine.kernel.mechanisms import Keyed, Native
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
 from policy_engine.kernel.recodes import Recode, Round
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
@@ -35,7 +37,6 @@ def printed(claim: Claim, engine: str) -> str:
     Raises:
         Refused: the engine cannot do it, with the reason and a remedy.
 
-    >>> from decimal import Decimal
     >>> from policy_engine.kernel.claim import Shown, Claim
     >>> from policy_engine.kernel.sources import Column, Relation, Rows
     >>> from policy_engine.kernel.recodes import Keep
@@ -59,6 +60,20 @@ def macros(engine: str) -> tuple[Any, Any]:
     return made.get_template("recodes.sql.j2").module, made.globals["e"]
 
 
+def in_sample(engine: str, column: str, rate: Decimal) -> tuple[str, str]:
+    """The condition by which a text keeps a unit: of a whole number in ``column``, and of its text.
+
+    >>> in_sample("spark", "n", Decimal("0.5"))[0].endswith("< '800000000000000'")
+    True
+    """
+    nodes = Keyed(threshold(rate), 2).nodes()
+    forms: Any = _environment(engine).globals["e"]
+    number = Identifier(column)
+    given = (nodes["bound"], nodes["bound_bytes"], nodes["drawn"], forms.salt(None, None))
+    text = forms.text(number)
+    return str(forms.in_sample(number, *given)), str(forms.in_sample(text, *given))
+
+
 def templates() -> Path:
     """The folder of the templates: beside the package, or in a checkout above it."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
@@ -80,10 +95,12 @@ def _asked(claim: Claim) -> list[str]:
     kinds: list[str] = [column.type.kind for column in claim.inputs]
     rounded = [shown for shown in claim.columns if isinstance(shown.recode, Round)]
     kinds += [shown.kind for shown in rounded]
+    key = claim.unit.key if isinstance(claim.unit, People) else None
     if isinstance(claim.unit, People):
         read = (claim.unit.key, *claim.unit.ordering)
         kinds += [column.type.kind for column in read]
     asked = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
+    asked += ["text_key"] * (key is not None and key.type.kind in ("text", "label"))
     asked += ["fine_decimal"] * any(_is_fine(shown.recode) for shown in rounded)
     asked += ["row_number"] * (isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed))
     reads = any(c.read_as or c.type.kind == "timestamp_other" for c in claim.inputs)

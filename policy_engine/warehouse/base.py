@@ -10,14 +10,14 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from policy_engine.compile.catalog import Table
-from policy_engine.dialects.base import Dialect
+from policy_engine.dialects import Engine
 from policy_engine.policy.resolve import Policy, Source
 
 
 class Warehouse(Protocol):
     """A connection. What a caller may rely on is in the contract suite under tests/."""
 
-    dialect: Dialect
+    dialect: Engine
     engine_version: str
 
     def table(self, source: Source, directory: Path) -> Table:

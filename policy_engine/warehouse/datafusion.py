@@ -25,7 +25,6 @@ from datafusion import SessionConfig, SessionContext, SQLOptions
 from policy_engine.attest.tables import read_parquet
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.dialects import dialect_named
-from policy_engine.dialects.datafusion import SALT
 from policy_engine.errors import WarehouseError
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.readings import READINGS
@@ -33,6 +32,9 @@ from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.quoting import quoted
 from policy_engine.warehouse.server import Row, ServerWarehouse
+
+SALT = "salt"
+"""The parameter that brings the secret."""
 
 _SCHEMA = "public"
 _COMMENT = b"policy_engine_comment"

@@ -20,8 +20,8 @@ import pyarrow as pa
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
-from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import FileError, WarehouseError
+from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation, threshold
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.models import A_SOURCE_FILE, SOURCE_FILES
 from policy_engine.policy.nearby import meant

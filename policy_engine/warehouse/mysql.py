@@ -28,7 +28,6 @@ from pymysql.cursors import SSCursor  # type: ignore[import-untyped]  # it has n
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
-from policy_engine.dialects.mysql import SALT
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
@@ -38,6 +37,9 @@ from policy_engine.warehouse.mysql_session import HOLDING, READ_ONLY, WRITES, co
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.server import Row, ServerWarehouse
 from policy_engine.warehouse.views import behind
+
+SALT = "policy_engine_salt"
+"""The variable that holds the secret, as 32 hexadecimal digits."""
 
 FACTS = "policy_engine_facts"
 """The table of the facts of certificates."""

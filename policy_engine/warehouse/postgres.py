@@ -22,7 +22,6 @@ import pyarrow as pa
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
-from policy_engine.dialects.postgres import SALT
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
 from policy_engine.syntax.readings import READINGS
@@ -33,6 +32,9 @@ from policy_engine.warehouse.postgres_values import rows_of
 from policy_engine.warehouse.quoting import literal, quoted
 from policy_engine.warehouse.server import Row, ServerWarehouse
 from policy_engine.warehouse.views import behind
+
+SALT = "policy_engine.salt"
+"""The setting that holds the secret, as 32 hexadecimal digits."""
 
 _RELATION = """
     SELECT c.oid, c.relkind, c.relrowsecurity AND row_security_active(c.oid),

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from sqlglot import exp
 
 from policy_engine.compile.catalog import Table
-from policy_engine.dialects.base import Dialect
+from policy_engine.dialects import Engine
 from policy_engine.errors import WarehouseError
+from policy_engine.kernel.printing import in_sample
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.syntax.names import fold
 from policy_engine.warehouse import known_answers as known
@@ -34,7 +34,7 @@ KNOWN_ANSWERS = (
 class ServerWarehouse(ABC):
     """One connection to an engine; use it in one thread, and close it."""
 
-    dialect: Dialect
+    dialect: Engine
     engine_version: str
 
     def __init__(self, name: str) -> None:
@@ -232,10 +232,8 @@ class ServerWarehouse(ABC):
         return check
 
     def _check_known_answers(self) -> None:
-        number = exp.column("n")
         wanted = known.expected(known.KEYS)
-        for unit in (number, self.dialect.text(number, "BIGINT")):
-            inside = self.dialect.sql(self.dialect.in_sample(unit, known.RATE))
+        for inside in in_sample(self.dialect.name, "n", known.RATE):
             rows = self.ask(f"SELECT n FROM {self.numbers(known.UNITS)} WHERE {inside}")
             if {int(row[0]) for row in rows} != wanted or len(rows) != len(wanted):
                 raise WarehouseError(KNOWN_ANSWERS)

@@ -23,15 +23,16 @@ from pyspark.errors import PySparkException
 
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Column, Table
 from policy_engine.compile.rendering import created
-from policy_engine.dialects.base import Dialect
-from policy_engine.dialects.secrets import RELATION, RELEASE
-from policy_engine.dialects.spark import spark_of
+from policy_engine.dialects import Engine, spark_of
 from policy_engine.errors import WarehouseError
 from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.server import Row, ServerWarehouse
 from policy_engine.warehouse.spark_session import opened, quiet
+
+RELATION, RELEASE = "policy_engine_salts", "next"
+"""The secrets relation, and the row of the release that is made next."""
 
 _SEEDS = "policy_engine_seeds"
 """The relation of the seeds of a fingerprint."""
@@ -64,7 +65,7 @@ def _text(value: str) -> str:
 class SparkWarehouse(ServerWarehouse):
     """The catalog of a Spark session, by the URL of its master or server."""
 
-    dialect: Dialect
+    dialect: Engine
 
     def __init__(self, name: str, url: str) -> None:
         super().__init__(name)

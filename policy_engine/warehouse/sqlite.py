@@ -20,12 +20,14 @@ import pyarrow as pa
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
-from policy_engine.dialects.sqlite import HASH, SALT
 from policy_engine.errors import WarehouseError
 from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.server import Row, ServerWarehouse
+
+SALT, HASH = "salt", "policy_engine_sha256"
+"""The parameter that brings the secret, and the function that hashes it."""
 
 RELEASES = "policy_engine_releases"
 """The table that has, for each release, what a comment would say."""

@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from policy_engine.compile.compiler import compiled
-from policy_engine.dialects.base import sample_relation, threshold
 from policy_engine.errors import WarehouseError
+from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation, threshold
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.base import Warehouse

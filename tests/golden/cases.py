@@ -14,7 +14,7 @@ from pathlib import Path
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
-from policy_engine.dialects import DIALECTS, dialect_named
+from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.claim import Claim
@@ -205,7 +205,7 @@ def _reason(error: PolicyError) -> str:
 
 def main() -> None:
     """Write every text anew."""
-    for dialect in DIALECTS:
+    for dialect in ENGINES:
         folder = FOLDERS / dialect
         folder.mkdir(exist_ok=True)
         for stale in (*folder.glob("*.sql"), folder / REFUSED):

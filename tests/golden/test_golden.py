@@ -19,7 +19,7 @@ from cases import (
     text_of,
 )
 
-from policy_engine.dialects import DIALECTS
+from policy_engine.dialects import ENGINES
 from policy_engine.release import schema_of
 from policy_engine.verify.checks import compare
 from policy_engine.verify.proof import prove
@@ -29,7 +29,7 @@ ROW = ["7", "34", "1.10", "70.5", "10115", "Ada", "f", "true", "1815-12-10",
        "2020-01-01 10:30:00", "2020-01-01 10:30:00+00", "x"]  # fmt: skip
 
 
-ALL = [(dialect, case) for dialect in DIALECTS for case in cases_of(dialect)]
+ALL = [(dialect, case) for dialect in ENGINES for case in cases_of(dialect)]
 WRITTEN = [(d, case) for d, case in ALL if (FOLDERS / d / f"{case}.sql").exists()]
 
 
@@ -37,13 +37,13 @@ def reviewed(case: str, dialect: str = DUCKDB) -> str:
     return (FOLDERS / dialect / f"{case}.sql").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 def test_every_text_has_its_case(dialect):
     files = {file.stem for file in (FOLDERS / dialect).glob("*.sql")}
     assert files == {case for each, case in WRITTEN if each == dialect}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 def test_what_a_dialect_refuses_is_said_with_the_reason(dialect, tmp_path):
     file = FOLDERS / dialect / REFUSED
     assert reasons_of(dialect, tmp_path) == (file.read_text("utf-8") if file.exists() else "")

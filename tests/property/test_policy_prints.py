@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.compiler import compiled
-from policy_engine.dialects import DIALECTS, dialect_named
+from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import check_text
 from policy_engine.policy.loading import load_policy_text
@@ -77,7 +77,7 @@ COLUMNS = st.dictionaries(
     st.integers(2, 1000),
     st.sampled_from(["counts", "rows"]),
     st.booleans(),
-    st.sampled_from(sorted(DIALECTS)),
+    st.sampled_from(sorted(ENGINES)),
 )
 @settings(max_examples=80, deadline=None)
 def test_a_policy_is_printed_or_refused_in_its_words(columns, unit, rate, k, form, native, engine):

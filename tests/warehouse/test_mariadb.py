@@ -14,12 +14,11 @@ import pytest
 from alike import COLUMNS, POLICIES, ROWS, differences, expected, policy_of, rows_of
 from mariadb_server import running
 
-from policy_engine.dialects.mysql import SALT
 from policy_engine.errors import NotCertifiable, PolicyEngineError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.release import prepare, table_read
-from policy_engine.warehouse.mysql import MariaDBWarehouse
+from policy_engine.warehouse.mysql import SALT, MariaDBWarehouse
 
 _TYPES = {
     "VARCHAR": "VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",

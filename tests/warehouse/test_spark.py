@@ -18,7 +18,7 @@ from alike import COLUMNS, POLICIES, ROWS, SECRET, differences, expected, policy
 from spark_server import JAVA, running
 
 from policy_engine.compile.catalog import Kind
-from policy_engine.dialects.spark import spark_of
+from policy_engine.dialects import spark_of
 from policy_engine.errors import PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project

@@ -18,6 +18,27 @@ if TYPE_CHECKING:
 
 SAMPLE_BITS = 60
 _EXACT = Context(prec=MAX_PREC)
+_DRAWN = "policy_engine_sample_{:015x}"
+
+
+def threshold(rate: Decimal) -> int:
+    """T = ⌊rate·2⁶⁰⌋: a unit is in the sample iff its 60 pseudorandom bits are below T.
+
+    >>> hex(threshold(Decimal("0.1")))
+    '0x199999999999999'
+    """
+    # Of integers: a product of decimals would be rounded, and could exceed the rate.
+    part, whole = rate.as_integer_ratio()
+    return (part << SAMPLE_BITS) // whole
+
+
+def sample_relation(rate: Decimal) -> str:
+    """The name of the relation of drawn units: it carries T, so the text states its rate.
+
+    >>> sample_relation(Decimal("0.1"))
+    'policy_engine_sample_199999999999999'
+    """
+    return _DRAWN.format(threshold(rate))
 
 
 @dataclass(frozen=True)
@@ -71,7 +92,7 @@ class Keyed:
             "percent": None,
             "bound": Text(digits),
             "bound_bytes": Text(digits + "0"),
-            "drawn": Identifier(f"policy_engine_sample_{digits}"),
+            "drawn": Identifier(_DRAWN.format(self.threshold)),
             "secret_relation": relation,
             "secret_release": release,
         }

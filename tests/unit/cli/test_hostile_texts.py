@@ -15,7 +15,7 @@ from policy_engine.cli.app import app
 from policy_engine.cli.main import run
 from policy_engine.cli.output import escaped, note, sql_lines
 from policy_engine.cli.progress import progress
-from policy_engine.dialects import DIALECTS
+from policy_engine.dialects import ENGINES
 
 from .forged_envelopes import forged
 
@@ -86,7 +86,7 @@ def test_a_label_is_no_line_of_the_sql_it_stands_in(odd, cli):
     assert "--format json has that" in cli("compile", odd).err
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", ENGINES)
 def test_sql_that_has_nothing_odd_is_shown_as_it_runs(dialect):
     sql = "-- a\n\nSELECT\n  1 AS x -- b\n"
     assert "\n".join(sql_lines(sql, dialect)) == sql.rstrip("\n")

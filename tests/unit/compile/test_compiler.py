@@ -16,7 +16,7 @@ from sqlglot import exp
 from policy_engine.compile.catalog import Column, Kind, Table, fresh, kind_of
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.reading import is_raw_first
-from policy_engine.dialects import DIALECTS, dialect_named
+from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.policy.places import located
 
@@ -281,7 +281,7 @@ def test_columns_are_found_exactly_before_they_are_found_in_another_case():
     assert table.find("gone") is None
 
 
-@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("name", ENGINES)
 def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
     """To most engines a name in quotes is another name in another case."""
     columns = (Column("Person", "BIGINT"), Column("Visit", "BIGINT"), Column("Age", "INTEGER"))
@@ -294,7 +294,7 @@ def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
         )
         for person, visit in (("Person", "Visit"), ("PERSON", "visit"))
     )
-    (claim, text), (same, _) = (compiled(each, table, DIALECTS[name]) for each in (one, other))
+    (claim, text), (same, _) = (compiled(each, table, ENGINES[name]) for each in (one, other))
     assert claim == same
     assert all(read in text for read in ("Person", "Visit", "Age"))
 

@@ -30,7 +30,7 @@ from policy_engine.dbt.unit_tests import cases_of, unit_tests
 from policy_engine.dbt.words import release_words
 from policy_engine.dbt.yaml_items import YamlItems, closed, opened, settle
 from policy_engine.dbt.yaml_text import Block, Flow, FlowList, scalar, written
-from policy_engine.dialects import DIALECTS, dialect_named
+from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.policy.loading import load_policy_text
@@ -142,7 +142,7 @@ def test_a_column_that_is_called_as_ours_is_refused():
         model("policy_engine_rank: keep", {"policy_engine_rank": "text"})
 
 
-@pytest.mark.parametrize("name", sorted(set(DIALECTS) - {"sqlite", "tsql"}))
+@pytest.mark.parametrize("name", sorted(set(ENGINES) - {"sqlite", "tsql"}))
 def test_every_dialect_with_a_keyed_sample_has_a_model(name):
     kind = {"bigquery": "string", "clickhouse": "String", "datafusion": "utf8"}.get(name, "text")
     number = {"clickhouse": "Int64", "datafusion": "Int64"}.get(name, "bigint")

@@ -12,7 +12,11 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.dialects.base import SAMPLE_BITS, sample_relation, threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import (
+    SAMPLE_BITS,
+    sample_relation,
+    threshold,
+)
 from policy_engine.warehouse import drawing
 from policy_engine.warehouse.drawing import (
     draw_rows,

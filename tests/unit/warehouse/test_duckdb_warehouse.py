@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine.dialects.base import sample_relation
 from policy_engine.errors import FileError, WarehouseError
+from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse import failures

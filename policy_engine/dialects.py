@@ -1,0 +1,55 @@
+"""The engines by the names that users give them, and which parser reads each one's SQL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import get_close_matches
+
+from policy_engine.engines import ENGINES, Engine
+from policy_engine.errors import UsageError
+from policy_engine.policy.warehouse_models import COMPILED
+
+__all__ = ["ENGINES", "Engine", "dialect_named", "parser_of", "spark_of"]
+
+_PARSERS = {"mariadb": "mysql", "datafusion": "postgres"}
+_SAMPLED = (4, 3)
+
+
+def dialect_named(name: str) -> Engine:
+    """The engine called ``name``.
+
+    Raises:
+        UsageError: there is none.
+
+    >>> dialect_named("duckdb").name
+    'duckdb'
+    """
+    if name not in ENGINES:
+        known = ", ".join(ENGINES)
+        meant = COMPILED.get(name.lower()) or next(iter(get_close_matches(name, ENGINES, 1)), "")
+        hint = f"; did you mean {meant!r}?" if meant else ""
+        raise UsageError(f"the dialect must be one of {known}, found {name!r}{hint}")
+    return ENGINES[name]
+
+
+def parser_of(name: str) -> str:
+    """The name by which sqlglot knows an engine's SQL.
+
+    >>> parser_of("mariadb"), parser_of("trino")
+    ('mysql', 'trino')
+    """
+    return _PARSERS.get(name, name)
+
+
+def spark_of(version: str) -> Engine:
+    """Spark of a version: before 4.3 its own sampling has too few seeds.
+
+    >>> "native_sample" in spark_of("4.2.1").lacks, "native_sample" in spark_of("4.3.0").lacks
+    (True, False)
+    """
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers >= _SAMPLED:
+        return ENGINES["spark"]
+    reason = "TABLESAMPLE has 1,000 possible seeds before Spark 4.3; use method: keyed, or a later"
+    lacks = {**ENGINES["spark"].lacks, "native_sample": f"{reason} Spark"}
+    return replace(ENGINES["spark"], lacks=lacks)
