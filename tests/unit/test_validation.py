@@ -140,7 +140,7 @@ def test_of_a_view_of_groups_the_view_is_told_and_not_what_follows_from_it(write
     assert [problem.message[:3] for problem in problems] == ["V03", "V08"]
     for problem in problems:
         assert "found in the view w.main.groups, " in problem.message
-        assert problem.message.endswith("; name the table that it reads, or make a table of it")
+        assert "; name the table that it reads, or make a table of it; or confirm" in problem.message
 
 
 def test_a_warehouse_that_fails_is_no_problem_of_the_policy(write, monkeypatch):

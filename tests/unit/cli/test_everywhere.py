@@ -154,12 +154,12 @@ def bash(script, folder):
 def test_bash_completes_commands_and_options(tmp_path):
     script = """
 tab() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _policy_engine_completion "$1"; }
-tab policy-engine ledger re; echo "${COMPREPLY[@]}"
+tab policy-engine ledger rec; echo "${COMPREPLY[@]}"
 tab policy-engine release --re; echo "${COMPREPLY[@]}"
 complete -p policy-engine
 """
     found = bash(script, tmp_path)
-    assert found[:3] == ["reconcile", "rederive", "--replace"]
+    assert found[:2] == ["reconcile", "--replace"]
     assert found[-2:] == ["_policy_engine_completion", "policy-engine"]
 
 
