@@ -7,20 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 from policy_engine.check.pieces import recoded
-from policy_engine.compile.catalog import Kind
+from policy_engine.compile.claims import KINDS
 from policy_engine.kernel.assumptions import method_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Files
 from policy_engine.kernel.types import Type, digits_of
-
-_NOUNS = {
-    "integer": Kind.INTEGER, "wide_integer": Kind.WIDE_INTEGER, "decimal": Kind.DECIMAL,
-    "double": Kind.FLOAT, "text": Kind.TEXT, "label": Kind.LABEL, "boolean": Kind.BOOLEAN,
-    "date": Kind.DATE, "time": Kind.TIME, "timestamp": Kind.TIMESTAMP,
-    "timestamp_zoned": Kind.TIMESTAMP_ZONED, "timestamp_other": Kind.TIMESTAMP_OTHER,
-    "uuid": Kind.UUID,
-}  # fmt: skip
 
 
 def source_of(claim: Claim) -> str:
@@ -38,7 +30,7 @@ them decimal places')
     if kind.kind == "decimal":
         return f"a decimal number of {kind.digits} digits, {kind.scale} of them decimal places"
     plain = kind.kind == "text" and not kind.collated and not engine_collates
-    return f"{_NOUNS[kind.kind].value}{' that is compared by its bytes' if plain else ''}"
+    return f"{KINDS[kind.kind].value}{' that is compared by its bytes' if plain else ''}"
 
 
 def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:

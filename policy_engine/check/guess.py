@@ -6,7 +6,6 @@ print is certified.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,13 +27,7 @@ from policy_engine.check.levels import (
 )
 from policy_engine.check.pieces import recoded
 from policy_engine.check.printed_text import Types
-from policy_engine.check.recodings import (
-    NotUnderstood,
-    Range,
-    columns_in,
-    range_of,
-    recoding_of,
-)
+from policy_engine.check.recodings import NotUnderstood, Range, columns_in, range_of, recoding_of
 from policy_engine.check.taken import Taken, filter_of
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
@@ -48,17 +41,10 @@ from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Drawn, People, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.policy.recodings import (
-    Constant,
-    Keep,
-    Recoding,
-)
+from policy_engine.policy.recodings import Constant, Keep, Recoding
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.names import fold
-from policy_engine.syntax.node_laws import (
-    is_deterministic,
-    is_in_the_grammar,
-)
+from policy_engine.syntax.node_laws import is_deterministic, is_in_the_grammar
 from policy_engine.verify.laws import (
     counts_units,
     has_threshold,
@@ -67,11 +53,6 @@ from policy_engine.verify.laws import (
     is_sampled,
 )
 
-_PARSERS = {"mariadb": "mysql", "datafusion": "postgres"}
-_HASH = re.compile(r"sha|md5|hash|fnv|crc", re.IGNORECASE)
-_HEX = re.compile(r"[0-9a-fA-F]{2,64}")
-_SECRET = re.compile(r"salt|secret", re.IGNORECASE)
-_PLAIN = 18, 3
 _REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest)
 
 
@@ -117,8 +98,6 @@ class _Reader:
         self.taken = Taken(query.engine, types_of)
         self.samples = [each for each in query.conditions if _samples(each)]
 
-    # The claim
-
     def claim(self) -> Claim:
         """What the text may mean."""
         law = self._law()
@@ -130,9 +109,8 @@ class _Reader:
         shown = [made[name] for name in sorted(made, key=lambda name: order.index(fold(name)))]
         fitting = [each for each in shown if each is not None]
         if not fitting:
-            raise No(
-                is_grouped.broken_by("no column that is understood: " + ", ".join(self.missed))
-            )
+            why = ", ".join(self.missed)
+            raise No(is_grouped.broken_by(f"no column that is understood: {why}"))
         if count is None and "repeat" in ENGINES[self.engine].lacks:
             self.missed.append("rows for each person: counts are released")
             count = "n"
@@ -147,18 +125,11 @@ class _Reader:
             size = drawn.args.get("percent") or drawn.args.get("size")
             rate = Decimal(size.name) / 100 if isinstance(size, exp.Literal) else None
         else:
-            rate = next(
-                (rate for each in self.samples if (rate := rate_of(each)) is not None), None
-            )
+            rates = (rate_of(each) for each in self.samples)
+            rate = next((each for each in rates if each is not None), None)
         if rate is None:
-            what = (
-                self.samples[0].sql()
-                if self.samples
-                else f"all rows of {self.query.source.parts[-1]}"
-            )
-            raise No(
-                is_sampled.broken_by(f"{what[:80]}; sample by a keyed hash, at a rate that it says")
-            )
+            found = [*(each.sql()[:80] for each in self.samples), "all rows of the source"][0]
+            raise No(is_sampled.broken_by(f"{found}; sample by a keyed hash below a bound"))
         if not 0 < rate < 1:
             raise No(is_bernoulli.broken_by(f"a rate of {rate}"))
         if self._key() is None:
@@ -179,14 +150,11 @@ class _Reader:
         return None
 
     def _threshold(self) -> int:
-        found = [
-            bound for each in self.query.conditions if (bound := least_count(each)) is not None
-        ]
-        if not found:
-            raise No(has_threshold.broken_by("groups of any size"))
-        k = max(found)
-        if k < 2:
-            raise No(has_threshold.broken_by(f"a threshold of {k}"))
+        found = [k for each in self.query.conditions if (k := least_count(each)) is not None]
+        k = max(found, default=None)
+        broken = has_threshold(k)
+        if k is None or broken is not None:
+            raise No(broken or has_threshold.broken_by("groups of any size"))
         return k
 
     def _columns(self) -> tuple[list[tuple[str, Recoding, str | None]], str | None]:
@@ -199,9 +167,7 @@ class _Reader:
                 if count is not None:
                     self.missed.append(f"{name}: a release shows one count; left out")
                 count = count or name
-            elif node.find(
-                exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest
-            ):
+            elif node.find(*_REPEATS):
                 repeats = True
             else:
                 try:

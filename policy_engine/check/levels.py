@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 
@@ -71,13 +70,8 @@ _FOLDS: dict[str, Callable[[str], str]] = {
 }
 
 
-@dataclass
-class Level:
-    """One SELECT: what its columns are in terms of the source's, and its conditions."""
-
-    columns: dict[str, tuple[str, exp.Expr]] = field(default_factory=dict)
-    conditions: list[exp.Expr] = field(default_factory=list)
-    is_open: bool = False
+Level = dict[str, tuple[str, exp.Expr]]
+"""What a SELECT shows: names, folded, and as they are, and what they are of the source."""
 
 
 class Query:
@@ -89,7 +83,7 @@ class Query:
         self.steps = {fold(cte.alias): cte.this for cte in query.find_all(exp.CTE)}
         self.conditions: list[exp.Expr] = []
         self.source = self._source()
-        self.columns = self._level(query, 0).columns
+        self.columns = self._level(query, 0)
 
     def _source(self) -> Relation:
         tables = [table for table in self.query.find_all(exp.Table) if self._is_base(table)]
@@ -123,27 +117,24 @@ class Query:
             raise No(is_in_the_grammar.broken_by(type(query).__name__.upper()), query)
         clause = query.args.get("from_")
         item = None if clause is None else clause.this
-        below = Level(is_open=True)
+        below: Level = {}
         if isinstance(item, exp.Subquery):
             below = self._level(item.this, depth + 1)
         elif isinstance(item, exp.Table) and not item.db and fold(item.name) in self.steps:
             below = self._level(self.steps[fold(item.name)], depth + 1)
-        found = Level()
+        found: Level = {}
         for each in query.expressions:
             node = each.unalias()
             if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
-                found.columns |= below.columns
-                found.is_open = found.is_open or below.is_open
+                found |= below
             else:
                 is_named = each.alias or isinstance(node, exp.Column)
-                name = each.alias_or_name if is_named else fresh("n", found.columns)
-                found.columns[fold(name)] = (name, _over(node, below))
+                name = each.alias_or_name if is_named else fresh("n", found)
+                found[fold(name)] = (name, _over(node, below))
         for name in ("where", "having", "qualify"):
             part = query.args.get(name)
             if part is not None:
-                scope = Level({**below.columns}, is_open=below.is_open)
-                if name != "where":
-                    scope.columns |= found.columns
+                scope = below if name == "where" else below | found
                 self.conditions += [_over(each, scope) for each in _conjuncts(part.this)]
         if query.args.get("limit") or query.args.get("distinct"):
             self.missed.append("LIMIT or DISTINCT: a release shows all groups of at least k")
@@ -154,8 +145,8 @@ def _over(node: exp.Expr, below: Level) -> exp.Expr:
     """An expression with each column written out as what it is below."""
 
     def written(each: exp.Expr) -> exp.Expr:
-        if isinstance(each, exp.Column) and fold(each.name) in below.columns:
-            return below.columns[fold(each.name)][1].copy()
+        if isinstance(each, exp.Column) and fold(each.name) in below:
+            return below[fold(each.name)][1].copy()
         if isinstance(each, exp.Column) and each.table:
             return exp.column(each.this.copy())
         return each

@@ -44,6 +44,7 @@ _KINDS = {
     Kind.UUID: "uuid",
     Kind.OTHER: "other",
 }
+KINDS = {kind: noun for noun, kind in _KINDS.items()}
 _EXACT = Context(prec=200)
 _DECIMAL = re.compile(r"DECIMAL\((\d+)(?:,\s*(\d+))?\)")
 
