@@ -9,7 +9,7 @@ import pytest
 
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.engines.base import Refused
-from policy_engine.kernel.assumptions import ALWAYS, WAITS
+from policy_engine.kernel.assumptions import ALWAYS, WAITS, assumptions
 from policy_engine.kernel.certificate import NotPrinted, Terms, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim, Shown, digest_of, to_json
 from policy_engine.kernel.decoding import claim_from
@@ -110,6 +110,14 @@ def test_what_a_certificate_rests_on(claim, engine, first, among, randomness):
     assert any(among in text for text in found.assumptions)
     assert randomness in found.randomness
     assert found.identity == claim.digest
+
+
+def test_a_view_that_was_not_proved_is_assumed_to_be_of_rows():
+    view = replace(CLAIM, source=replace(CLAIM.source, is_rowwise=True))
+    said = "each row of the view people comes from the rows of one unit, and fails for none"
+    assert said in assumptions(view, "duckdb", "people", "1")
+    assert said not in assumptions(CLAIM, "duckdb", "people", "1")
+    assert printed(view, "duckdb") == printed(CLAIM, "duckdb")
 
 
 def test_a_source_that_is_a_sample_is_assumed_to_be_one():

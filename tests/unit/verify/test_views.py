@@ -44,6 +44,8 @@ def test_a_view_of_a_view_is_of_the_table_below_both():
         (LATEST.replace("main.people", "db.main.people"), "age"),
         ("select distinct person, age from db.main.people", None),
         ("select person, max(age) as age from db.main.people group by person", "person"),
+        ("select person, age from db.main.people group by person, age", "person"),
+        ("select person, age from db.main.people tablesample bernoulli (10%)", None),
         ("select person, age + 1 as age from db.main.people", None),
         ("select person, age from db.main.people union all select 1, 2", None),
         ("select * from db.main.people using sample 50 percent (bernoulli)", "person"),
