@@ -51,8 +51,7 @@ def table_below(
 
 
 def _is_of_one_unit(rows: Relation, unit: str | None) -> bool:
-    if rows.sample is not None or rows.stage is not Stage.ROWS:
-        return False
+    is_raw = rows.sample is None and rows.stage is Stage.ROWS
     if unit is None:
-        return rows.is_plain
-    return rows.rank is None or fold(rows.rank.unit) == fold(unit)
+        return is_raw and rows.is_plain
+    return is_raw and (rows.rank is None or fold(rows.rank.unit) == fold(unit))

@@ -11,6 +11,10 @@ LATEST = """\
 select person, age from (select *, row_number() over (partition by person order by age) as place
 from main.people) where place = 1"""
 
+SAMPLED = """\
+select person, age from db.main.people
+where rowid in (select unit from policy_engine_sample_199999999999999)"""
+
 
 def below(body, unit=None, second=None):
     views = {"db.main.seen": body} | ({"db.main.first": second} if second else {})
@@ -46,6 +50,7 @@ def test_a_view_of_a_view_is_of_the_table_below_both():
         ("select person, max(age) as age from db.main.people group by person", "person"),
         ("select person, age from db.main.people group by person, age", "person"),
         ("select person, age from db.main.people tablesample bernoulli (10%)", None),
+        (SAMPLED, None),
         ("select person, age + 1 as age from db.main.people", None),
         ("select person, age from db.main.people union all select 1, 2", None),
         ("select * from db.main.people using sample 50 percent (bernoulli)", "person"),
