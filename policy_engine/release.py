@@ -129,7 +129,6 @@ from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.profiles import resolved
-from policy_engine.warehouse.views import behind
 
 _IN_A_VIEW = "found in the view "
 
@@ -350,12 +349,12 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
     """
     if table.view is None:
         return table.parts
-    if policy.source.is_rowwise:
-        return _only_table(table) or table.parts
     columns = tuple(column.name for column in table.columns)
     try:
         below = table_below(table.parts, columns, schema_of(table), dialect, policy.source.key)
     except NotCertifiable as error:
+        if policy.source.is_rowwise:
+            return _confirmed(policy, table)
         raise NotCertifiable(_of_views(error.findings), error.file) from None
     read = below.lower().split(".")
     tables = [each.parts for each in table.related if each.view is None]
@@ -363,15 +362,15 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
     return found[0] if len(found) == 1 else tuple(read)
 
 
-def _only_table(view: Table) -> tuple[str, ...] | None:
-    """The one table that a view mentions, itself or through other views; None where it is not one.
+def _confirmed(policy: Policy, view: Table) -> tuple[str, ...]:
+    """A view of which the author says whose its rows are: its own name is charged.
 
-    A view of several is charged under its own name: its text does not say whose rows they are.
+    Raises PolicyError where no account is named, for the text does not tell whose people they are.
     """
-    related = {each.parts: each for each in view.related if each.parts != view.parts}
-    found = behind(view.view or "", related, related.__getitem__)
-    tables = [each.parts for each in found if each.view is None]
-    return tables[0] if len(tables) == 1 else None
+    if policy.declared_budget:
+        return view.parts
+    law = "budget must name the account that pays where source.view is rowwise"
+    raise refused(policy.file, "budget", law, "the account that the people of the view have")
 
 
 def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:

@@ -26,9 +26,10 @@ from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, c
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.sources import Files, People
+from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.resolve import Policy
+from policy_engine.relations.assumptions import BUILT_INS
 from policy_engine.syntax.findings import Breach, findings_of
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import reads_a_table
@@ -82,7 +83,7 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
     if broken := _broken(own, envelope, known):
         return Answer(findings=findings_of(*broken))
     told = assumptions(own, engine, source_of(own), "1")
-    told += _untold(own, envelope.query, known)
+    told += (*((BUILT_INS,) if engine == "duckdb" else ()), *_untold(own, envelope.query, known))
     return Answer(own, envelope.target, assumptions=told)
 
 
@@ -153,6 +154,10 @@ def _enveloped(query: str, target: tuple[str, ...], engine: str) -> str:
 def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]:
     """What no text may do, printed or not: read a view, or write over its source."""
     found = []
+    if isinstance(claim.source, Files) and claim.source.kind != "parquet":
+        found.append(reads_a_table.broken_by(f"{claim.source.path}, which a release alone loads"))
+    if isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed):
+        found += _numbered(claim, known)
     if not isinstance(claim.source, Files):
         if known.is_view(claim.source.parts) and not claim.source.is_rowwise:
             view = ".".join(claim.source.parts)
@@ -165,6 +170,15 @@ def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]
             found.append(keeps_the_secret.broken_by("a secret that stands in the source"))
         found += _several(claim, known)
     return tuple(found)
+
+
+def _numbered(claim: Claim, known: Known) -> list[Breach]:
+    """A column of the schema that hides the numbers of the rows."""
+    number = "file_row_number" if isinstance(claim.source, Files) else "rowid"
+    columns = known.schema.columns(source_of(claim)) or {}
+    if number not in map(fold, columns):
+        return []
+    return [counts_units.broken_by(f"a column {number}, which hides the row's own number")]
 
 
 def _several(claim: Claim, known: Known) -> list[Breach]:
@@ -191,6 +205,8 @@ def _types(claim: Claim, query: str, engine: str) -> Iterator[str]:
     kinds = dict(types_alike(query, claim, engine))
     if not isinstance(claim.source, Files):
         yield f"{source_of(claim)} is a base table"
+        if isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed):
+            yield f"{source_of(claim)} has no column rowid"
     if isinstance(claim.unit, People):
         text = " or a UUID" if collates else ", a UUID, or text without a collation"
         yield f"{unit} is a whole number{text}"

@@ -82,6 +82,8 @@ class Files:
     def __post_init__(self) -> None:
         require(bool(self.path) and "\0" not in self.path, "a path must not be empty or hold a NUL")
         require(self.kind == "parquet" or is_name(self.path), NAME_LAW)
+        one = self.is_folder or self.kind != "parquet" or not set("*?[") & {*self.path}
+        require(one, "a path of one file has no pattern")
         law = "a file is Parquet, a CSV, which is no folder, or a Delta table, which is one"
         known = {"parquet": (False, True), "csv": (False,), "delta": (True,)}
         require(self.is_folder in known.get(self.kind, ()), law)

@@ -1,8 +1,10 @@
 """Texts compared token by token: white space and plain comments are free, all else is not.
 
 Two texts of equal tokens are read alike by an engine, for what is free is only what every engine
-skips: blank, tab, line feed, carriage return; ``-- `` up to the end of its line; ``/* … */`` that
-starts with a blank and holds no other comment. What touches what must touch in both.
+skips: blank, tab, line feed, carriage return; ``-- `` up to the end of its line, without a
+backslash, by which Spark goes on in the next; ``/* … */`` that starts with a blank and holds
+neither a comment nor a sign of quoting, at which DuckDB begins a text. What touches what must touch
+in both.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ from functools import lru_cache
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Engine
+from policy_engine.kernel.mechanisms.sampled_suppression import STEPS
 from policy_engine.kernel.sources import OURS
 
-_SKIPPED = r"(?:[ \t\n]|\r\n|--(?:[ \t][^\r\n\0]*)?(?:\r?\n|\Z)|/\*[ \n](?:(?!\*/|/\*)[^\0])*\*/)+"
-_NAMES = frozenset({
-    "sampled", "chosen", "kept", "counted", "recoded", "released", "repeated", "unit", "salt",
-    "release_id", "rowid", "file_row_number",
-})  # fmt: skip
+_LINE = r"--(?:[ \t][^\r\n\0\\]*)?(?:\r?\n|\Z)"
+_BLOCK = r"/\*(?=[ \n])(?:(?!\*/|/\*|--)[^\0\\'\"`$])*\*/"
+_SKIPPED = rf"(?:[ \t\n]|\r\n|{_LINE}|{_BLOCK})+"
+_NAMES = STEPS | {"unit", "salt", "release_id", "rowid", "file_row_number"}
 """Names that a template writes without quotes: of another case it is another's on some engines."""
 _LOOSE = frozenset("(),")
 _STRINGS = {

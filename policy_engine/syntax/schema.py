@@ -170,7 +170,19 @@ def _statements(text: str, tokenizer: Tokenizer) -> list[str]:
     return [piece for piece in pieces if tokenizer.tokenize(piece)]
 
 
+def _is_computed(column: exp.ColumnDef) -> bool:
+    """Whether a value is made when it is read, or written, which may fail."""
+    kinds = [constraint.kind for constraint in column.constraints]
+    return any(
+        isinstance(kind, exp.ComputedColumnConstraint)
+        or (isinstance(kind, exp.GeneratedAsIdentityColumnConstraint) and kind.expression)
+        for kind in kinds
+    )
+
+
 def _type(column: exp.ColumnDef, labels: Mapping[str, str], dialect: str) -> str:
+    if _is_computed(column):
+        return "OTHER COMPUTED"
     kind = column.kind.sql("duckdb") if column.kind is not None else ""
     kind = labels.get(fold(kind), kind)
     collations = [

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SAMPLE_BITS = 60
 _EXACT = Context(prec=MAX_PREC)
+STEPS = frozenset({"sampled", "chosen", "kept", "counted", "recoded", "released", "repeated"})
+"""The names that a text gives its own steps."""
 _DRAWN = "policy_engine_sample_{:015x}"
 
 
@@ -51,6 +53,8 @@ class Secret:
     def __post_init__(self) -> None:
         named = bool(self.relation) and all(self.relation) and bool(self.release)
         require(named, "a secret waits in a relation, under the name of its release")
+        is_step = len(self.relation) == 1 and self.relation[0].casefold() in STEPS
+        require(not is_step, "a secret waits in a relation, and not in a step of the text")
 
 
 @dataclass(frozen=True)

@@ -253,3 +253,11 @@ def test_a_cut_that_no_engine_compares_alike_is_refused(tmp_path, kind, cut):
     table = Table((Column("x", kind),), path="p.parquet")
     with pytest.raises(PolicyError, match="a cut point of a whole number has at most 63 bits"):
         compiled(policy, table, dialect_named("duckdb"))
+
+
+def test_the_week_of_the_least_day_of_all_fails_nowhere(tmp_path):
+    """DuckDB asked for it before the text ran, of the column's least value, and failed."""
+    days = [("5877642-06-25 (BC)",)] * 3 + [("2020-02-02",)] * 3
+    make_table(tmp_path / "source.parquet", {"x": "DATE"}, days)
+    found = release_to_everyone(policy_of(tmp_path, "{x: {truncate: week}}"), tmp_path)
+    assert sorted(found, key=str) == [("2020-01-27", "3"), (None, "3")]

@@ -272,3 +272,25 @@ def test_equal_claims_alone_have_equal_digests():
 def test_a_rate_is_exact():
     assert Keyed(1, 5).rate * 2**60 == 1
     assert Keyed((1 << 60) - 1, 5).rate < 1
+
+
+@pytest.mark.parametrize(
+    ("make", "law"),
+    [
+        (lambda: Files("people/*.parquet"), "a path of one file has no pattern"),
+        (lambda: Secret(("Sampled",), "r"), "and not in a step of the text"),
+        (
+            lambda: replace(CLAIM, columns=(
+                Shown("x", Column("X", WHOLE), Keep()), Shown("y", Column("x", WHOLE), Keep()),
+            )),
+            "a shown name is no other column's",
+        ),
+    ],
+)  # fmt: skip
+def test_what_an_attacker_had_certified(make, law):
+    with pytest.raises(ClaimError, match=law):
+        make()
+
+
+def test_a_folder_s_path_has_a_pattern():
+    assert Files("people/*.parquet", is_folder=True).path

@@ -1,6 +1,7 @@
 """What is free between two texts, and what is not."""
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 
@@ -159,3 +160,20 @@ def test_every_name_that_a_template_writes_without_quotes_keeps_its_case():
         text = re.sub(outside, " ", file.read_text(), flags=re.DOTALL)
         lower = {word for word in re.findall(r"[A-Za-z_]\w*", text) if word != word.upper()}
         assert {word for word in lower if not _is_name(word)} <= KNOWN, file
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "-- groups of at least 20 \\\n",  # Spark goes on in the next line
+        # DuckDB begins a text in these.
+        "/* ' */", '/* 5" */', "/* ` */", "/* $ */", "/* -- */", "/* a \\ */",
+    ],
+)  # fmt: skip
+def test_a_comment_that_an_engine_may_read_as_more_is_refused(comment):
+    with suppress(Unreadable):
+        assert tokens(f"SELECT 1 {comment} + 1", "spark") != tokens("SELECT 1 + 1", "spark")
+
+
+def test_an_apostrophe_in_the_comment_of_a_line_is_plain():
+    assert tokens("SELECT 1 -- it's one\n", "duckdb") == tokens("SELECT 1", "duckdb")
