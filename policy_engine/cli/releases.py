@@ -39,7 +39,7 @@ def release(
         list[Path], typer.Argument(help="Policy files, released in this order.", readable=False)
     ],
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace what stands there, at a new price.")
+        bool, typer.Option("--replace", help="Replace what stands there: free if it was paid for.")
     ] = False,
     fresh: Annotated[
         bool,
