@@ -22,6 +22,7 @@ Feldman, Zrnic 2021 (moments); Whitehouse, Ramdas, Rogers, Wu 2023; Zhu, Dong, W
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import (
@@ -44,7 +45,7 @@ from policy_engine.accounting.domain import (
     nonnegative_epsilon,
 )
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, SampledSuppression
-from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.exact import delta_of_event, has_curve
 from policy_engine.accounting.pairs import Pair, pairs_of
 from policy_engine.errors import DomainError
 
@@ -302,11 +303,11 @@ def cost_of(event: Event, plan: Plan, neighbours: str) -> Cost:
     """
     if not plan.orders:
         return Cost(Decimal(0), ())
-    pairs = pairs_of(event, neighbours)
+    pairs, times = zip(*Counter(pairs_of(event, neighbours)).items(), strict=True)
     ways = [pairs] if neighbours == REPLACE_ONE else [pairs, tuple(p.reversed() for p in pairs)]
     clipped = [zip(*(_clipped(pair, plan) for pair in way), strict=True) for way in ways]
     costs = [
-        Cost.worst(Cost.total(((cost, 1) for cost in way), len(plan.orders)) for way in at)
+        Cost.worst(Cost.total(zip(way, times, strict=True), len(plan.orders)) for way in at)
         for at in zip(*clipped, strict=True)
     ]
     return min(costs, key=lambda cost: _part(cost, plan))
@@ -346,8 +347,8 @@ def _chain_share(
 
 def _repeated(first: Repeated, times: int, epsilon: Decimal, neighbours: str) -> Decimal:
     """An upper bound on δ at ε of so many; the better of the certificates' and the event's own."""
-    if times == 1 and isinstance(first.event, SampledSuppression):
-        own = delta_exact(first.event.k, first.event.rate, epsilon, neighbours).delta
+    if times == 1 and has_curve(first.event):
+        own = delta_of_event(first.event, epsilon, neighbours)
     else:
         own = Tight().delta(((first.event, times),), epsilon, Question(neighbours))
     if not first.adds_up(times, epsilon, Decimal(1)):

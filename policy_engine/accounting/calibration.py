@@ -16,6 +16,7 @@ significant digits.
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.domain import (
@@ -32,6 +33,8 @@ from policy_engine.errors import DomainError
 _ROUGH_RESOLUTION = 5
 _LARGEST = 10**6
 _LEAST_EXPONENT = -300
+_KEPT = 64
+"""Answers of so many questions: a comparison asks for those that a policy was given already."""
 
 
 def least_k(
@@ -85,6 +88,7 @@ def best_pair(
     return _best_of_all(target) if target.exact else _best_of_some(target)
 
 
+@lru_cache(maxsize=_KEPT)
 def _best_of_all(target: Target) -> tuple[int, Decimal]:
     """The least k/rate, with no k left out."""
     found, best = (_LARGEST, Decimal(1)), Decimal(_LARGEST)
@@ -115,25 +119,26 @@ def _best_of_all(target: Target) -> tuple[int, Decimal]:
     return found
 
 
+@lru_cache(maxsize=_KEPT)
 def _best_of_some(target: Target) -> tuple[int, Decimal]:
-    """The least k/rate if it falls and then rises with k; each evaluation is a composition."""
-    single = Target(target.epsilon, target.delta)
-    low, high = 2, 4 * _best_of_all(single)[0]
-    known: dict[int, Decimal] = {}
+    """The least k/rate if it falls and then rises with k; each evaluation is a composition.
 
-    def rate(k: int) -> Decimal:
-        if k not in known:
-            known[k] = _greatest_rate(target, k)
-        return known[k]
+    From the best of one release alone in steps that are halved where neither side is better. A k
+    can only win at a rate of k over the best so far: that is asked first.
+    """
 
-    while high - low > 2:
-        left, right = low + (high - low) // 3, high - (high - low) // 3
-        if left / rate(left) <= right / rate(right):
-            high = right
-        else:
-            low = left
-    best = min(range(low, high + 1), key=lambda k: (k / rate(k), k))
-    return best, rate(best)
+    def winner(k: int) -> tuple[Decimal, int, Decimal]:
+        rate = _greatest_rate(target, k)
+        return k / rate, k, rate
+
+    best = winner(_best_of_all(Target(target.epsilon, target.delta))[0])
+    step = max(1, best[1] // 4)
+    while step:
+        sides = [k for k in (best[1] - step, best[1] + step) if k >= 2]
+        asked = [(k, downward(k / best[0])) for k in sides]
+        found = min([best, *(winner(k) for k, rate in asked if rate < 1 and target.met(k, rate))])
+        best, step = (found, step) if found < best else (best, step // 2)
+    return best[1:]
 
 
 def _unreachable(target: Target) -> DomainError:

@@ -47,7 +47,7 @@ from policy_engine.accounting.events import (
     RandomisedResponse,
     SampledSuppression,
 )
-from policy_engine.accounting.exact import delta_exact, epsilon_exact
+from policy_engine.accounting.exact import delta_of_event, epsilon_of_event, has_curve
 from policy_engine.accounting.groups import group_size
 from policy_engine.accounting.losses import Composition
 from policy_engine.accounting.pairs import pairs_of
@@ -57,6 +57,7 @@ MOST_EVENTS = 100_000
 MOST_SCENARIOS = 4096
 """Ways in which one unit may lie in the parts of all partitions of an account."""
 _MOST_EQUAL = 4_000
+_MOST_CURVES = 100
 _SHARES = tuple(Decimal(share) for share in ("0.9", "0.5", "0.1", "0.01"))
 _POINTS = tuple(Decimal(2) ** exponent for exponent in range(-20, 5))
 """The ε₀ at which a curve is looked at: always the same, so that δ falls with ε."""
@@ -94,7 +95,7 @@ class Rule(ABC):
 
 
 class Basic(Rule):
-    """(Σε, Σδ).
+    """(Σε, Σδ); nothing for more than 100 different curves, each of which takes time to solve.
 
     >>> Basic().epsilon(((PureDP("0.5"), 3),), Decimal("1e-9"), Question())
     Decimal('1.5')
@@ -109,10 +110,13 @@ class Basic(Rule):
         times = sum(n for _, n in curves)
         with arithmetic(epsilon, fixed_epsilon, room=30):
             left = epsilon - fixed_epsilon
-        if left < 0:
+        if left < 0 or len(curves) > _MOST_CURVES:
             return None
         share = part_of(left, times) if times else left
-        spent = [(_delta_one(event, share, question), n) for event, n in curves]
+        spent = [
+            (delta_of_event(event, share, question.neighbours, question.group), n)
+            for event, n in curves
+        ]
         return min(Decimal(1), _total([*spent, (fixed_delta, 1)]))
 
     def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
@@ -122,11 +126,14 @@ class Basic(Rule):
         times = sum(n for _, n in curves)
         with arithmetic(delta, fixed_delta, room=30):
             left = delta - fixed_delta
-        if left < 0 or (times and not left):
+        if left < 0 or (times and not left) or len(curves) > _MOST_CURVES:
             return None
         with suppress(DomainError):
             share = part_of(left, times) if times else left
-            spent = [(_epsilon_one(event, share, question), n) for event, n in curves]
+            spent = [
+                (epsilon_of_event(event, share, question.neighbours, question.group), n)
+                for event, n in curves
+            ]
             return _total([*spent, (fixed_epsilon, 1)])
         return None
 
@@ -141,11 +148,11 @@ class Optimal(Rule):
     name = "optimal"
 
     @staticmethod
-    def _once(event: SampledSuppression, epsilon: Decimal, question: Question) -> Decimal:
+    def _once(event: Event, epsilon: Decimal, question: Question) -> Decimal:
         """A point of the curve; under replace_one that of the pairs, which is quicker to have."""
         if question.neighbours == REPLACE_ONE:
             return max(way.delta(epsilon) for way in _directions(((event, 1),), question))
-        return _delta_one(event, epsilon, question)
+        return delta_of_event(event, epsilon, question.neighbours, question.group)
 
     def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
         """The least over a few points of the curve."""
@@ -153,7 +160,7 @@ class Optimal(Rule):
         if equal is None:
             return None
         event, n = equal
-        if type(event) is SampledSuppression:
+        if has_curve(event):
             points = [(one, self._once(event, one, question)) for one in _POINTS]
         else:
             points = [_fixed(((event, 1),), question)]
@@ -166,11 +173,13 @@ class Optimal(Rule):
             return None
         event, n = equal
         points = []
-        if type(event) is SampledSuppression:
+        if has_curve(event):
             for share in _SHARES:
                 with suppress(DomainError):
                     one = part_of(delta * share, n)
-                    points.append((_epsilon_one(event, one, question), one))
+                    points.append(
+                        (epsilon_of_event(event, one, question.neighbours, question.group), one)
+                    )
         else:
             points.append(_fixed(((event, 1),), question))
         found = [_least_repeated(one, spent, n, delta) for one, spent in points]
@@ -371,25 +380,13 @@ def _scenarios(events: Iterable[tuple[Event, int]]) -> list[Charges]:
     return sorted(found, key=repr)
 
 
-def _curves(charges: Charges) -> list[tuple[SampledSuppression, int]]:
-    return [(event, n) for event, n in charges if isinstance(event, SampledSuppression)]
-
-
-def _delta_one(event: SampledSuppression, epsilon: Decimal, who: Question) -> Decimal:
-    return delta_exact(event.k, event.rate, epsilon, who.neighbours, who.group).delta
-
-
-def _epsilon_one(event: SampledSuppression, delta: Decimal, who: Question) -> Decimal:
-    return epsilon_exact(event.k, event.rate, delta, who.neighbours, who.group)
+def _curves(charges: Charges) -> list[tuple[Event, int]]:
+    return [(event, n) for event, n in charges if has_curve(event)]
 
 
 def _fixed(charges: Charges, who: Question) -> tuple[Decimal, Decimal]:
     """(Σε, Σδ) of the events that have no curve."""
-    points = [
-        (_point(event, who.neighbours), n)
-        for event, n in charges
-        if not isinstance(event, SampledSuppression)
-    ]
+    points = [(_point(event, who.neighbours), n) for event, n in charges if not has_curve(event)]
     return (
         _total([(epsilon, n) for (epsilon, _), n in points]),
         _total([(delta, n) for (_, delta), n in points]),
@@ -421,7 +418,9 @@ def _point(event: Event, neighbours: str) -> tuple[Decimal, Decimal]:
 def _directions(charges: Charges, who: Question) -> list[Composition]:
     """The compositions for remove and for add; under replace_one they are one."""
     pairs = [
-        (pair, n) for event, n in charges for pair in pairs_of(event, who.neighbours, who.group)
+        (pair, n * times)
+        for event, n in charges
+        for pair, times in Counter(pairs_of(event, who.neighbours, who.group)).items()
     ]
     ways = [Composition(pairs)]
     if who.neighbours != REPLACE_ONE:

@@ -19,6 +19,7 @@ from policy_engine.accounting.domain import (
     sampling_rate,
     threshold,
 )
+from policy_engine.accounting.noise import Statistic
 from policy_engine.errors import DomainError
 
 
@@ -129,6 +130,29 @@ class RandomisedResponse:
 
 
 @dataclass(frozen=True)
+class TableNoise:
+    """One release whose numbers carry noise from integer tables, [TABLE], [PLACE].
+
+    A count and the sums beside it are one event, its ``statistics``, each with noise of its own.
+    Assumption: the noise is fresh, secret and used for nothing else. Errors: DomainError unless
+    there is at least one.
+
+    >>> from policy_engine.accounting.noise import NoiseTable
+    >>> TableNoise((Statistic(NoiseTable((1 << 59,), least=0)),)).statistics[0].groups
+    1
+    """
+
+    statistics: tuple[Statistic, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a release of nothing."""
+        statistics = tuple(self.statistics)
+        if not statistics or not all(isinstance(each, Statistic) for each in statistics):
+            raise DomainError("statistics", "at least one statistic", repr(self.statistics))
+        object.__setattr__(self, "statistics", statistics)
+
+
+@dataclass(frozen=True)
 class Partitioned:
     """Releases on disjoint random parts: all events of a part hit one part's units, [PART].
 
@@ -151,6 +175,12 @@ class Partitioned:
 
 
 Event = (
-    SampledSuppression | PureDP | ApproximateDP | DiscreteLaplace | RandomisedResponse | Partitioned
+    SampledSuppression
+    | TableNoise
+    | PureDP
+    | ApproximateDP
+    | DiscreteLaplace
+    | RandomisedResponse
+    | Partitioned
 )
 """Everything that an account can be charged with; anything else is refused."""

@@ -1,8 +1,10 @@
-"""[EXACT] One release: δ for an ε and ε for a δ, under either notion, for groups of any size."""
+"""One release: δ for an ε and ε for a δ, under either notion, for groups of any size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
+from functools import lru_cache
 
 from policy_engine.accounting import bounds
 from policy_engine.accounting.bisection import least_integer
@@ -19,9 +21,10 @@ from policy_engine.accounting.domain import (
     sampling_rate,
     threshold,
 )
-from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
 from policy_engine.accounting.groups import delta_group, group_size
 from policy_engine.accounting.losses import Composition
+from policy_engine.accounting.noise import ReleaseCurve
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
@@ -29,6 +32,7 @@ from policy_engine.errors import DomainError
 _RESOLUTION = 12
 """ε is found on a grid of 10⁻¹²."""
 _ROUGH_RESOLUTION = 5
+_NO_EPSILON = "{}, which no epsilon lowers"
 
 
 def delta_exact(
@@ -76,18 +80,83 @@ def epsilon_exact(
     with arithmetic(rate):
         # No ratio of the remove direction that is finite exceeds k^m, none of the add direction
         # (1−β)^−m; for replace_one the same holds of e^ε(1−β)^m and of e^ε.
-        one = max(Decimal(k).ln(), -(1 - rate).ln())
-        last = int(one * group_size(group) * 10**digits) + 1
+        largest = max(Decimal(k).ln(), -(1 - rate).ln()) * group_size(group)
 
-    def at(step: int) -> Decimal:
-        epsilon = Decimal(step).scaleb(-digits)
+    def at(epsilon: Decimal) -> Decimal:
         return delta_exact(k, rate, epsilon, neighbours, group).delta
 
-    least = at(last)
+    law = "rate**k = {}" if group == 1 else _NO_EPSILON
+    return _least_epsilon(at, largest, delta, digits, law)
+
+
+def has_curve(event: Event) -> bool:
+    """Whether more is known of an event than one ε and one δ.
+
+    >>> has_curve(SampledSuppression(20, "0.1"))
+    True
+    """
+    return isinstance(event, SampledSuppression | TableNoise)
+
+
+def delta_of_event(
+    event: Event, epsilon: Decimal, neighbours: str = ADD_REMOVE, group: int = 1
+) -> Decimal:
+    """δ at ε ≥ 0 of one event that has a curve, for m units; never below the truth.
+
+    Errors: DomainError, also for other events.
+
+    >>> delta_of_event(SampledSuppression(20, "0.1"), Decimal("0.5"))
+    Decimal('2.63178346623E-11')
+    """
+    match event:
+        case SampledSuppression(k=k, rate=rate):
+            return delta_exact(k, rate, epsilon, neighbours, group).delta
+        case TableNoise() if group == 1:
+            return _curve(event, neighbours).delta(epsilon).delta
+    raise DomainError("event", "one with a curve, for so many units", repr(event))
+
+
+def epsilon_of_event(
+    event: Event, delta: Decimal, neighbours: str = ADD_REMOVE, group: int = 1
+) -> Decimal:
+    """The least ε ≥ 0 at δ of one event that has a curve, for m units, rounded up at 10⁻¹².
+
+    Guarantee and errors as ``epsilon_exact``.
+
+    >>> epsilon_of_event(SampledSuppression(20, "0.1"), Decimal("1e-9"))
+    Decimal('0.369867280606')
+    """
+    match event:
+        case SampledSuppression(k=k, rate=rate):
+            return epsilon_exact(k, rate, delta, neighbours, group)
+        case TableNoise() if group == 1:
+            curve = _curve(event, neighbours)
+            return _least_epsilon(
+                lambda epsilon: curve.delta(epsilon).delta, curve.largest, delta, _RESOLUTION
+            )
+    raise DomainError("event", "one with a curve, for so many units", repr(event))
+
+
+def _least_epsilon(
+    at: Callable[[Decimal], Decimal],
+    largest: Decimal,
+    delta: Decimal,
+    digits: int,
+    law: str = _NO_EPSILON,
+) -> Decimal:
+    """The least ε on a grid; from the largest on, no ε lowers δ. Errors: DomainError."""
+    with arithmetic(largest):
+        last = int(largest.scaleb(digits)) + 1
+    least = at(Decimal(last).scaleb(-digits))
     if least > delta:
-        law = f"rate**k = {least}" if group == 1 else f"{least}, which no epsilon lowers"
-        raise DomainError("delta", f"at least {law}", delta)
-    return Decimal(least_integer(-1, last, lambda step: at(step) <= delta)).scaleb(-digits)
+        raise DomainError("delta", f"at least {law.format(least)}", delta)
+    step = least_integer(-1, last, lambda step: at(Decimal(step).scaleb(-digits)) <= delta)
+    return Decimal(step).scaleb(-digits)
+
+
+@lru_cache(maxsize=16)
+def _curve(event: TableNoise, neighbours: str) -> ReleaseCurve:
+    return ReleaseCurve.of(event.statistics, neighbours)
 
 
 def _replaced(k: int, rate: Decimal, group: int) -> Composition:

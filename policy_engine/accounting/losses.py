@@ -9,6 +9,9 @@ The tilts multiply, so p of the sum is q of the sum times e^{ΣK − θl}. θ is
 sum's mean is near the ε asked about. There q is largest, and the noise of the FFT, which is
 relative to the largest value, stays a small share of a δ however small the δ.
 
+*Many different pairs* are convolved two by two on their own stretch of the grid, the shortest
+first, without the ends that have next to no mass; what is cut off counts as error of the FFT.
+
 *From above.* To the sum over the grid points above ε,
     δ(ε) = e^{ΣK − θε}·Σ_{l>ε} q(l)·e^{−θ(l−ε)}·(1 − e^{ε−l}),
 are added: what the FFT may have lost, by Cauchy-Schwarz and its 2-norm bound (Higham 2002, ch.
@@ -18,6 +21,7 @@ are added: what the FFT may have lost, by Cauchy-Schwarz and its 2-norm bound (H
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -26,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from policy_engine.accounting.domain import arithmetic
 from policy_engine.accounting.pairs import GUARD, Pair
+from policy_engine.accounting.powers import aligned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,6 +52,12 @@ _LEFT_OUT = 45.0
 _STEEPEST = 1e6
 """θ times the largest loss of one event. Up to it e^{θl} is right within ``pairs.GUARD``."""
 _SMALL = 1e-280
+_LOW = 1e-3
+"""Of as much mass as that of rare losses, the least losses are raised."""
+_MANY = 8
+_HALF = 0.5
+_CUT = 1e-12
+_UNIT = 2.0**-53 * 256
 _RARE = 1e-5
 """Losses so rare that together they raise δ by at most this share count as certain."""
 _FAR = 600.0
@@ -80,7 +91,7 @@ class Composition:
     """
 
     def __init__(self, pairs: Iterable[tuple[Pair, int]]) -> None:
-        self._pairs = list(pairs)
+        self._pairs = [(_sorted(pair), count) for pair, count in pairs]
         self._highest = _highest(self._pairs)
         self.certain = _at_least_once((pair.only_first, n) for pair, n in self._pairs)
         """The probability that some event gives the unit away: no ε brings δ below it."""
@@ -94,6 +105,8 @@ class Composition:
         # One event alone is not more private than all.
         least = max(_alone(pair, at) for pair, _ in self._pairs)
         found = _Sum(self._without_rare(least)).delta(at)
+        if len(self._pairs) >= _MANY:
+            return found  # a loss that is rare for one is next to nothing for all
         # Now it is known which losses are too rare to matter.
         return min(found, _Sum(self._without_rare(float(found))).delta(at))
 
@@ -183,15 +196,25 @@ class _Sum:
         points = 1 << (math.ceil(top / step) - first + 1).bit_length()
         spectrum = np.ones(points // 2 + 1, dtype=np.complex128)
         scale, shift, noise, above = 0.0, 0, 0.0, 0.0
+        many: list[_Stretch] = []
         for pair, count in self._pairs:
             grid = _OnGrid.of(pair, step)
             k = grid.scale(moments.theta)
+            scale += count * k
+            above += 0.0 if steeper is None else count * grid.scale(steeper)
+            if count == 1 and len(self._pairs) >= _MANY:
+                many.append(grid.stretch(moments.theta, k))
+                continue
             masses, centre = grid.circle(moments.theta, k, points)
             spectrum *= np.fft.rfft(masses) ** count
-            scale += count * k
             shift += count * centre
             noise += count * _length(masses)
-            above += 0.0 if steeper is None else count * grid.scale(steeper)
+        if many:
+            together = _together(many)
+            masses, centre = together.circle(points)
+            spectrum *= np.fft.rfft(masses)
+            shift += centre
+            noise += _length(masses) + together.noise
         masses = np.roll(np.fft.irfft(spectrum, points), (shift - first) % points)
         return _Law(
             theta=moments.theta,
@@ -205,10 +228,12 @@ class _Sum:
 
     def _step(self, moments: Moments, width: float) -> float:
         root = math.sqrt(self._count)
-        fine = _FINENESS / (max(moments.theta, 1e-3) * root)
+        fineness = _FINENESS if len(self._pairs) < _MANY else 4 * _FINENESS
+        fine = fineness / (max(moments.theta, 1e-3) * root)
         spread = math.sqrt(moments.variance) / (50 * root) or fine
         least = max(width / (_MOST_POINTS - 4), 1e-12 * self._cumulants.farthest)
-        return max(min(fine, spread, width / _FEWEST_POINTS), least)
+        step = max(min(fine, spread, width / _FEWEST_POINTS), least)
+        return aligned(step, filter(None, (_heavy(pair) for pair, _ in self._pairs)))
 
     def _window(self, moments: Moments, epsilon: float) -> tuple[float, float, float | None]:
         """Bottom and top of the losses looked at, and the η that bounds p above the top.
@@ -280,7 +305,13 @@ class _Cumulants:
             width = float(pair.losses.max() - pair.losses.min())
             grid = _OnGrid.of(pair, max(width / (size - 2), 1e-9 * farthest[row], 1e-12))
             first = int(grid.at.min())
-            np.logaddexp.at(self._logs[row], grid.at - first, grid.logs)
+            if len(pairs) < _MANY:
+                np.logaddexp.at(self._logs[row], grid.at - first, grid.logs)
+            else:  # quick; masses below 1e-308 count as nothing
+                with np.errstate(divide="ignore"):
+                    self._logs[row] = np.log(
+                        np.bincount(grid.at - first, np.exp(grid.logs), size + 2)
+                    )
             self._losses[row] = (first + np.arange(size + 2)) * grid.step
 
     def at(self, theta: float) -> Moments:
@@ -360,15 +391,85 @@ def _without_rare(pair: Pair, allowed: float) -> Pair:
     """
     import numpy as np
 
-    order = np.argsort(-pair.losses, kind="stable")
-    mass = np.cumsum(np.exp(pair.log_masses[order]))
-    rare = min(int(np.searchsorted(mass, allowed)), len(order) - 1)
-    if not rare or allowed < _SMALL:
+    if allowed < _SMALL:
         return pair
+    masses = np.exp(pair.log_masses)
+    mass = np.cumsum(masses)
+    rare = min(int(np.searchsorted(mass, allowed)), len(mass) - 1)
     # Masses below 1e-308 count as nothing in the sum; all together are below what is added.
-    moved = Decimal(float(mass[rare - 1]) * (1 + GUARD) + 1e-300)
-    kept = order[rare:]
-    return Pair(pair.losses[kept], pair.log_masses[kept], pair.only_first + moved, pair.only_second)
+    moved = Decimal(float(mass[rare - 1]) * (1 + GUARD) + 1e-300) if rare else Decimal(0)
+    below = np.cumsum(masses[:rare:-1])
+    end = len(masses) - int(np.searchsorted(below, allowed * _LOW))
+    losses, logs = pair.losses[rare:end], pair.log_masses[rare:end].copy()
+    if end < len(masses):
+        # The first law keeps its mass at a larger loss, so the second loses some.
+        raised = float(below[len(masses) - end - 1]) + 1e-300
+        logs[-1] = np.logaddexp(logs[-1], math.log(raised))
+    return Pair(losses, logs, pair.only_first + moved, pair.only_second)
+
+
+def _heavy(pair: Pair) -> float:
+    """A loss that half of the first law's mass has, 0 where there is none."""
+    import numpy as np
+
+    rounded, at = np.unique(np.round(np.abs(pair.losses), 9), return_inverse=True)
+    masses = np.bincount(at, np.exp(pair.log_masses))
+    largest = int(masses.argmax())
+    return float(rounded[largest]) if masses[largest] > _HALF else 0.0
+
+
+def _sorted(pair: Pair) -> Pair:
+    """The pair with its losses falling."""
+    import numpy as np
+
+    order = np.argsort(-pair.losses, kind="stable")
+    losses, logs = pair.losses[order], pair.log_masses[order]
+    return Pair(losses, logs, pair.only_first, pair.only_second)
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """A tilted law from the ``first`` multiple of a step on."""
+
+    first: int
+    masses: Floats
+    noise: float
+    """Of the 2-norm of its error, in units of what one transform there and back adds."""
+
+    def trimmed(self) -> _Stretch:
+        """Without the ends that have at most a mass which is far below other errors."""
+        import numpy as np
+
+        start = int(np.searchsorted(np.cumsum(self.masses), _CUT))
+        end = len(self.masses) - int(np.searchsorted(np.cumsum(self.masses[:start:-1]), _CUT))
+        return _Stretch(self.first + start, self.masses[start:end], self.noise + 2 * _CUT / _UNIT)
+
+    def circle(self, points: int) -> tuple[Floats, int]:
+        """The law on a circle of points, and which multiple of the step is its point 0."""
+        import numpy as np
+
+        at = np.arange(len(self.masses)) % points
+        return np.bincount(at, self.masses, points).astype(np.float64), self.first
+
+
+def _together(stretches: list[_Stretch]) -> _Stretch:
+    """The law of the sum: the two shortest at a time."""
+    import numpy as np
+
+    waiting = [(len(each.masses), at, each) for at, each in enumerate(stretches)]
+    heapq.heapify(waiting)
+    while len(waiting) > 1:
+        _, _, one = heapq.heappop(waiting)
+        _, at, other = heapq.heappop(waiting)
+        size = len(one.masses) + len(other.masses) - 1
+        points = 1 << (size - 1).bit_length()
+        spectrum = np.fft.rfft(one.masses, points) * np.fft.rfft(other.masses, points)
+        masses = np.maximum(np.fft.irfft(spectrum, points)[:size], 0.0)
+        # A law does not lengthen the error of what it is convolved with.
+        noise = one.noise + other.noise + _length(one.masses) + _length(other.masses)
+        found = _Stretch(one.first + other.first, masses, noise).trimmed()
+        heapq.heappush(waiting, (len(found.masses), at, found))
+    return waiting[0][2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,6 +501,15 @@ class _OnGrid:
         exponents = self.logs + theta * self.step * self.at
         largest = float(exponents.max())
         return largest + math.log(float(np.exp(exponents - largest).sum()))
+
+    def stretch(self, theta: float, scale: float) -> _Stretch:
+        """The tilted law where it has mass; ``scale`` is K(θ)."""
+        import numpy as np
+
+        weights = np.exp(self.logs + theta * self.step * self.at - scale)
+        first = int(self.at.min())
+        masses = np.bincount(self.at - first, weights).astype(np.float64)
+        return _Stretch(first, masses, 0.0).trimmed()
 
     def circle(self, theta: float, scale: float, points: int) -> tuple[Floats, int]:
         """The tilted law on a circle of points, and which multiple of the step is its point 0.

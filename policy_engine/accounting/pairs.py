@@ -27,7 +27,9 @@ from policy_engine.accounting.events import (
     PureDP,
     RandomisedResponse,
     SampledSuppression,
+    TableNoise,
 )
+from policy_engine.accounting.noise import BITS, Statistic
 from policy_engine.errors import DomainError
 
 if TYPE_CHECKING:
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 
 GUARD = 1e-9
 _TINY = Decimal("1e-30")
-_ANCHOR = 512
+_ANCHOR, _BLOCKS = 512, 32
+_NEXT_TO_NOTHING = -690.0
 # How many places of the k-th sampled copy are told apart: all but a tail of e^-690 if these are
 # few, else all but one of e^-100 up to a most. What is left is one block, from above.
 _REACHES = ((690.0, 2**20), (100.0, 2**23))
@@ -65,8 +68,9 @@ class Pair:
 def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
     """The pairs whose composition dominates one event, for m units that leave (or change).
 
-    Under replace_one a unit leaves one cell and enters another: one pair and one reversed. Only a
-    sampled suppression says anything about groups. Errors: DomainError for anything else.
+    A pair stands there as often as it is met. Under replace_one a unit leaves one cell and enters
+    another: one pair and one reversed. Only a sampled suppression says anything about groups.
+    Errors: DomainError for anything else.
 
     >>> [pair] = pairs_of(PureDP(1), "add_remove")
     >>> pair.losses.tolist()
@@ -76,13 +80,22 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
         # A rate is a decimal since the event was made.
         pair = _place_of_kth(event.k, Decimal(str(event.rate)), group)
         return (pair, pair.reversed()) if neighbours == REPLACE_ONE else (pair,)
+    if type(event) is TableNoise and group == 1:
+        found: tuple[Pair, ...] = ()
+        for statistic in event.statistics:
+            pair = _noisy(statistic)
+            met = (pair, pair.reversed()) if neighbours == REPLACE_ONE else (pair,)
+            found += met * statistic.groups
+        return found
     if type(event) is RandomisedResponse and neighbours != REPLACE_ONE:
         raise DomainError("neighbours", f"{REPLACE_ONE} for randomised response", neighbours)
     maker = _MAKERS.get(type(event))
+    if maker is None and type(event) is not TableNoise:
+        kinds = (SampledSuppression, TableNoise, *_MAKERS)
+        known = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise DomainError("event", f"one of {known}", repr(event))
     if maker is None or group != 1:
-        known = ", ".join(sorted(kind.__name__ for kind in (SampledSuppression, *_MAKERS)))
-        law = f"one of {known}" if maker is None else "1, unless all events are SampledSuppression"
-        raise DomainError("event" if maker is None else "group", law, repr(event))
+        raise DomainError("group", "1, unless all events are SampledSuppression", group)
     return (maker(event),)
 
 
@@ -143,8 +156,9 @@ def _is_rare(share: float, sampled: float, unsampled: float, exponent: float) ->
 def _log_law(k: int, rate: Decimal, last: int) -> Floats:
     """ln Pr[T = t] for k ≤ t ≤ last.
 
-    Some are decimals; from one to the next the logarithms of the ratios are added up. A stretch
-    of c places adds less than c·2⁻⁵³ of its largest partial sum, below 1e-10 for these c.
+    Some are decimals; from one to the next the logarithms of the ratios are added up, in blocks. A
+    block of c places adds less than c·2⁻⁵³ of its largest partial sum, and each of the 32 before it
+    2⁻⁵³ of the logarithm: below 1e-10 for these c.
     """
     import numpy as np
 
@@ -155,13 +169,14 @@ def _log_law(k: int, rate: Decimal, last: int) -> Floats:
         unsampled = (1 - rate).ln()
         first = k * rate.ln() - log_factorial(k - 1)
         steps = np.log1p((k - 1) / (before - k + 1)) + float(unsampled)
-        start = 0
-        while start < len(logs):
-            end = min(start + max(_ANCHOR, start // 64), len(logs))
+        for start in range(0, len(logs), _ANCHOR * _BLOCKS):
+            end = min(start + _ANCHOR * _BLOCKS, len(logs))
             ways = log_factorial(k + start - 1) - log_factorial(start)
-            anchor = float(first + ways + start * unsampled)
-            logs[start:end] = anchor + np.concatenate([[0.0], np.cumsum(steps[start : end - 1])])
-            start = end
+            at = float(first + ways + start * unsampled)
+            for low in range(start, end, _ANCHOR):
+                high = min(low + _ANCHOR, end)
+                logs[low:high] = at + np.concatenate([[0.0], np.cumsum(steps[low : high - 1])])
+                at += math.fsum(steps[low:high].tolist())
     return logs
 
 
@@ -177,6 +192,20 @@ def _tail(mass: Decimal, moved: Decimal, ends: Floats) -> Floats:
     excess = float(moved / mass * Decimal(highest).exp() - 1)
     below = min(1.0, max(0.0, excess / math.expm1(highest - lowest)))
     return float(mass.ln()) + np.log(np.array([below, 1 - below + GUARD]) + 1e-300)
+
+
+def _noisy(statistic: Statistic) -> Pair:
+    """The steps of ``noise``; what has no finite loss at all gets one atom of next to nothing."""
+    import numpy as np
+
+    steps = statistic.steps()
+    both = [(p, q) for p, q in steps if p and q]
+    losses = [math.log(p / q) for p, q in both] or [0.0]
+    logs = [math.log(p) - BITS * math.log(2) for p, _ in both] or [_NEXT_TO_NOTHING]
+    with arithmetic(Decimal(1)):
+        only_first = Decimal(sum(p for p, q in steps if not q)) / (1 << BITS)
+        only_second = Decimal(sum(q for p, q in steps if not p)) / (1 << BITS)
+    return Pair(np.array(losses), np.array(logs), only_first, only_second)
 
 
 def _randomised(epsilon: float, only: Decimal) -> Pair:

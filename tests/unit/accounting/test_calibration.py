@@ -103,7 +103,9 @@ def test_best_pair_is_best() -> None:
     assert min(others) == (k / rate, k)
 
 
-@pytest.mark.parametrize(("neighbours", "releases"), [("replace_one", 1), ("add_remove", 3)])
+@pytest.mark.parametrize(
+    ("neighbours", "releases"), [("replace_one", 1), ("add_remove", 3), ("add_remove", 20)]
+)
 def test_best_pair_where_each_look_is_dear(neighbours: str, releases: int) -> None:
     k, rate = best_pair("1", "1e-4", neighbours, releases)
     for other in (k - 1, k + 1, 2 * k):

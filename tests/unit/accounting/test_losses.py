@@ -285,3 +285,11 @@ def test_an_atom_beside_a_point_of_the_grid_keeps_its_mass(step: float, loss: fl
     assert np.exp(grid.logs).sum() == pytest.approx(0.25, rel=1e-12)
     under_second = np.exp(grid.logs - grid.at * step).sum()
     assert under_second == pytest.approx(0.25 * math.exp(-loss), rel=1e-11)
+
+
+def test_nothing_is_met_at_the_mass_that_is_certain():
+    [pair] = pairs_of(SampledSuppression(20, "0.1"), ADD_REMOVE)
+    fifty = Composition([(pair, 50)])
+    assert 0 < fifty.certain < fifty.delta(Decimal(5))
+    assert not fifty.meets(Decimal(5), fifty.certain)
+    assert fifty.meets(Decimal(5), 2 * fifty.delta(Decimal(5)))

@@ -1,0 +1,135 @@
+"""Mechanisms beside one another at one (ε, δ): what each shows of a group, by public numbers alone.
+
+Utility, no privacy claim: that a table or a pair meets the aim is seen where it is made
+(``tables.calibrated``, ``tables.pair``). A shown count is n + Z of a closed table, n − T and its
+mean of an open one ([TABLE], [PLACE]), and count/β of a sample ([EXACT]).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from policy_engine.accounting import appearing
+from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.noise import NoiseTable
+from policy_engine.accounting.tables import (
+    LAWS,
+    Aim,
+    around,
+    auto,
+    calibrated,
+    deviation,
+    offset_of,
+    pair,
+    shown_half,
+)
+from policy_engine.errors import DomainError
+
+SAMPLED = "sampled_suppression"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A mechanism with its numbers: the noise of a table, or the threshold and rate of a sample.
+
+    ``at_least``: with a closed table a group that is shown has so many people for certain.
+
+    >>> from policy_engine.accounting.tables import laplace
+    >>> one = Candidate("truncated_laplace", laplace(1, 14))
+    >>> one.half, round(one.error, 1), one.certain, one.least, one.true_rows
+    (15, Decimal('1.4'), (-14, 14), 1, False)
+    """
+
+    law: str
+    by: NoiseTable | Pair
+    at_least: int = 1
+
+    @property
+    def true_rows(self) -> bool:
+        """Whether it can release rows each of which is a person's own."""
+        return isinstance(self.by, Pair)
+
+    @cached_property
+    def half(self) -> int:
+        """The fewest people that are shown with a chance of one half or more."""
+        if isinstance(self.by, Pair):
+            return appearing.half_shown(self.by.k, self.by.rate)
+        return shown_half(self.by, self.at_least)
+
+    @cached_property
+    def error(self) -> Decimal:
+        """The standard deviation of the estimate of a group of ``half`` people."""
+        if isinstance(self.by, Pair):
+            return appearing.count_error(self.by.rate, self.half)
+        return Decimal(f"{deviation(self.by):.12g}")
+
+    @property
+    def certain(self) -> tuple[int, int] | None:
+        """What a group has for certain beside the number it is shown with; None: nothing above."""
+        if isinstance(self.by, Pair):
+            return None
+        return around(self.by, offset_of(self.by))
+
+    @property
+    def least(self) -> int:
+        """Every group that is shown has so many people for certain."""
+        if isinstance(self.by, Pair):
+            return self.by.k
+        return max(self.at_least, self.by.least) if self.by.open else self.at_least
+
+    def chance(self, size: int) -> Decimal:
+        """How likely a group of so many people is shown. Errors: DomainError.
+
+        >>> Candidate(SAMPLED, Pair(2, Decimal("0.5"))).chance(3)
+        Decimal('0.5')
+        """
+        if isinstance(self.by, Pair):
+            return appearing.chance_shown(self.by.k, self.by.rate, size)
+        least = 0 if self.by.open else self.by.largest + self.at_least
+        return appearing.chance_with_noise(self.by, least, size)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every mechanism at one aim: ``refused`` has the reason of each that cannot meet it.
+
+    ``auto`` is the law that ``tables.auto`` takes for the aim, None where it takes none.
+    """
+
+    candidates: tuple[Candidate, ...]
+    refused: tuple[tuple[str, str], ...]
+    auto: str | None
+
+
+def compare(aim: Aim) -> Comparison:
+    """Each mechanism with its best numbers for an aim, of one number a group.
+
+    Nothing but the aim is looked at. Several releases or groups take seconds, for each law is
+    looked for with the whole composition.
+
+    >>> found = compare(Aim(Decimal(1), Decimal("1e-6")))
+    >>> [(each.law, each.half) for each in found.candidates], found.auto
+    ([('truncated_laplace', 15), ('discrete_gaussian', 23), ('place', 54), \
+('sampled_suppression', 54)], 'truncated_laplace')
+    """
+    tried = [(law, _tried(law, aim)) for law in (*LAWS, SAMPLED)]
+    candidates = tuple(found for _, found in tried if isinstance(found, Candidate))
+    best: str | None = None
+    if any(found.law in LAWS[:2] for found in candidates):
+        best, _ = auto(aim)
+    return Comparison(
+        candidates, tuple((law, found) for law, found in tried if isinstance(found, str)), best
+    )
+
+
+def _tried(law: str, aim: Aim) -> Candidate | str:
+    """The law with its numbers for the aim, or why it has none."""
+    if law == SAMPLED and aim.groups > 1:
+        return "a person is in one count only"
+    try:
+        by = Pair(*pair(aim)) if law == SAMPLED else calibrated(law, aim)
+    except DomainError as error:
+        return str(error)
+    return Candidate(law, by, aim.at_least)

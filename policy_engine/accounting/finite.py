@@ -1,0 +1,105 @@
+"""[LOCAL], [AB] Pairs of finitely many outcomes, each with a whole number of 2⁻⁶⁰ of probability.
+
+A factor is the outcomes of one independent draw, each with its mass on the one table and on its
+neighbour; the pair is the product of its factors. Whole numbers but for ln and e^ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from policy_engine.accounting.domain import arithmetic, upward
+from policy_engine.accounting.noise import WHOLE
+
+_GUARD = Decimal("1e-30")
+_MOST = Decimal(50)
+"""A share of one in 2⁶⁰ already costs less."""
+
+Factor = tuple[tuple[int, int], ...]
+
+
+def epsilon_of(factors: Iterable[Factor]) -> Decimal | None:
+    """The least ε for which the pair is ε-DP both ways; None where there is none.
+
+    Guarantee: never below the true one; rounded up at 12 digits.
+
+    >>> epsilon_of([((3 << 58, 1 << 58), (1 << 58, 3 << 58))])
+    Decimal('1.09861228867')
+    """
+    bound = _epsilon(factors)
+    return None if bound is None else upward(bound)
+
+
+def _epsilon(factors: Iterable[Factor]) -> Decimal | None:
+    """The same, above the true one by a 1e-30 share."""
+    ways = [Decimal(0), Decimal(0)]
+    with arithmetic():
+        for factor in factors:
+            met = [pair for pair in factor if any(pair)]
+            if not all(map(all, met)):
+                return None
+            losses = [(Decimal(one) / other).ln() for one, other in met]
+            ways = [ways[0] + max(losses), ways[1] - min(losses)]
+        return max(ways) * (1 + _GUARD)
+
+
+def delta_of(factors: Sequence[Factor], epsilon: Decimal) -> Decimal:
+    """The least δ for which the pair is (ε, δ)-DP both ways, ε ≥ 0.
+
+    Guarantee: never below the true one; 0 where the pair is ε-DP; rounded up at 12 digits.
+
+    >>> flip = ((3 << 58, 1 << 58), (1 << 58, 3 << 58))
+    >>> delta_of([flip], Decimal(0)), delta_of([flip], Decimal("1.1"))
+    (Decimal('0.500000000001'), Decimal('0'))
+    """
+    bound = _epsilon(factors)
+    if bound is not None and bound <= epsilon:
+        return Decimal(0)
+    steps = [(1, 1)]
+    for factor in factors:
+        steps = [(p * one, q * other) for p, q in steps for one, other in factor]
+    with arithmetic(epsilon, room=40 * len(factors)):
+        # Smaller than e^ε, so that δ is not below the true one.
+        scale = epsilon.exp() * (1 - _GUARD)
+        ways = (
+            sum((max(Decimal(0), p - scale * q) for p, q in way), Decimal(0))
+            for way in (steps, [(q, p) for p, q in steps])
+        )
+        return min(Decimal(1), upward(max(ways) / WHOLE ** len(factors)))
+
+
+def response(values: int, share: int) -> Factor:
+    """Randomised response of two people whose values differ, over so many public values.
+
+    Each value is given by chance with probability share·2⁻⁶⁰, else the person's own: [LOCAL] with
+    truth 1 − values·share·2⁻⁶⁰. The one's own value, the other's, any other.
+    """
+    own = WHOLE - (values - 1) * share
+    return ((own, share), (share, own), *[((values - 2) * share,) * 2] * (values > 2))
+
+
+def presence(shown: int, inserted: int) -> Factor:
+    """A tuple that is in one table and not in the other: it is shown, or not, [AB].
+
+    With probability shown·2⁻⁶⁰ where it is in the table, else inserted·2⁻⁶⁰.
+    """
+    return (shown, inserted), (WHOLE - shown, WHOLE - inserted)
+
+
+def least_share(values: int, epsilon: Decimal) -> int | None:
+    """The least share for which ``response`` is ε-DP; None where ε is too small for any.
+
+    >>> share = least_share(2, Decimal(1))
+    >>> epsilon_of([response(2, share)]), epsilon_of([response(2, share - 1)]) > 1
+    (Decimal('1.00000000000'), True)
+    """
+    epsilon = min(epsilon, _MOST)
+    with arithmetic(epsilon):
+        share = max(1, int(WHOLE / (epsilon.exp() + values - 1)))
+    while values * share < WHOLE:
+        found = _epsilon([response(values, share)])
+        if found is not None and found <= epsilon:
+            return share
+        share += 1
+    return None

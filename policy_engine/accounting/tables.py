@@ -1,0 +1,387 @@
+"""[TABLE], [PLACE] Makers of noise tables, and which one to take: trusted by nobody.
+
+What a table costs is computed from its integers (``noise``), whoever made it; here a law is
+rounded to integers and its parameters are looked for. So floats will do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal, localcontext
+from functools import lru_cache
+from itertools import accumulate
+
+from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.calibration import best_pair, greatest_rate
+from policy_engine.accounting.domain import (
+    ADD_REMOVE,
+    REPLACE_ONE,
+    Number,
+    count,
+    decimal,
+    neighbour_notion,
+    nonnegative_epsilon,
+    probability,
+    sampling_rate,
+    threshold,
+)
+from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE, NoiseTable, ReleaseCurve, Statistic
+from policy_engine.errors import DomainError
+
+LAWS = ("truncated_laplace", "discrete_gaussian", "place")
+_FINE = Context(prec=50)
+_SHARES = tuple(share / 40 for share in range(0, 40, 3))
+"""Of δ, for what the law would cost without its ends."""
+_TRIED = 3
+_MOST_PLACES = 10
+"""In more groups of a person it takes minutes to find one."""
+_FLAT = 300.0
+"""An ε above it is guessed for as it: e to it is still a float."""
+
+Guess = tuple[int, float, Decimal]
+"""B, the share that led to it, and the law's parameter."""
+
+
+def laplace(epsilon: Number, bound: int) -> NoiseTable:
+    """Z from −B to B with probability ∝ e^{−ε|z|}. Errors: DomainError.
+
+    >>> table = laplace(1, 14)
+    >>> len(table.entries), table.values, round(deviation(table), 4)
+    (28, range(-14, 15), 1.3569)
+    """
+    with localcontext(_FINE):
+        ratio = (-nonnegative_epsilon(epsilon)).exp()
+        return _symmetric(ratio, Decimal(1), bound)
+
+
+def gaussian(sigma: Number, bound: int) -> NoiseTable:
+    """Z from −B to B with probability ∝ e^{−z²/2σ²}. Errors: DomainError.
+
+    >>> round(deviation(gaussian(3, 15)), 4)
+    3.0
+    """
+    width = decimal("sigma", "a number from 0.01 to 100000", sigma)
+    if not Decimal("0.01") <= width <= 10**5:
+        raise DomainError("sigma", "a number from 0.01 to 100000", sigma)
+    with localcontext(_FINE):
+        ratio = (-1 / (2 * width * width)).exp()
+        return _symmetric(ratio, ratio * ratio, bound)
+
+
+def _symmetric(ratio: Decimal, step: Decimal, bound: int) -> NoiseTable:
+    """Weights 1, ratio, ratio²·step, ratio³·step³, … on both sides, rounded; 0 gets the rest."""
+    if not 1 <= bound <= MOST_ENTRIES // 2:
+        raise DomainError("bound", f"an integer from 1 to {MOST_ENTRIES // 2}", bound)
+    weights = [Decimal(1)]
+    for _ in range(bound):
+        weights.append(weights[-1] * ratio)
+        ratio *= step
+    whole = WHOLE / (2 * sum(weights, Decimal(0)) - 1)
+    side = [int((weight * whole).to_integral_value()) for weight in weights[1:]]
+    if not side[-1]:
+        raise DomainError("bound", "so small that the ends have a chance of 2**-60", bound)
+    masses = [*side[::-1], WHOLE - 2 * sum(side), *side]
+    return NoiseTable(tuple(accumulate(masses[:-1])), -bound)
+
+
+def place(k: int, rate: Number) -> NoiseTable:
+    """The place T of the k-th sampled copy: Pr[T = t] = C(t−1, k−1) β^k (1−β)^{t−k}, open.
+
+    Where a chance is below 2⁻⁶⁰, the first places are one, and the last are "nothing is shown":
+    with a chance of about 2⁻⁶⁰/β. So no place between has chance 0, which would give a unit away.
+    Errors: DomainError; also for more than 65,536 places.
+
+    >>> table = place(14, "0.253735")
+    >>> table.least, len(table.entries), table.tail
+    (14, 246, 4)
+    """
+    k, rate = threshold(k), sampling_rate(rate)
+    law = f"so large that k/rate is far below {MOST_ENTRIES}"
+    if k > int(MOST_ENTRIES * rate):
+        raise DomainError("rate", law, rate)
+    # k·log₂(1/β) bits for the first chance, and 120 for sums of up to 2¹⁶ of them.
+    with localcontext(prec=int(k * -math.log10(rate)) + 120):
+        t, chance = k, rate**k
+        reached, entries, least = chance, list[int](), k
+        while not entries or chance * WHOLE >= 1:
+            following = chance * (1 - rate) * t / (t - k + 1)
+            if len(entries) == MOST_ENTRIES:
+                raise DomainError("rate", law, rate)
+            if entries or min(reached, max(chance, following)) * WHOLE >= 1:
+                least = t - len(entries)
+                entries.append(int(reached * WHOLE))
+            t, chance, reached = t + 1, following, reached + following
+    return NoiseTable(tuple(entries), least, open=True)
+
+
+def deviation(table: NoiseTable) -> float:
+    """The standard deviation of Z where it is finite.
+
+    >>> round(deviation(place(14, "0.253735")), 1)
+    12.7
+    """
+    center, pairs = mean(table), zip(table.values, table.masses, strict=True)
+    return math.sqrt(sum((z - center) ** 2 * mass for z, mass in pairs) / sum(table.masses))
+
+
+def mean(table: NoiseTable) -> float:
+    """The mean of Z where it is finite.
+
+    >>> round(mean(laplace(1, 14)), 12), round(mean(place(14, "0.253735")), 1)
+    (0.0, 55.2)
+    """
+    total = sum(z * mass for z, mass in zip(table.values, table.masses, strict=True))
+    return total / sum(table.masses)
+
+
+def offset_of(table: NoiseTable) -> int:
+    """What is added to n − T of an open table, so that it estimates n: its mean, rounded; else 0.
+
+    >>> offset_of(laplace(1, 14)), offset_of(place(14, "0.253735"))
+    (0, 55)
+    """
+    return round(mean(table)) if table.open else 0
+
+
+def around(table: NoiseTable, offset: int = 0) -> tuple[int, int]:
+    """What a group has for certain beside the number it is shown with: at least, at most.
+
+    ``offset`` is what is added to n − T of an open table.
+
+    >>> around(laplace(1, 14)), around(place(14, "0.253735"), 55)
+    ((-14, 14), (-41, 204))
+    """
+    low, high = table.least, table.largest
+    return (low - offset, high - offset) if table.open else (-high, -low)
+
+
+def shown_half(table: NoiseTable, at_least: int = 1) -> int:
+    """The fewest people that are shown with a chance of one half or more.
+
+    Of a closed table with the threshold τ = B + ``at_least``, at which a group shown has at least
+    so many for certain; of an open one where T ≤ n.
+
+    >>> shown_half(laplace(1, 14)), shown_half(place(14, "0.253735"))
+    (15, 54)
+    """
+    up = list(accumulate(table.masses))
+    median = next(at for at, total in enumerate(up) if 2 * total >= WHOLE)
+    if table.open:
+        return max(at_least, table.least + median)
+    # n + Z ≥ τ where Z ≥ τ − n: the largest z with Pr[Z ≥ z] ≥ ½.
+    return table.largest + at_least - (table.least + median)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """(ε, δ) over so many releases, and what one unit moves in each, as of ``Statistic``.
+
+    ``at_least``: a group that is shown has so many people for certain.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str = ADD_REMOVE
+    groups: int = 1
+    releases: int = 1
+    shift: int = 1
+    at_least: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is outside the domains; numbers become the decimals written."""
+        object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", probability(self.delta))
+        neighbour_notion(self.neighbours)
+        for name in ("groups", "releases", "shift", "at_least"):
+            count(name, getattr(self, name))
+
+    @property
+    def times(self) -> int:
+        """How many numbers one unit moves."""
+        return self.groups * self.releases * (1 + (self.neighbours == REPLACE_ONE))
+
+    def met(self, table: NoiseTable) -> bool:
+        """Whether releases of a number with this noise meet it.
+
+        >>> Aim(Decimal(1), Decimal("1e-6")).met(laplace(1, 13))
+        False
+        """
+        statistic = Statistic(table, self.shift, self.groups * self.releases)
+        return ReleaseCurve.of([statistic], self.neighbours).delta(self.epsilon).delta <= self.delta
+
+
+@lru_cache(maxsize=32)  # `auto` asks for tables that a comparison asks for as well
+def calibrated(law: str, aim: Aim) -> NoiseTable:
+    """The table of a law that meets an aim and shows the smallest groups half the time.
+
+    Guarantee: it was seen to meet the aim. Errors: DomainError; also where none does.
+
+    >>> once = Aim(Decimal(1), Decimal("1e-6"))
+    >>> [shown_half(calibrated(law, once)) for law in LAWS]
+    [15, 23, 54]
+    """
+    if law not in LAWS:
+        raise DomainError("law", f"one of {', '.join(LAWS)}", repr(law))
+    if aim.delta * WHOLE < 2 * aim.times:
+        raise DomainError(
+            "delta", f"at least {aim.times * 2.0**-59:.2g}, as a table has 60 bits", aim.delta
+        )
+    if law == "place":
+        return _best_place(aim)
+    guesses = _guesses(law, aim)
+    first = max(1, guesses[0][0] - 1)
+    # A guess is nearly right; a δ next to 2⁻⁶⁰ of each number is out of reach.
+    for bound in range(first, first + 10 + first // 4, max(1, first // 500)):
+        for _, _, scale in guesses[:_TRIED]:
+            with suppress(DomainError):
+                table = _LAWS[law](scale, bound)
+                if aim.met(table):
+                    return table
+    raise DomainError("delta", "larger for a table of this law", aim.delta)
+
+
+def guessed(law: str, aim: Aim, wider: int = 0) -> NoiseTable:
+    """A table of a law that nearly meets an aim, ``wider`` by so many hundredths, or steps.
+
+    Whoever takes it sees whether it does. Errors: DomainError.
+
+    >>> len(guessed("truncated_laplace", Aim(Decimal(1), Decimal("1e-6"))).entries)
+    28
+    """
+    bound, _, scale = _guesses(law, aim)[0]
+    return _LAWS[law](scale, bound + wider * (1 + bound // 100))
+
+
+def _guesses(law: str, aim: Aim) -> list[Guess]:
+    """The most promising first."""
+    if not aim.epsilon:
+        raise DomainError("epsilon", "above 0", aim.epsilon)
+    guess = _laplace_for if law == "truncated_laplace" else _gaussian_for
+    return sorted(guess(aim, share) for share in _SHARES)
+
+
+def auto(aim: Aim) -> tuple[str, NoiseTable]:
+    """The law, and its table, that shows the smallest groups half the time; then the least noise.
+
+    Nothing but public numbers is looked at. No place is among them: it shows smaller groups where a
+    unit moves about 20 numbers or more, at a larger error, and takes long to find. Errors:
+    DomainError where no law meets the aim.
+
+    >>> law, table = auto(Aim(Decimal(1), Decimal("1e-6")))
+    >>> law, shown_half(table)
+    ('truncated_laplace', 15)
+    """
+    found, refused = [], DomainError("law", "one that is tried", "none")
+    for law in LAWS[:2]:
+        try:
+            table = calibrated(law, aim)
+            found.append((shown_half(table, aim.at_least), deviation(table), law, table))
+        except DomainError as error:
+            refused = error
+    if not found:
+        raise refused
+    _, _, law, table = min(found)
+    return law, table
+
+
+def _laplace_for(aim: Aim, share: float) -> Guess:
+    """B and ε a step, if the ends may cost what the share leaves of δ."""
+    epsilon, delta = min(float(aim.epsilon), _FLAT), float(aim.delta)
+    one = _largest(lambda one: _two_atoms(aim.times, one, epsilon) <= share * delta, epsilon)
+    step = max(one, epsilon / aim.times) / aim.shift
+    ends = aim.times * math.expm1(step * aim.shift) / (math.exp(step) + 1)
+    bound = math.log(ends / ((1 - share) * delta)) / step
+    scale = (
+        aim.epsilon / aim.times / aim.shift
+        if one * aim.times <= epsilon
+        else Decimal(f"{step:.9g}")
+    )
+    return max(1, math.ceil(bound)), share, scale
+
+
+def _two_atoms(times: int, one: float, epsilon: float) -> float:
+    """δ at ε of so many (one, 0)-DP mechanisms (Kairouz, Oh, Viswanath 2015)."""
+    total, low = 0.0, 0
+    while (times - 2 * low) * one > epsilon:
+        ways = math.lgamma(times + 1) - math.lgamma(low + 1) - math.lgamma(times - low + 1)
+        ways += (times - low) * one - times * math.log1p(math.exp(one))
+        total += math.exp(ways) * -math.expm1(epsilon - (times - 2 * low) * one)
+        low += 1
+    return total
+
+
+def _gaussian_for(aim: Aim, share: float) -> Guess:
+    """B and σ, if the ends may cost what the share leaves of δ."""
+    epsilon, delta = min(float(aim.epsilon), _FLAT), float(aim.delta)
+
+    def cost(mu: float) -> float:
+        upper, lower = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+        return _above(upper) - math.exp(epsilon) * _above(lower)
+
+    far = _largest(lambda mu: cost(mu) <= max(share, 1 / 80) * delta, 100.0)
+    sigma = aim.shift * math.sqrt(aim.times) / far
+    left = (1 - share) * delta / aim.times
+
+    def rare(bound: float) -> bool:
+        ends = (math.exp(-((bound - i) ** 2) / (2 * sigma * sigma)) for i in range(aim.shift))
+        return sum(ends) / (sigma * math.sqrt(2 * math.pi)) <= left
+
+    bound = least_integer(aim.shift - 1, MOST_ENTRIES, rare)
+    return max(1, bound), share, Decimal(f"{sigma:.6g}")
+
+
+def _above(x: float) -> float:
+    return math.erfc(x / math.sqrt(2)) / 2
+
+
+def _largest(holds: Callable[[float], bool], most: float) -> float:
+    """The largest number up to a most, roughly, for a condition that holds below it; above 0."""
+    low, high = 0.0, most
+    for _ in range(60):
+        middle = (low + high) / 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return max(low, most * 2.0**-60)
+
+
+def pair(aim: Aim) -> tuple[int, Decimal]:
+    """k and the rate of a sample that meets an aim for counts, with the least k/rate.
+
+    k is no smaller than the aim's ``at_least``. Guarantee and errors as ``calibration``.
+
+    >>> pair(Aim(Decimal(1), Decimal("1e-6"), at_least=20))
+    (20, Decimal('0.350029221681'))
+    """
+    asked, releases = (aim.epsilon, aim.delta), aim.groups * aim.releases
+    k, rate = best_pair(*asked, aim.neighbours, releases)
+    if k < aim.at_least:
+        k, rate = aim.at_least, greatest_rate(*asked, aim.at_least, aim.neighbours, releases)
+    return k, rate
+
+
+def _best_place(aim: Aim) -> NoiseTable:
+    """That of the best pair, at a rate that is a little smaller."""
+    if aim.shift > 1:
+        raise DomainError("shift", "1 for a place, which counts", aim.shift)
+    if aim.groups > _MOST_PLACES:
+        raise DomainError("groups", f"at most {_MOST_PLACES} for a place", aim.groups)
+    k, rate = pair(aim)
+    shorter = Context(prec=6, rounding=ROUND_FLOOR)
+    rate = shorter.plus(rate)
+    for attempt in range(4 * _TRIED):
+        if aim.met(table := place(k, rate)):
+            return table
+        lower = shorter.multiply(rate, Decimal("0.97"))
+        rate = shorter.next_minus(rate) if attempt < _TRIED else lower
+    raise DomainError("delta", "larger for a place, whose table has 60 bits", aim.delta)
+
+
+_LAWS: dict[str, Callable[[Decimal, int], NoiseTable]] = {
+    "truncated_laplace": laplace,
+    "discrete_gaussian": gaussian,
+}

@@ -1,0 +1,86 @@
+"""Mechanisms beside one another: the known sizes, chances as drawn, and reasons of what cannot."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from policy_engine.accounting.comparison import SAMPLED, Candidate, Comparison, compare
+from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.noise import WHOLE
+from policy_engine.accounting.tables import LAWS, Aim, laplace, place
+
+ONE, MILLIONTH = Decimal(1), Decimal("1e-6")
+
+
+def by_law(found: Comparison) -> dict[str, Candidate]:
+    return {each.law: each for each in found.candidates}
+
+
+def test_one_release_at_one_and_a_millionth():
+    found = compare(Aim(ONE, MILLIONTH))
+    each = by_law(found)
+    assert list(each) == [*LAWS, SAMPLED]
+    assert {law: one.half for law, one in each.items()} == {
+        "truncated_laplace": 15, "discrete_gaussian": 23, "place": 54, SAMPLED: 54,
+    }  # fmt: skip
+    assert each["truncated_laplace"].certain == (-14, 14)
+    assert each[SAMPLED].certain is None
+    assert [one.least for one in each.values()] == [1, 1, 14, 14]
+    assert [one.true_rows for one in each.values()] == [False, False, False, True]
+    assert (found.auto, found.refused) == ("truncated_laplace", ())
+
+
+def test_from_about_twenty_releases_a_place_shows_smaller_groups_with_a_larger_error():
+    for releases, smaller in ((10, "discrete_gaussian"), (20, "place")):
+        found = compare(Aim(ONE, MILLIONTH, releases=releases))
+        each = by_law(found)
+        assert min(LAWS, key=lambda law: each[law].half) == smaller
+        assert each["place"].error > each["discrete_gaussian"].error
+        assert found.auto == "discrete_gaussian"
+
+
+def test_whoever_is_shown_is_one_of_at_least_so_many():
+    each = by_law(compare(Aim(ONE, MILLIONTH, at_least=30)))
+    assert {one.least for one in each.values()} == {30}
+    assert each["truncated_laplace"].half == 15 + 29
+    table = each["truncated_laplace"].by
+    assert each["truncated_laplace"].chance(30) * WHOLE == pytest.approx(Decimal(table.masses[-1]))
+    assert all(one.chance(29) == 0 for one in each.values())
+
+
+@pytest.mark.parametrize("candidate", [
+    Candidate("truncated_laplace", laplace(1, 14)),
+    Candidate("truncated_laplace", laplace(1, 14), 20),
+    Candidate("place", place(14, "0.253735")),
+    Candidate(SAMPLED, Pair(14, Decimal("0.253735"))),
+])  # fmt: skip
+def test_half_and_error_are_those_of_draws(candidate):
+    """Beside 200,000 draws of numpy at the size that is shown half of the time."""
+    half, draws, rng = candidate.half, 200_000, np.random.default_rng(7)
+    assert candidate.chance(half) >= Decimal("0.5") > candidate.chance(half - 1)
+    if isinstance(candidate.by, Pair):
+        sample = rng.binomial(half, float(candidate.by.rate), draws)
+        shown, estimates = sample >= candidate.by.k, sample / float(candidate.by.rate)
+    elif candidate.by.open:
+        drawn = rng.negative_binomial(14, 0.253735, draws) + 14
+        shown, estimates = drawn <= half, half - drawn
+    else:
+        drawn = rng.geometric(1 - np.exp(-1), draws) - rng.geometric(1 - np.exp(-1), draws)
+        shown, estimates = half + drawn >= 14 + candidate.at_least, half + drawn
+    assert abs(shown.mean() - float(candidate.chance(half))) < 0.006
+    assert abs(estimates.std() / float(candidate.error) - 1) < 0.02
+
+
+def test_a_person_in_several_groups_and_a_delta_out_of_reach():
+    refused = dict(compare(Aim(ONE, MILLIONTH, groups=11)).refused)
+    assert refused == {
+        "place": "groups must be at most 10 for a place, found 11",
+        SAMPLED: "a person is in one count only",
+    }
+    tiny = compare(Aim(ONE, Decimal("1e-19")))
+    assert [law for law, _ in tiny.refused] == list(LAWS)
+    assert [each.law for each in tiny.candidates] == [SAMPLED]
+    assert tiny.auto is None
