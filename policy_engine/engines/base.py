@@ -33,7 +33,8 @@ class Engine:
     unless they are told another. ``labels``: which texts it shows as they are.
     ``assumes`` is what a secret that is bound in it rests on, and ``native`` what its own sampling
     does. ``draws``: a sample is drawn before a text runs, as a relation that the text reads.
-    ``lacks`` has a reason and a remedy for what it cannot do.
+    ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
+    measured. ``lacks`` has a reason and a remedy for what it cannot do.
     """
 
     name: str
@@ -53,6 +54,8 @@ class Engine:
     assumes: tuple[str, ...] = ()
     native: str = ""
     draws: bool = False
+    enforces_keys: bool = False
+    lists: bool = False
     lacks: Mapping[str, str] = field(default_factory=dict)
 
     def identifier(self, name: str) -> str:

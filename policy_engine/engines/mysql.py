@@ -24,11 +24,11 @@ _ASSUMES = (
 )
 MARIADB = Engine(
     "mariadb", "MariaDB", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
-    collates=True, bounds_names=True, assumes=_ASSUMES,
+    collates=True, enforces_keys=True, lists=True, bounds_names=True, assumes=_ASSUMES,
     lacks=_LACKS,
 )  # fmt: skip
 MYSQL = Engine(
     "mysql", "MySQL", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
-    collates=True, bounds_names=True, family="mariadb", assumes=_ASSUMES,
+    collates=True, enforces_keys=True, bounds_names=True, family="mariadb", assumes=_ASSUMES,
     lacks=_LACKS,
 )  # fmt: skip

@@ -29,6 +29,7 @@ _NATIVE = (
 )
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
+    lists=True,
     assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
 )  # fmt: skip
 DATABRICKS = Engine(

@@ -14,7 +14,7 @@ _TEXTS = (
 )
 TSQL = Engine(
     "tsql", "SQL Server", 128, quote="[", closing="]", labels="ASCII",
-    collates=True,
+    collates=True, enforces_keys=True,
     assumes=(
         "nobody who may see the release can read the secrets relation, the plans and"
         " statements that wrote it, or a trace of them",

@@ -12,8 +12,9 @@ from typing import Literal
 
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Native
-from policy_engine.kernel.sources import Files, People, Relation
+from policy_engine.kernel.estimates import estimates
+from policy_engine.kernel.mechanisms import Native, Noisy, Pure, Randomised
+from policy_engine.kernel.sources import Drawn, Files, Groups, People, Relation
 
 ROW_UNIT = "row"
 """The privacy unit where one row is one person."""
@@ -27,13 +28,25 @@ ALWAYS = (
     "nothing else that depends on this sample leaves: it was drawn for this release alone",
     "the policy's recodings were chosen without looking at the source",
 )
+ALWAYS_NOISY = (
+    "nothing else that depends on this noise leaves: it was drawn for this release alone",
+    "the policy's recodings, noise and limits were chosen without looking at the source",
+)
 STAYS = " does not change while it is read"
+_NOISE = "SHA-256 of a secret of 128 bits and the number of each group"
+_ANSWERS = "SHA-256 of a secret of 128 bits and the number of each column and row, or tuple"
+_GROUPS = "; each unit counts in {} of its groups at most, drawn by SHA-256 of the secret and both"
 _ANY_ROW = "; of each unit's rows one is kept, drawn by SHA-256 of the secret, the unit and the row"
 
 
 def unit_of(claim: Claim) -> str:
     """The name of who is protected: the column that tells people apart, or ``row``."""
     return claim.unit.key.name if isinstance(claim.unit, People) else ROW_UNIT
+
+
+def source_of(claim: Claim) -> str:
+    """The source's path, or the parts of its name."""
+    return claim.source.path if isinstance(claim.source, Files) else ".".join(claim.source.parts)
 
 
 def method_of(claim: Claim, engine: str) -> Method:
@@ -43,6 +56,8 @@ def method_of(claim: Claim, engine: str) -> Method:
     """
     if isinstance(claim.law, Native):
         return "native"
+    if isinstance(claim.law, Noisy | Pure):
+        return "keyed"
     return "drawn" if ENGINES[engine].draws and claim.law.secret is None else "keyed"
 
 
@@ -57,6 +72,20 @@ def of_its_sample(method: str, unit: str, engine: str) -> tuple[str, ...]:
     if method == "keyed":
         return (_KEYED, *ENGINES[engine].assumes)
     return (ENGINES[engine].native or ENGINES["duckdb"].native,)
+
+
+def randomness_of(claim: Claim, engine: str) -> str:
+    """What is drawn for a release, and how, in the words of a certificate."""
+    order = claim.unit.order if isinstance(claim.unit, People) else None
+    if isinstance(claim.law, Pure):
+        drawn = _ANSWERS + (_ANY_ROW if isinstance(order, Drawn) else "")
+        return "; ".join((drawn, *estimates(claim)))
+    if not isinstance(claim.law, Noisy):
+        draws = isinstance(order, Drawn)
+        return randomness(method_of(claim, engine), unit_of(claim), draws_a_row=draws)
+    if isinstance(order, Groups):
+        return _NOISE + _GROUPS.format(order.most)
+    return _NOISE + (_ANY_ROW if isinstance(order, Drawn) else "")
 
 
 def randomness(method: str, unit: str, *, draws_a_row: bool = False) -> str:
@@ -144,6 +173,8 @@ def _assumptions(
         yield of_its_population(source, sampled_at)
     yield is_a_person(unit, source)
     yield source + STAYS
-    yield from ALWAYS
+    if isinstance(claim.law, Randomised):
+        yield f"how many people are in {source} is public"
+    yield from ALWAYS_NOISY if isinstance(claim.law, Noisy | Pure) else ALWAYS
     if isinstance(claim.source, Files):
         yield is_readable(source, is_csv=claim.source.kind == "csv")

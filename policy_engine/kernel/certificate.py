@@ -14,17 +14,16 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from policy_engine.accounting.domain import claimed, decimal
-from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.rates import population_rate
-from policy_engine.kernel.assumptions import assumptions, method_of, randomness, unit_of
+from policy_engine.kernel.assumptions import assumptions, randomness_of, unit_of
 from policy_engine.kernel.claim import Claim, to_json
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms import Law, Native
+from policy_engine.kernel.mechanisms import Law, Native, Noisy, Pure
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.printing import printed, templates_digest
-from policy_engine.kernel.sources import Drawn, People
 from policy_engine.kernel.tokens import Unreadable, tokens
 
-MECHANISM = "sampled-suppression"
 PREDICATE_VERSION = 2
 
 ROWS = "rows"
@@ -138,7 +137,7 @@ class Certificate:
         """The certificate as the predicate of an in-toto Statement, version 2."""
         return {
             "version": PREDICATE_VERSION,
-            "mechanism": MECHANISM,
+            "mechanism": MECHANISM if self.claim is None else self.claim.law.mechanism,
             "policy": {"name": self.policy_name, "digest": self.policy_digest},
             "k": self.k,
             "rate": f"{self.rate:f}",
@@ -146,7 +145,7 @@ class Certificate:
             "epsilon": f"{self.epsilon:f}",
             "delta": str(self.delta),
             "bound": "exact",
-            "source_tag": "[EXACT]",
+            "source_tag": "[EXACT]" if self.claim is None else self.claim.law.source_tag,
             "neighbours": self.neighbours,
             "unit": self.unit,
             "randomness": self.randomness,
@@ -191,7 +190,7 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
     check_text(text, claim, engine)
     require(claim.law.rate <= terms.rate, "the rate that is stated is not below the law's")
     rate = rate_of(claim.law, terms.rate, terms.sampled_at)
-    delta = delta_of_one(claim.law.k, rate, terms.epsilon, terms.neighbours).delta
+    delta = delta_of(claim, rate, terms.epsilon, terms.neighbours)
     if delta > terms.delta:
         raise Unmet(delta)
     return Certificate(
@@ -200,7 +199,7 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
         dialect=engine,
         unit=unit_of(claim),
         randomness=randomness_of(claim, engine),
-        columns=tuple(shown.name for shown in claim.columns),
+        columns=claim.released,
         count=claim.count,
         k=claim.law.k,
         rate=rate,
@@ -238,6 +237,9 @@ def headed(name: str, digest: str, text: str) -> str:
 
 def rate_of(law: Law, rate: Decimal, sampled_at: Decimal) -> Decimal:
     """The rate that a certificate rests on, for one that is written; never below the true one."""
+    if isinstance(law, Noisy | Pure):
+        require(sampled_at == 1, "noise is priced for all of the source")
+        return law.rate
     method = "native" if isinstance(law, Native) else "keyed"
     return certified_rate(rate, method, sampled_at)
 
@@ -249,12 +251,6 @@ def certified_rate(rate: Decimal, method: str, sampled_at: Decimal = Decimal(1))
     Decimal('0.001')
     """
     return decimal("rate", "a number", population_rate(Fraction(rate), method, sampled_at))
-
-
-def randomness_of(claim: Claim, engine: str) -> str:
-    """What decides who is in the sample, in the words of a certificate."""
-    draws = isinstance(claim.unit, People) and isinstance(claim.unit.order, Drawn)
-    return randomness(method_of(claim, engine), unit_of(claim), draws_a_row=draws)
 
 
 def stated(delta: Decimal, promised: Decimal) -> Decimal:

@@ -72,8 +72,8 @@ class Claim:
     filter: tuple[Filter, ...] = ()
 
     def __post_init__(self) -> None:
-        names = [shown.name for shown in self.columns]
-        names += [self.count] if self.count is not None else []
+        count = () if self.count is None else (self.count,)
+        names = [*self.released, *count, *self.law.beside]
         require(all(map(is_name, names)), NAME_LAW)
         apart = len({name.casefold() for name in names}) == len(names)
         require(bool(self.columns) and apart, "shown names must differ by more than case")
@@ -93,10 +93,15 @@ class Claim:
             require(differ, "a row is drawn of rows that can differ in what is recoded")
         self.law.check(self)
 
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The names of the columns that tell groups apart, as they are released."""
+        return (*self.law.before, *(shown.name for shown in self.columns))
+
     @cached_property
     def recoded(self) -> tuple[Column, ...]:
-        """The source's columns that are recoded, each once, in their order."""
-        found = (shown.column for shown in self.columns)
+        """The source's columns that are recoded or summed, each once, in their order."""
+        found = (*(shown.column for shown in self.columns), *self.law.reads)
         return tuple(dict.fromkeys(column for column in found if column is not None))
 
     @cached_property
@@ -108,6 +113,18 @@ class Claim:
     def digest(self) -> str:
         """SHA-256 of the claim in its canonical form: equal claims alone have equal digests."""
         return digest_of(to_json(self))
+
+    @cached_property
+    def stream(self) -> str:
+        """What tells the noise of this claim from another's under one secret.
+
+        It is of what is shown and by which law, and not of the source's name: the same release has
+        the same bytes on every engine.
+        """
+        law = {**to_json(self.law), "secret": None}
+        shown = [[each.name, to_json(each.recode)] for each in self.columns]
+        kept = [[each.column.name, to_json(each.recode)] for each in self.filter]
+        return digest_of([law, shown, kept, self.count, self.unit.groups]).removeprefix("sha256:")
 
 
 def digest_of(claim: object) -> str:

@@ -7,7 +7,6 @@ so no text of a policy can reach SQL without having been an identifier, a text o
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -20,12 +19,12 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Engine, Refused
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import KEPT
-from policy_engine.kernel.mechanisms import Keyed, Native
-from policy_engine.kernel.mechanisms.sampled_suppression import threshold
+from policy_engine.kernel.mechanisms import Keyed, Native, Noisy, Pure
+from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
-from policy_engine.kernel.recodes import Recode, Round
-from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
-from policy_engine.kernel.types import MOST_DIGITS
+from policy_engine.kernel.recodes import Map, Recode, Round
+from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
+from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
 _PACKAGED = Path(__file__).parent.parent / "sql_templates"
 _CHECKOUT = Path(__file__).parent.parent.parent / "sql_templates"
@@ -38,6 +37,7 @@ def printed(claim: Claim, engine: str) -> str:
         Refused: the engine cannot do it, with the reason and a remedy.
 
     >>> from policy_engine.kernel.claim import Shown, Claim
+    >>> from decimal import Decimal
     >>> from policy_engine.kernel.sources import Column, Relation, Rows
     >>> from policy_engine.kernel.recodes import Keep
     >>> from policy_engine.kernel.types import Type
@@ -50,28 +50,8 @@ def printed(claim: Claim, engine: str) -> str:
     for lack in _asked(claim):
         if lack in asked.lacks:
             raise Refused(asked.title, asked.lacks[lack])
-    template = _environment(engine).get_template(f"mechanisms/{claim.law.template}.sql.j2")
-    return template.render(_values(claim))
-
-
-def macros(engine: str) -> tuple[Any, Any]:
-    """The macros of recodes and the forms of an engine: of them every text is made."""
-    made = _environment(engine)
-    return made.get_template("recodes.sql.j2").module, made.globals["e"]
-
-
-def in_sample(engine: str, column: str, rate: Decimal) -> tuple[str, str]:
-    """The condition by which a text keeps a unit: of a whole number in ``column``, and of its text.
-
-    >>> in_sample("spark", "n", Decimal("0.5"))[0].endswith("< '800000000000000'")
-    True
-    """
-    nodes = Keyed(threshold(rate), 2).nodes()
-    forms: Any = _environment(engine).globals["e"]
-    number = Identifier(column)
-    given = (nodes["bound"], nodes["bound_bytes"], nodes["drawn"], forms.salt(None, None))
-    text = forms.text(number)
-    return str(forms.in_sample(number, *given)), str(forms.in_sample(text, *given))
+    template = environment(engine).get_template(f"mechanisms/{claim.law.template}.sql.j2")
+    return template.render(_values(claim, ENGINES[engine]))
 
 
 def templates() -> Path:
@@ -103,9 +83,12 @@ def _asked(claim: Claim) -> list[str]:
     asked += ["text_key"] * (key is not None and key.type.kind in ("text", "label"))
     asked += ["fine_decimal"] * any(_is_fine(shown.recode) for shown in rounded)
     asked += ["row_number"] * (isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed))
+    means = claim.law.aggregates if isinstance(claim.law, Noisy) else ()
+    asked += ["decimal_column"] * any(each.clip.is_mean and each.unit % 1 for each in means)
     reads = any(c.read_as or c.type.kind == "timestamp_other" for c in claim.inputs)
     asked += ["file"] * isinstance(claim.source, Files) + ["try_cast"] * reads
-    asked += ["native_sample"] * isinstance(claim.law, Native) + ["repeat"] * (claim.count is None)
+    repeats = claim.count is None and not isinstance(claim.law, Pure)
+    asked += ["native_sample"] * isinstance(claim.law, Native) + ["repeat"] * repeats
     return asked
 
 
@@ -131,7 +114,8 @@ class _Forms:
 
 
 @lru_cache
-def _environment(name: str) -> jinja2.Environment:
+def environment(name: str) -> jinja2.Environment:
+    """The templates of an engine, with typed holes."""
     engine = ENGINES[name]
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
@@ -167,35 +151,102 @@ _CALENDAR = {
 }
 
 
-def _values(claim: Claim) -> dict[str, Any]:
+LONG = 200
+"""A map with more keys is a relation that is joined: CASE asks a row for one key after another."""
+_LISTED = (*AS_TEXT, "text", "integer")
+
+
+def _lookup(shown: Shown, number: int, engine: Engine) -> dict[str, Identifier] | None:
+    """The names of the relation of a long map."""
+    keys = sum(len(keys) for keys, _ in shown.recode.groups) if isinstance(shown.recode, Map) else 0
+    if keys <= LONG or not engine.lists or shown.seen.kind not in _LISTED:
+        return None
+    names = ("lookup", "key", "label", "found")
+    return {each: Identifier(f"policy_engine_{each}_{number}") for each in names}
+
+
+def _values(claim: Claim, engine: Engine) -> dict[str, Any]:
     """What the templates get: nodes, and plain values that they can only ask about."""
-    source, unit = claim.source, claim.unit
+    source = claim.source
+    columns = [
+        shown_of(shown)
+        | {"lookup": _lookup(shown, number, engine), "groupings": _groupings(claim, shown)}
+        for number, shown in enumerate(claim.columns, 1)
+    ]
     file = source if isinstance(source, Files) else None
     parts = source.parts if isinstance(source, Relation) else ()
     return {
         "inputs": [read_of(column) for column in claim.inputs],
-        "draws": isinstance(unit, People) and isinstance(unit.order, Drawn),
-        "shows_key": isinstance(unit, People) and unit.key.name in {c.name for c in claim.inputs},
         "recoded": [read_of(column) for column in claim.recoded],
-        "columns": [shown_of(shown) for shown in claim.columns],
+        "hashes": [_hash(claim, number) for number in range(1, len(columns) + 1)],
+        "columns": columns,
+        "lookups": [column for column in columns if column["lookup"] is not None],
         "filter": [shown_of(Shown(KEPT, each.column, each.recode)) for each in claim.filter],
         "kept": Text(KEPT, is_label=True),
         "relation": [Identifier(part) for part in parts],
         "path": Text(file.path) if file and file.kind == "parquet" else None,
         "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
         "is_folder": file and file.is_folder,
-        "numbered": isinstance(unit, Rows) and isinstance(claim.law, Keyed),
-        "key": read_of(unit.key) if isinstance(unit, People) else None,
+        "numbered": isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed),
         "order": [(read_of(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
+        **_noise_values(claim),
+        **_unit_values(claim),
         **claim.law.nodes(),
+    }
+
+
+def _groupings(claim: Claim, shown: Shown) -> list[Number]:
+    """By which groupings a column is counted, where there are several."""
+    law = claim.law
+    every = enumerate(law.groupings, 1) if isinstance(law, Noisy) else ()
+    return [Number(number) for number, each in every if shown.name in each.columns]
+
+
+def _noise_values(claim: Claim) -> dict[str, Any]:
+    """What is drawn besides a count, and what tells one draw from another's."""
+    law = claim.law
+    if not isinstance(law, Noisy):
+        return {}
+    aggregates = [
+        {"of": read_of(each.column), **each.nodes(number, many=claim.unit.counts_all)}
+        for number, each in enumerate(law.aggregates, 1)
+    ]
+    return {
+        "streams": [Text(f":g:{number}:{claim.stream}:") for number in range(len(aggregates) + 1)],
+        "aggregates": aggregates,
+        "has_means": any(each.clip.is_mean for each in law.aggregates),
+        "grouping": Identifier(GROUPING),
+        "groupings": [Number(number) for number in range(1, len(law.groupings) + 1)],
+    }
+
+
+def _hash(claim: Claim, number: int) -> dict[str, Any]:
+    """What tells a draw of each row's column from all others, and the name of its hash."""
+    stream = Text(f":g:{number}:{claim.stream}:")
+    return {"stream": stream, "name": Identifier(f"policy_engine_hash_{number}")}
+
+
+def _unit_values(claim: Claim) -> dict[str, Any]:
+    """Of whose rows one is kept, and how; None and false where each row is a unit."""
+    unit = claim.unit
+    if not isinstance(unit, People):
+        asked = ("draws", "shows_key", "recodes_key")
+        return {"key": None, "most_groups": None, **dict.fromkeys(asked, False)}
+    name, most = unit.key.name, unit.order.most if isinstance(unit.order, Groups) else None
+    return {
+        "key": read_of(unit.key),
+        "draws": isinstance(unit.order, Drawn),
+        "most_groups": None if most is None else Number(most),
+        "shows_key": name in {column.name for column in claim.inputs},
+        "recodes_key": name in {column.name for column in claim.recoded},
     }
 
 
 def _order(claim: Claim) -> list[tuple[Column, bool]]:
     """How a unit's rows are ordered: rows that tie in all of it are alike to the release."""
     unit = claim.unit
-    if not isinstance(unit, People) or unit.order is None:
+    if not isinstance(unit, People) or not isinstance(unit.order, Drawn | tuple):
         return []
     named = {column.name for column in unit.ordering}
     rest = [(column, False) for column in claim.inputs if column.name not in named]
@@ -217,5 +268,7 @@ def shown_of(shown: Shown) -> dict[str, Any]:
         "of": read_of(shown.column) if shown.column is not None else None,
         "how": type(shown.recode).__name__.lower(),
         "kind": shown.kind,
+        "lookup": None,
+        "groupings": [],
         **shown.recode.nodes(shown.seen),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.types import Type
@@ -94,7 +94,10 @@ class Files:
 
 @dataclass(frozen=True)
 class Rows:
-    """Each row is one unit."""
+    """Each row is one unit, in one group."""
+
+    groups: ClassVar[int] = 1
+    counts_all: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,20 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Groups:
+    """All of a unit's rows count, once in each group, and in ``most`` groups at most.
+
+    A unit's groups have the places 1, 2, … in the order in which groups are shown. Those are kept
+    whose SHA-256 of ``secret:o:unit:place`` is least.
+    """
+
+    most: int
+
+    def __post_init__(self) -> None:
+        require(1 <= self.most <= 100, "a unit is in 1 to 100 groups")
+
+
+@dataclass(frozen=True)
 class People:
     """Each value of ``key`` is one unit; NULL is nobody.
 
@@ -116,7 +133,7 @@ class People:
     """
 
     key: Column
-    order: tuple[tuple[Column, bool], ...] | Drawn | None
+    order: tuple[tuple[Column, bool], ...] | Drawn | Groups | None
 
     def __post_init__(self) -> None:
         plain = self.key.type.kind in _KEYS and not self.key.type.collated
@@ -128,7 +145,17 @@ class People:
         require(plain, "rows are ordered by what stands in the source")
 
     @property
+    def counts_all(self) -> bool:
+        """Whether all of a unit's rows count, and not one of them."""
+        return isinstance(self.order, Groups)
+
+    @property
+    def groups(self) -> int:
+        """In how many groups a unit counts at most."""
+        return self.order.most if isinstance(self.order, Groups) else 1
+
+    @property
     def ordering(self) -> tuple[Column, ...]:
         """The columns that ``order`` names."""
-        named = () if self.order is None or isinstance(self.order, Drawn) else self.order
+        named = self.order if isinstance(self.order, tuple) else ()
         return tuple(column for column, _ in named)

@@ -25,7 +25,7 @@ AS_TEXT = frozenset({"label", "wide_integer", "uuid"})
 MOST_INTEGER = 2**63 - 1
 MOST_DIGITS = 38
 
-_EXACT = Context(prec=MAX_PREC)
+EXACT = Context(prec=MAX_PREC)
 
 Value = int | Decimal | str | bool | date | datetime
 
@@ -94,7 +94,7 @@ def places_of(value: Decimal) -> int:
     >>> places_of(Decimal("0.50")), places_of(Decimal("1e3"))
     (1, 0)
     """
-    return max(0, -int(value.normalize(_EXACT).as_tuple().exponent))
+    return max(0, -int(value.normalize(EXACT).as_tuple().exponent))
 
 
 def whole_digits_of(value: Decimal) -> int:
@@ -103,7 +103,7 @@ def whole_digits_of(value: Decimal) -> int:
     >>> whole_digits_of(Decimal("0.50")), whole_digits_of(Decimal("1e3"))
     (0, 4)
     """
-    _, digits, exponent = value.normalize(_EXACT).as_tuple()
+    _, digits, exponent = value.normalize(EXACT).as_tuple()
     return max(0, len(digits) + int(exponent)) if value else 0
 
 
@@ -113,4 +113,4 @@ def digits_of(value: Decimal | int) -> str:
     >>> digits_of(Decimal("-2.50")), digits_of(Decimal("1e3"))
     ('-2.5', '1000')
     """
-    return f"{Decimal(value).normalize(_EXACT):f}"
+    return f"{Decimal(value).normalize(EXACT):f}"

@@ -18,7 +18,20 @@ from uuid import UUID
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Keyed, Native
+from policy_engine.kernel.mechanisms import (
+    Aggregate,
+    Clip,
+    CountedBy,
+    Inserted,
+    IntegerTable,
+    Keyed,
+    Law,
+    Native,
+    Noisy,
+    Pure,
+    Randomised,
+)
+from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.kernel.mechanisms.sampled_suppression import Secret
 from policy_engine.kernel.recodes import (
     Bins,
@@ -31,7 +44,8 @@ from policy_engine.kernel.recodes import (
     Truncate,
 )
 from policy_engine.kernel.recodes.truncate import UNITS
-from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
+from policy_engine.kernel.recodes.values import values_of
+from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
 
 SALT = "00112233445566778899aabbccddeeff"
@@ -120,16 +134,101 @@ def _claim(chance: Random, known: list[str]) -> Claim:
     raw_first, k = chance.random() < 0.3, chance.choice([2, 2, 3])
     threshold = int(chance.choice([0.5, 0.9, 0.97]) * (1 << 60)) + chance.randrange(1000)
     secret = Secret(("main", "salts"), "next") if chance.random() < 0.3 else None
-    law: Keyed | Native = Keyed(threshold, k, raw_first, secret)
+    law: Law = Keyed(threshold, k, raw_first, secret)
     if isinstance(unit, Rows) and chance.random() < 0.3:
         law = Native(Decimal("0.999999999999"), k, raw_first)
+    elif chance.random() < 0.3:
+        if isinstance(unit, People) and chance.random() < 0.4:
+            unit, raw_first = People(unit.key, Groups(chance.choice([1, 2, 3]))), False
+        law = _noisy(chance, k, raw_first, secret)
     count = chance.choice(["n", "n", None])
     read = {shown.column.name: shown.column for shown in columns if shown.column}
     others = [name for name in chance.sample(others, 2) if chance.random() < 0.3]
     columns_of = [read.get(name) or _column(name) for name in others]
     conditions = (_condition(column, chance) for column in columns_of)
     filtered = tuple(condition for condition in conditions if condition)
-    return Claim(Relation(("main", "people")), unit, law, tuple(columns), count, filtered)
+    claim = Claim(Relation(("main", "people")), unit, law, tuple(columns), count, filtered)
+    if isinstance(law, Noisy):
+        with suppress(ClaimError):
+            return _with_more(claim, chance, known)
+    return claim
+
+
+def pure(chance: Random, count: int, names: Iterable[str] = COLUMNS) -> list[Claim]:
+    """So many claims of randomised response and of αβ insertion."""
+    known, found = list(names), []
+    listed = [name for name in known if name not in (*KEYS, "clock")]
+    while len(found) < count:
+        shown = [_shown(name, chance) for name in chance.sample(listed, chance.choice([1, 2, 3]))]
+        values = tuple(values_of(each.recode) for each in shown)
+        unit, secret = _unit(chance, known), Secret(("main", "salts"), "next")
+        try:
+            found.append(_pure(chance, unit, tuple(shown), values, chance.choice([None, secret])))
+        except (ClaimError, ZeroDivisionError):
+            continue
+    return found
+
+
+def _pure(
+    chance: Random,
+    unit: Rows | People,
+    shown: tuple[Shown, ...],
+    values: tuple[tuple[str | None, ...], ...],
+    secret: Secret | None,
+) -> Claim:
+    """Of which own values, and others, are about as frequent."""
+    whole = 1 << 60
+    if chance.random() < 0.5:
+        inserted, more = whole // 3 + chance.randrange(9), whole // 3
+        law: Law = Inserted(inserted + more, inserted, values, secret)
+        conditions = (_condition(shown[0].column, chance),) if chance.random() < 0.3 else ()
+        return Claim(Relation(("main", "people")), unit, law, shown, None, conditions)
+    shares = (whole // (len(each) * 2) + chance.randrange(9) for each in values)
+    law = Randomised(tuple(map(Response, values, shares)), secret)
+    return Claim(Relation(("main", "people")), unit, law, shown, chance.choice(["n", None]))
+
+
+def _noisy(chance: Random, k: int, raw_first: bool, secret: Secret | None) -> Noisy:
+    """A narrow table mostly, so that the rows show each of its entries."""
+    is_open = chance.random() < 0.4
+    table, offset = _table(chance), chance.choice([0, 3]) if is_open else 0
+    table = replace(table, least=k, is_open=True) if is_open else table
+    return Noisy(table, k, min(offset, table.largest), raw_first, secret)
+
+
+def _table(chance: Random) -> IntegerTable:
+    size = chance.choice([2, 3, 6, 70])
+    return IntegerTable(tuple(sorted(chance.sample(range(1, 1 << 60), size))), -(size // 2))
+
+
+def _with_more(claim: Claim, chance: Random, known: list[str]) -> Claim:
+    """A claim of noisy counts with sums beside them, or of several groupings, where it can be."""
+    law = claim.law
+    assert isinstance(law, Noisy)
+    names = [shown.name for shown in claim.columns]
+    if chance.random() < 0.5:
+        numbers = [name for name in known if name in _SUMMED]
+        named = zip(
+            ("total", "average"), chance.sample(numbers, min(2, len(numbers))), strict=False
+        )
+        sums = tuple(_aggregate(name, _column(of), chance) for name, of in named)
+        law = replace(law, aggregates=sums[: chance.choice([1, 2])], raw_first=False)
+    if chance.random() < 0.5:
+        by = {tuple(names), *((name,) for name in names if chance.random() < 0.5)}
+        groupings = [CountedBy(each, chance.choice([None, _table(chance)])) for each in sorted(by)]
+        law = replace(law, groupings=tuple(groupings))
+    return replace(claim, law=law)
+
+
+_SUMMED = ("whole", "money", "real", "csv_double")
+
+
+def _aggregate(name: str, column: Column, chance: Random) -> Aggregate:
+    is_mean = name == "average"
+    unit = Decimal(chance.choice(["1", "1", "10", "0.01", "0.5"] if is_mean else ["1", "1", "7"]))
+    low = chance.choice([0, -40, 5, 18])
+    clip = Clip(low, low + chance.choice([1, 40, 999, 10**6]), is_mean)
+    return Aggregate(name, column, unit, clip, _table(chance))
 
 
 def _column(name: str) -> Column:
@@ -389,10 +488,12 @@ def on(
             unit = People(
                 replace(unit.key, type=replace(types[unit.key.name], collated=False)), order
             )
-        if isinstance(law, Keyed) and law.secret is not None:
+        if not isinstance(law, Native) and law.secret is not None:
             law = replace(law, secret=Secret(salts, law.secret.release))
         kept = tuple(replace(each, column=typed(each.column)) for each in claim.filter)
-        made = [replace(law, raw_first=raw) for raw in dict.fromkeys((law.raw_first, False))]
+        made = [law]
+        if not isinstance(law, Pure) and law.raw_first:
+            made.append(replace(law, raw_first=False))
     except KeyError:
         return None
     for each in made:

@@ -16,18 +16,26 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import product
 from typing import Any
 from uuid import UUID
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.mechanisms import (
+    Aggregate,
+    Inserted,
+    IntegerTable,
+    Keyed,
+    Noisy,
+    Randomised,
+)
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.sources import Column, Drawn, People
+from policy_engine.kernel.sources import Column, Drawn, Groups, People
 from policy_engine.kernel.types import AS_TEXT, Type
 
 Row = Mapping[str, Any]
@@ -36,14 +44,164 @@ Released = list[tuple[Any, ...]]
 
 def released(claim: Claim, rows: Iterable[Row], secret: str) -> Released:
     """The rows that a release of ``claim`` holds, drawn under ``secret``."""
+    rows = list(rows)
     sample = [row for unit, row in units(claim, rows, secret) if is_in(claim, unit, secret)]
     sample = [row for row in sample if all(meets(each, row) for each in claim.filter)]
-    sizes = Counter(tuple(shown_of(shown, row) for shown in claim.columns) for row in sample)
-    groups = [(group, size) for group, size in sizes.items() if size >= claim.law.k]
-    groups.sort(key=lambda found: [ascending(value) for value in found[0]])
+    found: Iterable[Member] = ((group_of(claim, row), [row]) for row in sample)
+    if isinstance(claim.unit, People) and isinstance(claim.unit.order, Groups):
+        found = contributed(claim, claim.unit, rows, secret)
+    if isinstance(claim.law, Randomised):
+        own = [group for group, _ in found]
+        found = [(group, []) for group in answered(claim, claim.law, own, secret)]
+    if isinstance(claim.law, Inserted):
+        there = [group for group, _ in found]
+        found = [(group, []) for group in inserted(claim, claim.law, there, secret)]
+    members: dict[tuple[Any, ...], list[list[Row]]] = defaultdict(list)
+    for group, own in found:
+        for part in groupings(claim, group):
+            members[part].append(own)
+    groups = sorted(members.items(), key=lambda each: [ascending(value) for value in each[0]])
+    sizes = [(group, len(own)) for group, own in groups]
+    if not isinstance(claim.law, Noisy):
+        return repeated(claim, [(group, size) for group, size in sizes if size >= claim.law.k])
+    shown = counted(claim, claim.law, sizes, secret)
+    numbered = enumerate(zip(shown, groups, strict=True), 1)
+    lines = [
+        (group, size, *aggregated(claim, claim.law, own, size, number, secret))
+        for number, ((group, size), (_, own)) in numbered
+        if size is not None
+    ]
+    if claim.count is None:
+        return repeated(claim, [(group, size) for group, size in lines])
+    return [(*group, size, *beside) for group, size, *beside in lines]
+
+
+def repeated(claim: Claim, groups: list[tuple[tuple[Any, ...], int]]) -> Released:
+    """Groups with their sizes, or each as often as its size says."""
     if claim.count is None:
         return [group for group, size in groups for _ in range(size)]
     return [(*group, size) for group, size in groups]
+
+
+def answered(
+    claim: Claim, law: Randomised, rows: list[tuple[Any, ...]], secret: str
+) -> Iterator[tuple[Any, ...]]:
+    """Every row with each value its own or one of the public list, by the row's number."""
+    order = sorted(rows, key=lambda row: [ascending(value) for value in row])
+    for number, row in enumerate(order, 1):
+        answer = []
+        for column, (own, response) in enumerate(zip(row, law.responses, strict=True), 1):
+            place = bits_of_group(claim, column, number, secret) // response.share
+            answer.append(response.values[place] if place < len(response.values) else own)
+        yield tuple(answer)
+
+
+def inserted(
+    claim: Claim, law: Inserted, there: list[tuple[Any, ...]], secret: str
+) -> Iterator[tuple[Any, ...]]:
+    """The tuples of the domain that are shown."""
+    order = sorted(product(*law.values), key=lambda row: [ascending(value) for value in row])
+    for number, found in enumerate(order, 1):
+        if bits_of_group(claim, 1, number, secret) < (
+            law.shown if found in there else law.inserted
+        ):
+            yield found
+
+
+def group_of(claim: Claim, row: Row) -> tuple[Any, ...]:
+    """What is shown of a row."""
+    return tuple(shown_of(shown, row) for shown in claim.columns)
+
+
+def groupings(claim: Claim, group: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """The groups in which a row counts: one, or one of each grouping, behind its number."""
+    law = claim.law
+    if not isinstance(law, Noisy) or not law.groupings:
+        yield group
+        return
+    for number, each in enumerate(law.groupings, 1):
+        named = zip(claim.columns, group, strict=True)
+        yield (number, *(value if shown.name in each.columns else None for shown, value in named))
+
+
+def aggregated(
+    claim: Claim, law: Noisy, members: list[list[Row]], n: int, number: int, secret: str
+) -> Iterator[int | Decimal]:
+    """The sums and means beside the count ``n`` of the ``number``-th group."""
+    for place, each in enumerate(law.aggregates, 1):
+        clip = each.clip
+        total = sum(_value_of(each, rows) - clip.center for rows in members)
+        sign = -1 if total < 0 else 1
+        total = sign * (abs(total) // clip.grain) * clip.grain
+        total += clip.grain * z_of(each.table, bits_of_group(claim, place, number, secret))
+        if clip.is_mean:
+            above = min(max(total + (clip.center - clip.low) * n, 0), (clip.high - clip.low) * n)
+            total = clip.low + (2 * above + n) // (2 * n)
+        shown = total * each.unit
+        yield int(shown) if each.unit == int(each.unit) else shown
+
+
+def _value_of(aggregate: Aggregate, rows: list[Row]) -> int:
+    """How many units a unit's rows have, between the ends."""
+    clip, column, unit = aggregate.clip, aggregate.column, aggregate.unit
+    total = 0
+    for row in rows:
+        value = read(column, row[column.name])
+        number = 0.0 if value is None or _is_nan(value) else float(value)
+        number = min(max(number, -1e17), 1e17)
+        quotient = abs(number) / float(unit)
+        steps = math.floor(quotient) + (quotient - math.floor(quotient) >= 0.5)
+        ends = (-aggregate.farthest, aggregate.farthest)
+        total += min(max(-steps if number < 0 else steps, ends[0]), ends[1])
+    return min(max(total, clip.low), clip.high)
+
+
+Member = tuple[tuple[Any, ...], list[Row]]
+"""A group, and the rows of one unit in it."""
+
+
+def contributed(claim: Claim, unit: People, rows: Iterable[Row], secret: str) -> Iterator[Member]:
+    """The groups of every unit, at most so many of each, once for each unit in it."""
+    assert isinstance(unit.order, Groups)
+    groups: dict[str, dict[tuple[Any, ...], list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        key = row[unit.key.name]
+        if key is not None and all(meets(each, row) for each in claim.filter):
+            groups[str(key)][group_of(claim, row)].append(row)
+    for key, own in groups.items():
+        order = sorted(own, key=lambda group: [ascending(value) for value in group])
+        hashes = [hashlib.sha256(f"{secret}:o:{key}:{place}".encode()).digest()
+                  for place in range(1, len(order) + 1)]  # fmt: skip
+        kept = sorted(range(len(order)), key=hashes.__getitem__)[: unit.order.most]
+        yield from ((order[place], own[order[place]]) for place in kept)
+
+
+def bits_of_group(claim: Claim, statistic: int, number: int, secret: str) -> int:
+    """The 60 bits of the ``number``-th group for its count, 0, or for one of its sums."""
+    text = f"{secret}:g:{statistic}:{claim.stream}:{number}"
+    return int(hashlib.sha256(text.encode()).hexdigest()[:15], 16)
+
+
+def z_of(table: IntegerTable, bits: int) -> int:
+    """Z of 60 bits."""
+    return table.least + sum(entry <= bits for entry in table.entries)
+
+
+def counted(
+    claim: Claim, law: Noisy, groups: list[tuple[tuple[Any, ...], int]], secret: str
+) -> Iterator[tuple[tuple[Any, ...], int | None]]:
+    """What is shown of each group, in their order, for its size; None where it is not shown."""
+    for number, (group, size) in enumerate(groups, 1):
+        bits, table = bits_of_group(claim, 0, number, secret), law.table
+        if law.groupings:
+            table = law.groupings[group[0] - 1].table or table
+        drawn = z_of(table, bits)
+        if table.is_open:
+            is_shown = drawn < table.least + len(table.entries) and drawn <= size
+            yield group, size - drawn + law.offset if is_shown else None
+            continue
+        greatest = table.least + len(table.entries)
+        yield group, size + drawn if size + drawn >= law.k + greatest else None
 
 
 def units(claim: Claim, rows: Iterable[Row], secret: str) -> list[tuple[str, Row]]:
@@ -55,6 +213,8 @@ def units(claim: Claim, rows: Iterable[Row], secret: str) -> list[tuple[str, Row
         if row[claim.unit.key.name] is not None:
             of[str(row[claim.unit.key.name])].append(row)
     rest = [(column, False) for column in claim.inputs]
+    if isinstance(claim.unit.order, Groups):
+        return []
     if isinstance(claim.unit.order, Drawn):
         return [(unit, drawn_of(unit, in_order(own, rest), secret)) for unit, own in of.items()]
     order = [*(claim.unit.order or ()), *rest]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 from typing import Any
 
-from claims import COLUMNS, SALT, claims, rows
+from claims import COLUMNS, SALT, claims, pure, rows
 from reference import bits_of
 from running import Place
 
@@ -26,6 +26,15 @@ def loaded(place: Place, seed: int, count: int, size: int = 240, near: int = 16)
     chance = Random(seed)
     drawn = claims(chance, count, place.columns)
     place.load(rows(chance, drawn, size, near))
+    return [claim for claim in map(place.claim, drawn) if claim is not None]
+
+
+def of_public_values(place: Place, seed: int, count: int, size: int = 240) -> list[Claim]:
+    """Random claims of the mechanisms of public values, and a table for them, of ``size`` rows."""
+    chance = Random(seed)
+    drawn = pure(chance, count, place.columns)
+    if size:
+        place.load(rows(chance, drawn, size))
     return [claim for claim in map(place.claim, drawn) if claim is not None]
 
 

@@ -6,7 +6,10 @@ import os
 
 import pytest
 from running import NAMES
-from suite import edges, loaded, printable
+from suite import edges, loaded, of_public_values, printable
+
+from policy_engine.kernel import printing
+from policy_engine.kernel.mechanisms import Inserted, Randomised
 
 SEEDS = int(os.environ.get("KERNEL_SEEDS", "1"))
 
@@ -35,3 +38,28 @@ def test_a_person_is_in_below_the_threshold_and_not_at_it(place_of, name):
     for below, at, above in zip(*(counts[place::3] for place in range(3)), strict=True):
         assert below == at
         assert above[0][1] == at[0][1] + 1
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_public_values_are_drawn_as_the_claim_means(place_of, name, seed):
+    place = place_of(name)
+    drawn = list(printable(of_public_values(place, seed, 8 if name == "spark" else 40), name))
+    assert {type(claim.law) for claim, _ in drawn} == {Randomised, Inserted}
+    with place.opened() as warehouse:
+        for claim, text in drawn:
+            found, wanted = place.run(warehouse, claim, text), place.meant(claim)
+            assert found == wanted, f"{claim}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_map_that_is_joined_means_the_same(place_of, name, seed, monkeypatch):
+    monkeypatch.setattr(printing, "LONG", 0)
+    place = place_of(name)
+    drawn = [each for each in printable(loaded(place, seed, 80), name) if "looked" in each[1]]
+    assert len(drawn) > 5
+    with place.opened() as warehouse:
+        for claim, text in drawn[: 6 if name == "spark" else None]:
+            found, wanted = place.run(warehouse, claim, text), place.meant(claim)
+            assert found == wanted, f"{claim}\n{text}"

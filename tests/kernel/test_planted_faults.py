@@ -9,11 +9,13 @@ import shutil
 
 import pytest
 from running import DuckDB
-from suite import edges, loaded, outcome, printable
+from suite import edges, loaded, of_public_values, outcome, printable
 
 from policy_engine.kernel import printing
 
 MECHANISM, UNITS = "mechanisms/sampled_suppression", "mechanisms/units"
+NOISE, DRAWN = "mechanisms/noisy_counts", "mechanisms/noise"
+ANSWERS, TUPLES = "mechanisms/randomised_response", "mechanisms/ab_insertion"
 STANDARD, DUCKDB, POSTGRES = "engines/standard", "engines/duckdb", "engines/postgres"
 MARIADB, CLICKHOUSE = "engines/mariadb", "engines/clickhouse"
 #: By name: the engine that catches it, the template, what stands there, and what the fault makes.
@@ -61,7 +63,7 @@ FAULTS = {
         "duckdb", MECHANISM, "GROUP BY {{ units.listed(columns) }}",
         "GROUP BY {% for s in columns %}{% if loop.first %}{{ s.name }}{% endif %}{% endfor %}"),
     "counted rows are not summed": (
-        "duckdb", STANDARD, "CAST(SUM(policy_engine_count) AS BIGINT)", "COUNT(*)"),
+        "duckdb", STANDARD, "{% set sum %}SUM({{ x }})", "{% set sum %}COUNT({{ x }})"),
     "counted rows count once for k": (
         "duckdb", STANDARD, "{% if how == 'SUM' %}SUM(policy_engine_count)",
         "{% if how == 'SUM' %}COUNT(*)"),
@@ -75,40 +77,141 @@ FAULTS = {
         "duckdb", DUCKDB, "{{ e.keyed(salt, unit, false) }} <",
         "LEFT({{ e.keyed(salt, unit, false) }}, 15) <="),
     "56 bits are compared": ("duckdb", DUCKDB, "}} < {{ bound }}", "}} < LEFT({{ bound }}, 14)"),
-    "':u:' dropped": ("duckdb", DUCKDB, "':u:'", "''"),
+    "':u:' dropped": ("duckdb", STANDARD, "':u:'", "''"),
     "another release's secret": (
         "duckdb", STANDARD, "release_id = {{ release }}", "release_id <> {{ release }}"),
     "everybody is in": ("duckdb", DUCKDB, "{{ e.keyed(salt, unit, false) }}", "''"),
     "what is filtered out is shown": (
-        "duckdb", MECHANISM, "}} = {{ e.label(kept) }}", "}} <> {{ e.label(kept) }}"),
+        "duckdb", UNITS, "}} = {{ e.label(kept) }}", "}} <> {{ e.label(kept) }}"),
     "one condition is enough": (
-        "duckdb", MECHANISM, "{% if not loop.last %} AND{% endif %}\n\n{% endfor %}\n)",
+        "duckdb", UNITS, "{% if not loop.last %} AND{% endif %}\n\n{% endfor %}\n)",
         "{% if not loop.last %} OR{% endif %}\n\n{% endfor %}\n)"),
     "the filter forgets which row is kept": (
-        "duckdb", MECHANISM, "WHERE {% if order %}policy_engine_rank = 1 AND {% endif %}",
+        "duckdb", UNITS, "WHERE {% if order %}policy_engine_rank = 1 AND {% endif %}",
         "WHERE "),
     "what is filtered is not read": (
         "duckdb", UNITS, "{% if filter %}kept{% elif draws %}", "{% if draws %}"),
     "the filter is of any row": (
-        "duckdb", MECHANISM, "policy_engine_rank = 1 AND {% endif %}",
+        "duckdb", UNITS, "policy_engine_rank = 1 AND {% endif %}",
         "policy_engine_rank >= 1 AND {% endif %}"),
     "a row is drawn without a secret": ("duckdb", DUCKDB, "$salt{% endif %}", "'x'{% endif %}"),
-    "a row is drawn by the sample's hash": ("duckdb", DUCKDB, "':o:'", "':u:'"),
+    "a row is drawn by the sample's hash": ("duckdb", STANDARD, "':o:'", "':u:'"),
     "all persons' rows are drawn alike": (
         "duckdb", DUCKDB, "|| CAST({{ unit }} AS VARCHAR)",
         "|| {% if placed %}'x'{% else %}CAST({{ unit }} AS VARCHAR){% endif %}"),
     "the first row is drawn": (
         "duckdb", DUCKDB, "|| ':' || CAST(policy_engine_place AS VARCHAR)", ""),
     "the greatest hash is drawn": (
-        "duckdb", MECHANISM, ", policy_engine_place) AS", " DESC, policy_engine_place) AS"),
+        "duckdb", UNITS, ", policy_engine_place) AS", " DESC, policy_engine_place) AS"),
     "one row in all is drawn": (
-        "duckdb", MECHANISM, "OVER (PARTITION BY {{ key.name }} ", "OVER ("),
+        "duckdb", UNITS, "OVER (PARTITION BY {{ key.name }} ORDER BY {{ e.keyed", "OVER (ORDER BY"
+        " {{ e.keyed"),
     "what is drawn is not read": (
-        "duckdb", UNITS, "{% elif draws %}chosen{% else %}", "{% elif draws %}sampled{% else %}"),
+        "duckdb", UNITS, "{% elif draws %}chosen{% else %}",
+        "{% elif draws %}{{ first }}{% else %}"),
     "a row is drawn by bytes of another text (PostgreSQL)": (
         "postgres", POSTGRES, "{% if placed %} || ':' ||", "{% if placed %} || ' ' ||"),
     "the first row is drawn (MariaDB)": (
         "mariadb", MARIADB, "CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)", "''"),
+    "a group of one less is shown": (
+        "duckdb", NOISE, "policy_engine_n >= {{ least_shown }}",
+        "policy_engine_n > {{ least_shown }} - 2"),
+    "true counts decide what is shown": (
+        "duckdb", NOISE, "WHERE policy_engine_n >=", "WHERE policy_engine_people >="),
+    "all groups have one noise": (
+        "duckdb", NOISE, "ROW_NUMBER() OVER (ORDER BY {{ in_order }})", "1"),
+    "groups are numbered in another order": (
+        "duckdb", NOISE, "OVER (ORDER BY {{ in_order }})", "OVER (ORDER BY 1 DESC)"),
+    "the noise of another claim": (
+        "duckdb", NOISE, "e.keyed(salt, number, false, streams[0])",
+        "e.keyed(salt, number, false)"),
+    "the noise has no secret": (
+        "duckdb", DUCKDB, "{% else %}$salt{% endif %}", "{% else %}''{% endif %}"),
+    "the noise is taken away": ("duckdb", NOISE, "{% if is_open %}-", "{% if true %}-"),
+    "a place is added": ("duckdb", NOISE, "{% if is_open %}-", "{% if false %}-"),
+    "beyond the table is shown": ("duckdb", DRAWN, "ELSE {% if last is none %}NULL", "ELSE {% if"
+                                  " last is none %}0"),
+    "a block is left out": ("duckdb", DRAWN, "{% for bound, bytes, cases, last in blocks %}",
+                            "{% for bound, bytes, cases, last in [] %}"),
+    "who has no key counts": (
+        "duckdb", UNITS, "WHERE {{ key.name }} IS NOT NULL", "WHERE TRUE"),
+    "noise of rows that were not counted": (
+        "duckdb", NOISE, "{{ e.whole(how) }} AS policy_engine_people",
+        "{{ e.count() }} AS policy_engine_people"),
+    "a column is not grouped by before the noise": (
+        "duckdb", NOISE, "FROM recoded\n  GROUP BY {{ units.listed(columns) }}\n",
+        "FROM recoded\n  GROUP BY {% for s in columns %}{% if loop.first %}{{ s.name }}{% endif %}"
+        "{% endfor %}\n"),
+    "sums and counts share their noise": (
+        "duckdb", NOISE, "streams[loop.index]", "streams[0]"),
+    "a sum of raw values": (
+        "duckdb", "recodes", "WHEN {{ d }} >= {{ a.at_most }} THEN {{ a.most }}",
+        "WHEN {{ d }} >= {{ a.at_most }} THEN 1000 * {{ a.most }}"),
+    "a sum has no lower end": (
+        "duckdb", "recodes", "WHEN {{ d }} <= {{ a.at_least }} THEN {{ a.least }}",
+        "WHEN {{ d }} <= {{ a.at_least }} THEN {{ a.least }} - 1"),
+    "who has no value counts with one": (
+        "duckdb", "recodes", "{% endif %} THEN {{ a.absent }}", "{% endif %} THEN 1"),
+    "a person's rows are not clipped together": (
+        "duckdb", NOISE, "THEN {{ a.high }} ELSE", "THEN {{ e.whole_sum(a.value) }} ELSE"),
+    "a mean is of values as they are": (
+        "duckdb", NOISE, " - {{ a.center }} * {{ each }}", ""),
+    "a sum is not cut": (
+        "duckdb", NOISE, " - {{ e.rest(a.total, a.grain) }}", ""),
+    "a sum's noise has another grain": (
+        "duckdb", NOISE, "{{ e.integer(a.grain) }} * ", ""),
+    "a mean beyond its ends": (
+        "duckdb", NOISE, "< 0 THEN 0 WHEN", "< 0 THEN -1000 WHEN"),
+    "a mean is cut off": ("duckdb", NOISE, " + policy_engine_divisor)", ")"),
+    "a mean of the true count": (
+        "duckdb", NOISE, "SELECT {{ keys }}, policy_engine_people {% if is_open %}",
+        "SELECT {{ keys }}, 0 * policy_engine_people {% if is_open %}"),
+    "a grouping has another's column": (
+        "duckdb", NOISE, "CASE WHEN {{ by }} IN (", "CASE WHEN 1 = 1 OR {{ by }} IN ("),
+    "groupings are one group": (
+        "duckdb", NOISE, "{% set keys %}{% if groupings %}{{ by }}, {% endif %}", "{% set keys %}"
+        "{% if groupings %}1 AS {{ by }}, {% endif %}"),
+    "a grouping has another's noise": (
+        "duckdb", NOISE, "{% if own_tables %}CASE{% for own in own_tables %} WHEN {{ by }} = "
+        "{{ own.number }} THEN {{ noise", "{% if own_tables %}CASE{% for own in own_tables %} WHEN"
+        " {{ by }} <> {{ own.number }} THEN {{ noise"),
+    "a grouping has another's threshold": (
+        "duckdb", NOISE, "{% for own in own_tables %} WHEN {{ by }} = {{ own.number }} THEN"
+        " {{ own.shown }}", "{% for own in own_tables %} WHEN {{ by }} = {{ own.number }} THEN 0"),
+    "rest of a quotient (ClickHouse)": (
+        "clickhouse", CLICKHOUSE, "intDiv({{ x }}, {{ y }})", "1 + intDiv({{ x }}, {{ y }})"),
+    "all rows have one draw": (
+        "duckdb", ANSWERS, "ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }})", "1"),
+    "rows are numbered in another order": (
+        "duckdb", ANSWERS, "ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }})",
+        "COUNT(*) OVER () - ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }}) + 1"),
+    "all columns have one draw": ("duckdb", ANSWERS, "draw.stream", "hashes[0].stream"),
+    "a column answers by another's draw": (
+        "duckdb", ANSWERS, "hashes[loop.index0].name", "hashes[0].name"),
+    "the own value is told": (
+        "duckdb", ANSWERS, "THEN {{ recodes.label(label) }}", "THEN {{ s.name }}"),
+    "answers are not counted by a column": (
+        "duckdb", ANSWERS, "FROM answered", "FROM drawn"),
+    "answers stand in another order": (
+        "duckdb", ANSWERS, "{% endif %}\nORDER BY {{ units.sorted(columns) }}",
+        "{% endif %}\nORDER BY RANDOM()"),
+    "who has no key answers": (
+        "duckdb", UNITS, "WHERE {{ key.name }} IS NOT NULL", "WHERE TRUE"),
+    "nobody's tuples are not shown": (
+        "duckdb", TUPLES, "{{ e.below(hash, inserted[0], inserted[1]) }} OR ", ""),
+    "every tuple that is there is shown": (
+        "duckdb", TUPLES, "policy_engine_there = 1 AND {{ e.below(hash, shown[0], shown[1]) }}",
+        "policy_engine_there = 1"),
+    "tuples that are there are not told apart": (
+        "duckdb", TUPLES, "policy_engine_there = 1 AND", "TRUE AND"),
+    "tuples are numbered among those that are there": (
+        "duckdb", TUPLES, "    SELECT {{ units.listed(columns) }}, 0 AS policy_engine_there FROM"
+        " domain\n    UNION ALL\n", ""),
+    "a tuple is there if nobody has it": ("duckdb", TUPLES, "MAX(", "MIN("),
+    "a value is not in the domain": (
+        "duckdb", TUPLES, "{% for label in labels %}", "{% for label in labels[1:] %}"),
+    "all tuples have one draw": (
+        "duckdb", TUPLES, "ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }})", "1"),
     "a column of a file's folder": (
         "duckdb", DUCKDB, ", hive_partitioning = FALSE", ", hive_partitioning = TRUE"),
     "a file that is not loaded": ("duckdb", DUCKDB, '"temp"."main".', '"memory"."main".'),
@@ -125,6 +228,19 @@ FAULTS = {
     "texts are compared by their collation (MariaDB)": (
         "mariadb", MARIADB, "{{ e.utf8(x) }} COLLATE {{ e.collation() }}", "{{ x }}"),
     "blanks are padded (MariaDB)": ("mariadb", MARIADB, "utf8mb4_nopad_bin", "utf8mb4_bin"),
+    "who has no label is left out (joined)": (
+        "duckdb", "recodes", "LEFT JOIN {{ s.lookup", "JOIN {{ s.lookup"),
+    "a key is the other one's (joined)": (
+        "duckdb", "recodes", "({{ key(member, s.of) }}, {{ label(text) }})",
+        "({{ key(keys[0], s.of) }}, {{ label(text) }})"),
+    "what is no key is NULL (joined)": (
+        "duckdb", "recodes", "WHEN {{ s.lookup.found }} = 1", "WHEN TRUE"),
+    "a label is another key's (joined)": ("duckdb", "recodes", " = {{ s.lookup.key }}", " <> ''"),
+    "a key is of any case (joined)": (
+        "duckdb", "recodes", "ON {% if s.of.type.collated %}{{ x }}",
+        "ON {% if s.of.type.collated %}UPPER({{ x }})"),
+    "another row's label (joined)": (
+        "duckdb", UNITS, "draws, filter, order, recodes", "draws, filter, none, recodes"),
     "NULL first (MariaDB)": ("mariadb", MARIADB, " IS NULL, {% if kind", ", {% if kind"),
 }  # fmt: skip
 
@@ -132,14 +248,17 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def suites(place_of):
     """For an engine: its place, and every claim with its clean text; loaded once."""
-    found = {}
+    made, found = {}, {}
 
-    def suite(name):
-        if name not in found:
+    def suite(name, longest):
+        if name not in made:
             place = DuckDB() if name == "duckdb" else place_of(name)
             drawn = loaded(place, seed=5, count=220 if name == "duckdb" else 120, size=500, near=60)
-            found[name] = place, list(printable([*edges(place), *drawn], name))
-        return found[name]
+            made[name] = place, [*edges(place), *drawn, *of_public_values(place, 5, 80, 0)]
+        place, drawn = made[name]
+        if (name, longest) not in found:
+            found[name, longest] = list(printable(drawn, name))
+        return place, found[name, longest]
 
     return suite
 
@@ -150,20 +269,21 @@ def templates(tmp_path, monkeypatch):
     folder = tmp_path / "sql_templates"
     shutil.copytree(printing.templates(), folder)
     monkeypatch.setattr(printing, "templates", lambda: folder)
-    printing._environment.cache_clear()
+    printing.environment.cache_clear()
     yield folder
-    printing._environment.cache_clear()
+    printing.environment.cache_clear()
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_caught_and_its_clean_twin_passes(suites, templates, name):
+def test_a_fault_is_caught_and_its_clean_twin_passes(suites, templates, name, monkeypatch):
     engine, file, right, wrong = FAULTS[name]
-    place, suite = suites(engine)
+    monkeypatch.setattr(printing, "LONG", 0 if "(joined)" in name else printing.LONG)
+    place, suite = suites(engine, printing.LONG)
     path = templates / f"{file}.sql.j2"
     text = path.read_text(encoding="utf-8")
     assert right in text
     path.write_text(text.replace(right, wrong), encoding="utf-8")
-    printing._environment.cache_clear()
+    printing.environment.cache_clear()
     faulty = [(c, clean, printing.printed(c, engine)) for c, clean in suite]
     changed = [(c, clean, other) for c, clean, other in faulty if other != clean]
     assert changed

@@ -4,8 +4,27 @@ A law has a ``template``, the ``check`` of what a claim of it must be, and the `
 template is given besides a claim's own.
 """
 
+from policy_engine.kernel.mechanisms.ab_insertion import Inserted
+from policy_engine.kernel.mechanisms.noisy_counts import Noisy
+from policy_engine.kernel.mechanisms.randomised_response import Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import Keyed, Native, Secret
+from policy_engine.kernel.mechanisms.tables import Aggregate, Clip, CountedBy, IntegerTable
 
-__all__ = ["Keyed", "Law", "Native", "Secret"]
+__all__ = [
+    "Aggregate",
+    "Clip",
+    "CountedBy",
+    "Inserted",
+    "IntegerTable",
+    "Keyed",
+    "Law",
+    "Native",
+    "Noisy",
+    "Pure",
+    "Randomised",
+    "Secret",
+]
 
-Law = Keyed | Native
+Pure = Randomised | Inserted
+"""Those that cost an ε and no δ."""
+Law = Keyed | Native | Noisy | Pure

@@ -6,19 +6,24 @@ With the recodes fixed in advance the release is (ε, δ)-DP: see ``accounting.e
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import MAX_PREC, Context, Decimal
+from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.nodes import Identifier, Number, Text
-from policy_engine.kernel.sources import Rows
+from policy_engine.kernel.sources import Column, Rows
+from policy_engine.kernel.types import EXACT
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
+MECHANISM = "sampled-suppression"
 SAMPLE_BITS = 60
-_EXACT = Context(prec=MAX_PREC)
-STEPS = frozenset({"sampled", "chosen", "kept", "counted", "recoded", "released", "repeated"})
+STEPS = frozenset({
+    "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed", "grouped",
+    "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
+    "numbered", "answered", "domain", "tuples",
+})  # fmt: skip
 """The names that a text gives its own steps."""
 _DRAWN = "policy_engine_sample_{:015x}"
 
@@ -57,8 +62,30 @@ class Secret:
         require(not is_step, "a secret waits in a relation, and not in a step of the text")
 
 
+def nodes_of(secret: Secret | None) -> dict[str, Any]:
+    """What a template is given of where a secret waits."""
+    if secret is None:
+        return {"secret_relation": None, "secret_release": None}
+    relation = [Identifier(part) for part in secret.relation]
+    return {"secret_relation": relation, "secret_release": Text(secret.release)}
+
+
+def bound_of(entry: int) -> tuple[Text, Text]:
+    """60 bits that a hash is compared with, in hex digits and in digits of whole bytes."""
+    digits = f"{entry:015x}"
+    return Text(digits), Text(digits + "0")
+
+
+class OfColumns:
+    """A law that reads and shows the claim's columns, and nothing beside them and the count."""
+
+    reads: ClassVar[tuple[Column, ...]] = ()
+    before: ClassVar[tuple[str, ...]] = ()
+    beside: ClassVar[tuple[str, ...]] = ()
+
+
 @dataclass(frozen=True)
-class Keyed:
+class Keyed(OfColumns):
     """A unit is in iff its 60 bits, keyed by the secret, are below ``threshold``.
 
     ``raw_first``: raw values are counted before they are recoded, which is the same release.
@@ -69,6 +96,8 @@ class Keyed:
     raw_first: bool = False
     secret: Secret | None = None
     template: ClassVar[str] = "sampled_suppression"
+    mechanism: ClassVar[str] = MECHANISM
+    source_tag: ClassVar[str] = "[EXACT]"
 
     @property
     def rate(self) -> Decimal:
@@ -86,30 +115,28 @@ class Keyed:
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
-        digits, relation, release = f"{self.threshold:015x}", None, None
-        if self.secret is not None:
-            relation = [Identifier(part) for part in self.secret.relation]
-            release = Text(self.secret.release)
+        bound, bound_bytes = bound_of(self.threshold)
         return {
             "k": Number(self.k),
             "raw_first": self.raw_first,
             "percent": None,
-            "bound": Text(digits),
-            "bound_bytes": Text(digits + "0"),
+            "bound": bound,
+            "bound_bytes": bound_bytes,
             "drawn": Identifier(_DRAWN.format(self.threshold)),
-            "secret_relation": relation,
-            "secret_release": release,
+            **nodes_of(self.secret),
         }
 
 
 @dataclass(frozen=True)
-class Native:
+class Native(OfColumns):
     """A row is in by the engine's own random numbers, with probability ``rate``."""
 
     rate: Decimal
     k: int
     raw_first: bool = False
     template: ClassVar[str] = "sampled_suppression"
+    mechanism: ClassVar[str] = MECHANISM
+    source_tag: ClassVar[str] = "[EXACT]"
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
@@ -122,13 +149,20 @@ class Native:
         return {
             "k": Number(self.k),
             "raw_first": self.raw_first,
-            "percent": Number(self.rate.scaleb(2, context=_EXACT)),
+            "percent": Number(self.rate.scaleb(2, context=EXACT)),
+            **nodes_of(None),
         }
 
 
 def _check_groups(law: Keyed | Native, claim: Claim) -> None:
     require(law.k >= 2, "k must be at least 2")
-    if law.raw_first:
+    require(not claim.unit.counts_all, "a unit is in one group of a sample")
+    check_raw_first(law.raw_first, claim)
+
+
+def check_raw_first(raw_first: bool, claim: Claim) -> None:
+    """Raise ClaimError where raw values are grouped that may differ and group as one."""
+    if raw_first:
         plain = all(groups_as_it_is(c.type.kind, c.type.collated) for c in claim.recoded)
         require(bool(claim.recoded) and plain, "raw values are grouped where equal ones look alike")
 

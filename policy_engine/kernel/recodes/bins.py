@@ -24,7 +24,7 @@ class Bins:
 
     def fits(self, seen: Type) -> bool:
         """Every cut is a value of the type, and they ascend."""
-        right = seen.kind in _ORDERED and all(_cut_type(seen).holds(cut) for cut in self.cuts)
+        right = seen.kind in _ORDERED and all(cut_type(seen).holds(cut) for cut in self.cuts)
         ascending = right and all(one < other for one, other in pairwise(self.cuts))  # type: ignore[operator]
         return ascending and bool(self.cuts) and len(self.labels) == len(self.cuts) + 1
 
@@ -41,6 +41,6 @@ class Bins:
         return {"cuts": cuts, "last": label_of(self.labels[-1])}
 
 
-def _cut_type(seen: Type) -> Type:
+def cut_type(seen: Type) -> Type:
     """A whole number of 128 bits is compared with one of 64."""
     return Type("integer") if seen.kind == "wide_integer" else seen

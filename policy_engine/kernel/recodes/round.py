@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import MAX_PREC, Context, Decimal
+from decimal import Decimal
 from typing import Any
 
 from policy_engine.kernel.nodes import Number, number_of
-from policy_engine.kernel.types import Kind, Type, places_of
+from policy_engine.kernel.types import EXACT, Kind, Type, places_of
 
-_EXACT = Context(prec=MAX_PREC)
-_MOST_PLACES = 18
+PLACES = 18
 _MOST_STEP = Decimal(10) ** 17
-_MOST_DIGITS = 15  # a double has these digits of every decimal number, whoever converts it
-_LEAST_RANGE = Decimal(10) ** 9
+DIGITS = 15  # a double has these digits of every decimal number, whoever converts it
 
 
 @dataclass(frozen=True)
@@ -28,12 +26,14 @@ class Round:
 
     def fits(self, seen: Type) -> bool:
         """A number whose doubles all engines make alike, and a plain step."""
-        if not (self.step.is_finite() and 0 < self.step <= _MOST_STEP):
-            return False
-        digits = len(self.step.normalize(_EXACT).as_tuple().digits)
-        plain = digits <= _MOST_DIGITS and self.scale <= _MOST_PLACES
-        number = seen.kind in ("integer", "double", "decimal")
-        return number and plain and _same_below(seen) >= _LEAST_RANGE
+        return seen.kind in ("integer", "double", "decimal") and self.is_plain and is_exact(seen)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the step has few digits, and is one of a decimal."""
+        counts = self.step.is_finite() and 0 < self.step <= _MOST_STEP
+        digits = len(self.step.normalize(EXACT).as_tuple().digits) if counts else 0
+        return counts and digits <= DIGITS and self.scale <= PLACES
 
     def released(self, seen: Type) -> Kind:
         """A whole number of a whole number in whole steps, else a decimal."""
@@ -45,7 +45,7 @@ class Round:
         return {
             "step": number_of(self.step),
             "minus": number_of(-self.step),
-            "tenth": Number(min(self.step.scaleb(-1, context=_EXACT), below)),
+            "tenth": Number(min(self.step.scaleb(-1, context=EXACT), below)),
             "below": Number(below),
             "places": Number(self.scale),
             "whole": self.is_whole(seen),
@@ -62,11 +62,16 @@ class Round:
 
     def below(self, seen: Type) -> Decimal:
         """Below it the multiple has at most 18 digits, and the double is the same everywhere."""
-        fits = _MOST_PLACES if self.is_whole(seen) else _MOST_PLACES - 1 - self.scale
+        fits = PLACES if self.is_whole(seen) else PLACES - 1 - self.scale
         return min(Decimal(10) ** fits, _same_below(seen))
+
+
+def is_exact(seen: Type) -> bool:
+    """Whether every engine makes the same doubles of so many values that rounding is of use."""
+    return _same_below(seen) >= 10**9
 
 
 def _same_below(seen: Type) -> Decimal:
     """Below it every engine makes the same double of a value of the type."""
-    is_long = seen.digits > _MOST_DIGITS
-    return Decimal(10) ** (_MOST_DIGITS - seen.scale if is_long else _MOST_PLACES)
+    is_long = seen.digits > DIGITS
+    return Decimal(10) ** (DIGITS - seen.scale if is_long else PLACES)

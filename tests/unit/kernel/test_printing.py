@@ -11,8 +11,9 @@ from policy_engine.engines.base import Refused
 from policy_engine.kernel import printing
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.fragments import in_sample
 from policy_engine.kernel.mechanisms import Keyed, Native, Secret
-from policy_engine.kernel.printing import in_sample, printed, templates, templates_digest
+from policy_engine.kernel.printing import printed, templates, templates_digest
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
 from policy_engine.kernel.types import Type
@@ -195,7 +196,7 @@ def test_the_sample_s_condition_is_the_one_that_is_printed(name):
 
 def test_a_form_that_an_engine_has_not_is_refused():
     with pytest.raises(Refused, match="it has no form nothing_at_all"):
-        printing._environment("clickhouse").from_string("{{ e.nothing_at_all() }}").render()
+        printing.environment("clickhouse").from_string("{{ e.nothing_at_all() }}").render()
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -214,7 +215,7 @@ def test_a_key_with_more_digits_than_its_column_is_no_error(name):
 
 def test_a_value_that_is_no_node_reaches_no_text():
     with pytest.raises(TypeError, match="a hole was given str"):
-        printing._environment("duckdb").from_string("{{ x }}").render(x="1; DROP TABLE people")
+        printing.environment("duckdb").from_string("{{ x }}").render(x="1; DROP TABLE people")
 
 
 def test_the_digest_is_of_every_template(monkeypatch, tmp_path):

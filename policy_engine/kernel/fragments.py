@@ -1,0 +1,31 @@
+"""Parts of texts, printed by themselves: what is tried alone, and what a guess is compared with."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
+from policy_engine.kernel.nodes import Identifier
+from policy_engine.kernel.printing import environment
+
+
+def macros(engine: str) -> tuple[Any, Any]:
+    """The macros of recodes and the forms of an engine: of them every text is made."""
+    made = environment(engine)
+    return made.get_template("recodes.sql.j2").module, made.globals["e"]
+
+
+def in_sample(engine: str, column: str, rate: Decimal) -> tuple[str, str]:
+    """The condition by which a text keeps a unit: of a whole number in ``column``, and of its text.
+
+    >>> in_sample("spark", "n", Decimal("0.5"))[0].endswith("< '800000000000000'")
+    True
+    """
+    nodes = Keyed(threshold(rate), 2).nodes()
+    _, forms = macros(engine)
+    number = Identifier(column)
+    given = (nodes["bound"], nodes["bound_bytes"], nodes["drawn"], forms.salt(None, None))
+    text = forms.text(number)
+    return str(forms.in_sample(number, *given)), str(forms.in_sample(text, *given))

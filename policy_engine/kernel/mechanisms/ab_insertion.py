@@ -1,0 +1,68 @@
+"""αβ insertion [AB]: which tuples of a public domain there are, some of them by chance.
+
+Every tuple of the domain gets its own draw, by the number that it has in the order of all of them,
+which are the same whatever the table holds. One unit more or less changes whether one tuple is
+there, one unit replaced whether two are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
+from policy_engine.kernel.mechanisms.sampled_suppression import (
+    SAMPLE_BITS,
+    Secret,
+    bound_of,
+    nodes_of,
+)
+from policy_engine.kernel.nodes import Identifier, label_of
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.claim import Claim
+
+MOST_TUPLES = 100_000
+
+
+@dataclass(frozen=True)
+class Inserted(OfPublicValues):
+    """The tuples of the domain, which is the product of the ``values`` of each column.
+
+    One that some unit has is shown with probability shown / 2⁶⁰, α + β; another one with
+    inserted / 2⁶⁰, β. u is uniform on 2⁶⁰: a tuple is shown if it is below its number.
+    """
+
+    shown: int
+    inserted: int
+    values: tuple[Values, ...]
+    secret: Secret | None = None
+    template: ClassVar[str] = "ab_insertion"
+    mechanism: ClassVar[str] = "ab-insertion"
+    source_tag: ClassVar[str] = "[AB]"
+
+    @property
+    def domain(self) -> int:
+        """How many tuples there are."""
+        return prod(map(len, self.values))
+
+    def check(self, claim: Claim) -> None:
+        """Raise ClaimError unless ``claim`` can have this law."""
+        require(0 < self.inserted < self.shown < 1 << SAMPLE_BITS, "0 < β < α + β < 1")
+        check_values(self.values, claim)
+        require(self.domain <= MOST_TUPLES, f"a domain has at most {MOST_TUPLES} tuples")
+        require(claim.count is None, "tuples have no count")
+
+    def nodes(self) -> dict[str, Any]:
+        """What its template is given besides a claim's own values."""
+        return {
+            "shown": bound_of(self.shown),
+            "inserted": bound_of(self.inserted),
+            "domain": [
+                (Identifier(f"policy_engine_values_{number}"), list(map(label_of, labels)))
+                for number, labels in enumerate(self.values, 1)
+            ],
+            **nodes_of(self.secret),
+        }

@@ -1,0 +1,132 @@
+"""Noisy counts [TABLE], [PLACE]: each group's count with noise of a table of integers.
+
+Every group that is there gets a Z of its own, by the number that it has in the order of the
+groups: so all Z are independent whatever the table holds. A group is shown if n + Z is at least
+``least_shown``, which is above every Z of an empty group: those would never be shown, and so it
+does not show which groups there are. Of an open table T is drawn, and n - T + offset shown where
+T ≤ n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms.sampled_suppression import Secret, check_raw_first, nodes_of
+from policy_engine.kernel.mechanisms.tables import MOST, Aggregate, CountedBy, IntegerTable
+from policy_engine.kernel.nodes import Number
+from policy_engine.kernel.sources import Column
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.claim import Claim
+
+GROUPING = "grouping"
+"""The column that says by which grouping a row is counted, where there are several: 1, 2, …"""
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """n + Z of each group where it is at least ``least_shown``, Z drawn from ``table``.
+
+    Of an open table T is drawn. Every group that is shown has at least ``k`` people. ``offset`` is
+    what is added to n - T, so that it estimates n. ``raw_first``: raw values are counted before
+    they are recoded, which is the same release. Where there are ``groupings`` everybody is counted
+    once by each, instead of by all that is shown; ``aggregates`` are shown where the count is.
+    """
+
+    table: IntegerTable
+    k: int
+    offset: int = 0
+    raw_first: bool = False
+    secret: Secret | None = None
+    groupings: tuple[CountedBy, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    template: ClassVar[str] = "noisy_counts"
+    mechanism: ClassVar[str] = "noisy-counts"
+
+    @property
+    def source_tag(self) -> str:
+        """Where theory.md has the proof."""
+        return "[PLACE]" if self.table.is_open else "[TABLE]"
+
+    @property
+    def rate(self) -> Decimal:
+        """The probability that a unit is counted."""
+        return Decimal(1)
+
+    @property
+    def reads(self) -> tuple[Column, ...]:
+        """The columns that it reads beside those that are shown."""
+        return tuple(each.column for each in self.aggregates)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The names that it shows beside a group and its count."""
+        return tuple(each.name for each in self.aggregates)
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """The names that it shows before a group."""
+        return (GROUPING,) if self.groupings else ()
+
+    @property
+    def tables(self) -> tuple[IntegerTable, ...]:
+        """The table of each grouping's counts."""
+        return tuple(each.table or self.table for each in self.groupings) or (self.table,)
+
+    @property
+    def least_shown(self) -> int:
+        """The least number that any group is shown with."""
+        return min(map(self.shown_from, self.tables))
+
+    def shown_from(self, table: IntegerTable) -> int:
+        """τ: the least number that is shown of a count with this noise."""
+        return self.offset if table.is_open else self.k + table.largest
+
+    def check(self, claim: Claim) -> None:
+        """Raise ClaimError unless ``claim`` can have this law."""
+        require(1 <= self.k <= MOST, "k must be at least 1, and no number above 10^9")
+        table, is_open = self.table, self.table.is_open
+        require(not is_open or table.least == self.k, "a place is drawn from k on")
+        estimates = 0 <= self.offset <= table.largest
+        require(is_open or not self.offset, "a place alone has an offset")
+        require(not is_open or estimates, "an offset is one of the places")
+        check_raw_first(self.raw_first, claim)
+        plain = not (claim.unit.counts_all or self.aggregates)
+        require(plain or not self.raw_first, "raw values are counted of one row a person")
+        require(not self.aggregates or claim.count is not None, "a sum stands beside a count")
+        if self.groupings:
+            self._check_groupings(claim)
+
+    def _check_groupings(self, claim: Claim) -> None:
+        named = [shown.name for shown in claim.columns]
+        for each in self.groupings:
+            own = [name for name in named if name in each.columns]
+            require(bool(own) and tuple(own) == each.columns, "a grouping is of shown columns")
+        once = len({each.columns for each in self.groupings}) == len(self.groupings)
+        covered = {name for each in self.groupings for name in each.columns} == {*named}
+        require(once and covered, "a grouping stands once, and a shown column in one of them")
+        counts = not claim.unit.counts_all and claim.count is not None
+        require(counts, "several groupings count one row a person, and show their counts")
+        is_open = any(table.is_open for table in (self.table, *self.tables))
+        require(not is_open, "a place is of one grouping")
+
+    def nodes(self) -> dict[str, Any]:
+        """What its template is given besides a claim's own values."""
+        return {
+            "is_open": self.table.is_open,
+            "least_shown": Number(self.shown_from(self.table)),
+            "raw_first": self.raw_first,
+            "own_tables": list(self._own_tables()),
+            **self.table.nodes(self.offset),
+            **nodes_of(self.secret),
+        }
+
+    def _own_tables(self) -> Iterator[dict[str, Any]]:
+        for number, each in enumerate(self.groupings, 1):
+            if each.table is not None:
+                shown = {"number": Number(number), "shown": Number(self.shown_from(each.table))}
+                yield shown | each.table.nodes()

@@ -1,0 +1,64 @@
+"""What one release of a claim costs: from the numbers of its law alone."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from policy_engine.accounting import finite
+from policy_engine.accounting.domain import REPLACE_ONE
+from policy_engine.accounting.noise import WHOLE, NoiseTable, Statistic, delta_of_release
+from policy_engine.accounting.one import delta_of_one
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms import Clip, IntegerTable, Noisy, Pure, Randomised
+
+
+def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
+    """The least δ for which one release is (ε, δ)-DP for one unit, never below the true one.
+
+    ``rate`` is not below the one at which a unit is in the sample.
+    """
+    if isinstance(claim.law, Noisy):
+        statistics = statistics_of(claim, claim.law, neighbours)
+        return delta_of_release(statistics, epsilon, neighbours).delta
+    if isinstance(claim.law, Pure):
+        return finite.delta_of(factors_of(claim.law, neighbours), epsilon)
+    return delta_of_one(claim.law.k, rate, epsilon, neighbours).delta
+
+
+def statistics_of(claim: Claim, law: Noisy, neighbours: str) -> tuple[Statistic, ...]:
+    """What is drawn for each group, as the accountant prices it: one unit is in one of each."""
+    groups, found = claim.unit.groups, []
+    for table in law.tables:
+        found.append(Statistic(priced(table), groups=groups))
+        for each in law.aggregates:
+            shift = shift_of(each.clip, neighbours)
+            found.append(Statistic(priced(each.table), shift, groups, each.clip.is_signed))
+    return tuple(found)
+
+
+def shift_of(clip: Clip, neighbours: str) -> int:
+    """By how many steps one unit moves a sum at most.
+
+    A replaced person may stay in a group, and take another value there.
+    """
+    return clip.replaced if neighbours == REPLACE_ONE else clip.shift
+
+
+def priced(table: IntegerTable) -> NoiseTable:
+    """A table as the accountant takes it."""
+    return NoiseTable(table.entries, table.least, table.is_open)
+
+
+def factors_of(law: Pure, neighbours: str) -> tuple[finite.Factor, ...]:
+    """What one unit changes of the draws of ``law``, each with its mass on both tables.
+
+    Of answers one row; a unit more or less is told by the number of rows. Of tuples whether one is
+    there, and of a unit replaced another one too.
+    """
+    if isinstance(law, Randomised):
+        if neighbours != REPLACE_ONE:
+            return (((WHOLE, 0), (0, WHOLE)),)
+        return tuple(finite.response(len(each.values), each.share) for each in law.responses)
+    pair = finite.presence(law.shown, law.inserted)
+    other = tuple((absent, present) for present, absent in pair)
+    return (pair, other) if neighbours == REPLACE_ONE else (pair,)

@@ -1,0 +1,35 @@
+"""What decides who is in a sample, and what that rests on in an engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from policy_engine.kernel.assumptions import of_its_sample, randomness
+
+
+@pytest.mark.parametrize(
+    ("method", "unit", "words"),
+    [
+        ("native", "row", "TABLESAMPLE BERNOULLI of the engine"),
+        ("random", "row", "random() of the engine"),
+        ("drawn", "row", "AES-128 of each unit"),
+        ("drawn", "id", "SHA-256 of a secret of 128 bits and each unit"),
+        ("keyed", "id", "SHA-256 of a secret of 128 bits and each unit"),
+    ],
+)
+def test_what_decides_who_is_in(method, unit, words):
+    assert randomness(method, unit).startswith(words)
+
+
+def test_what_decides_which_row():
+    whole = randomness("drawn", "id", draws_a_row=True)
+    assert whole.startswith(randomness("drawn", "id") + "; of each unit's rows one is kept")
+
+
+def test_what_a_sample_assumes_is_the_engines_own():
+    [duckdb] = of_its_sample("native", "row", "duckdb")
+    [snowflake] = of_its_sample("native", "row", "snowflake")
+    assert "DuckDB 2.0" in duckdb
+    assert "nobody here has measured" in snowflake
+    assert of_its_sample("native", "row", "postgres") == (duckdb,)
+    assert len(of_its_sample("keyed", "id", "postgres")) == 2
