@@ -42,13 +42,25 @@ COLUMNS = {
 FILE = "{path: people.parquet, unit: row}"
 TABLE = "{relation: people, unit: row}"
 KEYED = "{{relation: people, unit: {{key: person, keep: {{order_by: [{order}]}}}}}}"
+MANY = "{relation: people, unit: {key: person, keep: all}}"
 ANY_ROW = "{relation: people, unit: {key: person, keep: any}}"
+
+# One key more than CASE is asked for.
+LONG = ", ".join(f"'{n}': {'north' if n < 10060 else 'null'}" for n in range(10000, 10201))
+
+NATIVE = "sample: {rate: 0.25, method: native}\nk: 5"
+SUMS = """\
+aggregate:
+  pay: {mean: {clip: [0, 40], unit: 10, of: income}}
+  years: {sum: {clip: [0, 100], of: age}}"""
+PUBLIC = "{age: {bins: [18, 65]}, zip: {map: {'10115': Berlin}, other: elsewhere}}"
 
 CASES: dict[str, dict[str, str]] = {
     "keep": {"recode": "{zip: keep, sex: keep, married: keep, born: keep}"},
     "bins": {"recode": "{age: {bins: [18, 65]}, income: {bins: [0.5]}, weight: {bins: [-1, 70]}}"},
     "bins_of_dates": {"recode": "{born: {bins: [1970-01-01]}, moved: {bins: [2000-01-01]}}"},
     "map": {"recode": "{zip: {map: {'10115': Berlin, \"it's\": null}, other: \"it's 20%\"}}"},
+    "long_map": {"recode": f"{{zip: {{map: {{{LONG}}}, other: elsewhere}}}}"},
     "prefix": {"recode": "{zip: {prefix: 3}, name: {prefix: 1}}"},
     "round": {"recode": "{age: {round: 10}, income: {round: 0.25}, weight: {round: 5}}"},
     "truncate": {"recode": "{born: {truncate: year}, seen: {truncate: hour}}"},
@@ -63,13 +75,30 @@ CASES: dict[str, dict[str, str]] = {
     "key_of_a_file": {"source": "{path: people.parquet, unit: {key: person, keep: any}}"},
     "any_row": {"recode": "{age: {bins: [18]}}", "source": ANY_ROW},
     "rows": {"form": "rows"},
-    "native": {"method": "native", "source": TABLE},
-    "native_of_a_file": {"method": "native"},
+    "native": {"mechanism": NATIVE, "source": TABLE},
+    "native_of_a_file": {"mechanism": NATIVE},
     "raw_first": {"grouping": "raw_first"},
     "raw_first_rows_by_key": {
         "grouping": "raw_first", "form": "rows", "source": KEYED.format(order="age"),
     },
+    "answers": {
+        "recode": PUBLIC, "mechanism": "mechanism: randomised_response",
+        "guarantee": "{epsilon: 2, delta: 0, neighbours: replace_one}",
+    },
+    "tuples": {
+        "recode": PUBLIC, "mechanism": "mechanism: ab_insertion", "form": "rows",
+        "guarantee": "{epsilon: 1, delta: 0}",
+    },
     "into_a_table": {"source": TABLE, "target": "relation: out"},
+    "noisy_counts": {"mechanism": "mechanism: noisy_counts"},
+    "place": {"mechanism": "noise: {law: place}"},
+    "sums": {"mechanism": SUMS},
+    "rollup": {"mechanism": "rollup: {to: [age]}"},
+    "marginals": {"mechanism": "marginals: [[age], [zip]]"},
+    "several_groups": {
+        "source": MANY,
+        "mechanism": f"contribution: {{groups: 2}}\n{SUMS}",
+    },
 }  # fmt: skip
 
 # Elsewhere: a table of people with a key, without columns that only some engines have.
@@ -80,6 +109,8 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "native": {"source": TABLE},
     "key": {"source": KEYED.format(order="seen desc, age")},
     "any_row": {"source": ANY_ROW},
+    "several_groups": {"source": MANY},
+    "marginals": {"mechanism": "marginals: [[age], [born]]"},
 }
 MORE: dict[str, dict[str, str]] = {
     "keep_numbers": {"recode": "{age: keep, income: keep, born: keep, seen: keep}"},
@@ -100,7 +131,7 @@ MORE: dict[str, dict[str, str]] = {
     "labels_with_backslashes": {"recode": "{age: {bins: [18], labels: ['a\\b', 'c']}}"},
     "names_of_the_count": {"recode": "{age: keep}", "count_as": ", count_as: order by"},
     "order_of_text": {"source": KEYED.format(order="zip desc")},
-    "tiny_rate": {"rate": "0.05"},
+    "tiny_rate": {"mechanism": "sample: {rate: 0.05}\nk: 5"},
 }
 
 POLICY = """\
@@ -108,17 +139,16 @@ version: 1
 name: golden
 source: {source}
 recode: {recode}
-sample: {{rate: {rate}, method: {method}}}
-k: 5
-guarantee: {{epsilon: 1, delta: 0.5}}
+{mechanism}
+guarantee: {guarantee}
 release: {{{target}, as: {form}{count_as}}}
 grouping: {grouping}
 """
 DEFAULTS = {
     "source": FILE,
     "recode": "{age: {bins: [18]}, zip: {prefix: 2}}",
-    "rate": "0.25",
-    "method": "keyed",
+    "mechanism": "sample: {rate: 0.25}\nk: 5",
+    "guarantee": "{epsilon: 1, delta: 0.5}",
     "target": "path: out.parquet",
     "form": "counts",
     "count_as": "",

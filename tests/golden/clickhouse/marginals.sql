@@ -1,0 +1,51 @@
+-- policy: golden
+-- digest: sha256:8c557fc7cbeff211235ac6d703fa1a5f15907c0c33e13246b6a71d32a714dc52
+WITH people AS (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
+  FROM "main"."people"
+  WHERE "person" IS NOT NULL
+), recoded AS (
+  SELECT
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < toDate32('1970-01-01') THEN '<1970-01-01'
+      ELSE '>=1970-01-01'
+    END AS "born"
+  FROM people
+  WHERE policy_engine_rank = 1
+), fine AS (
+  SELECT "age", "born", toInt64(COUNT(*)) AS policy_engine_count
+  FROM recoded
+  GROUP BY "age", "born"
+), spread AS (
+  SELECT policy_engine_grouping, policy_engine_count,
+    CASE WHEN policy_engine_grouping IN (1) THEN "age" END AS "age",
+    CASE WHEN policy_engine_grouping IN (2) THEN "born" END AS "born"
+  FROM fine
+  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
+), grouped AS (
+  SELECT policy_engine_grouping, "age", "born", toInt64(SUM(policy_engine_count)) AS policy_engine_people
+  FROM spread
+  GROUP BY policy_engine_grouping, "age", "born"
+), drawn AS (
+  SELECT policy_engine_grouping, "age", "born", policy_engine_people,
+    lower(hex(SHA256({salt:String} || ':g:0:5c36a5170703c28a26ef77e19a5a8c2a29068ca5775548269f14632233bb2217:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash
+  FROM grouped
+), noised AS (
+  SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE
+      WHEN policy_engine_hash < '46295c6bba4c121' THEN -1
+      WHEN policy_engine_hash < 'b9d6a39445b3edf' THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT toInt64(policy_engine_grouping) AS "grouping", "age", "born", policy_engine_n AS "n"
+FROM noised
+WHERE policy_engine_n >= 2
+ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST

@@ -1,0 +1,44 @@
+-- policy: golden
+-- digest: sha256:e03425414dda4600e4da3b62c6cbc32b5ae24e5518ab7533b7d3d2cdbb17a3d3
+WITH people AS (
+  SELECT "age", "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_rank
+  FROM "main"."people"
+  WHERE "person" IS NOT NULL
+), recoded AS (
+  SELECT
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      WHEN "age" < 65 THEN '[18,65)'
+      ELSE '>=65'
+    END AS "age",
+    CASE
+      WHEN "zip" IS NULL THEN NULL
+      WHEN "zip" IN ('10115') THEN 'Berlin'
+      ELSE 'elsewhere'
+    END AS "zip"
+  FROM people
+  WHERE policy_engine_rank = 1
+), domain AS (
+  SELECT "age", "zip"
+  FROM
+    (SELECT '<18' AS "age" UNION ALL SELECT '[18,65)' AS "age" UNION ALL SELECT '>=65' AS "age" UNION ALL SELECT NULL AS "age") AS "policy_engine_values_1" CROSS JOIN
+    (SELECT 'Berlin' AS "zip" UNION ALL SELECT 'elsewhere' AS "zip" UNION ALL SELECT NULL AS "zip") AS "policy_engine_values_2"
+), tuples AS (
+  SELECT "age", "zip", MAX(policy_engine_there) AS policy_engine_there
+  FROM (
+    SELECT "age", "zip", 0 AS policy_engine_there FROM domain
+    UNION ALL
+    SELECT "age", "zip", 1 AS policy_engine_there FROM recoded
+  ) AS policy_engine_tuples
+  GROUP BY "age", "zip"
+), drawn AS (
+  SELECT "age", "zip", policy_engine_there,
+    ENCODE(SHA256($salt || ':g:1:87ab17b3d02509a8569ef7ad18a6704f3ef6a7beec04ed6a8573fe23b4f144a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)), 'hex') AS policy_engine_hash
+  FROM tuples
+)
+SELECT "age", "zip"
+FROM drawn
+WHERE policy_engine_hash < '44d9585152ea194' OR policy_engine_there = 1 AND policy_engine_hash < 'bb26a7aead15e6c'
+ORDER BY "age" NULLS LAST, "zip" NULLS LAST

@@ -1,0 +1,44 @@
+-- policy: golden
+-- digest: sha256:3007f1e56e8dca294b2a2c3e1d955bd4f6b82073b3450e20de422dca2b9ca154
+WITH people AS NOT MATERIALIZED (
+  SELECT "age", "zip"
+  FROM READ_PARQUET('people.parquet')
+), recoded AS NOT MATERIALIZED (
+  SELECT
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    LEFT("zip", 2) AS "zip"
+  FROM people
+), fine AS NOT MATERIALIZED (
+  SELECT "age", "zip", COUNT(*) AS policy_engine_count
+  FROM recoded
+  GROUP BY "age", "zip"
+), spread AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, policy_engine_count,
+    CASE WHEN policy_engine_grouping IN (1) THEN "age" END AS "age",
+    CASE WHEN policy_engine_grouping IN (2) THEN "zip" END AS "zip"
+  FROM fine
+  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
+), grouped AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people
+  FROM spread
+  GROUP BY policy_engine_grouping, "age", "zip"
+), drawn AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
+    SHA256($salt || ':g:0:cea6e2e609ed7da773a7d255db2d09727dfbcae122d149f7afa128e147bba672:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+  FROM grouped
+), noised AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE
+      WHEN policy_engine_hash < '46295c6bba4c121' THEN -1
+      WHEN policy_engine_hash < 'b9d6a39445b3edf' THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT CAST(policy_engine_grouping AS BIGINT) AS "grouping", "age", "zip", policy_engine_n AS "n"
+FROM noised
+WHERE policy_engine_n >= 2
+ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST

@@ -1,0 +1,54 @@
+-- policy: golden
+-- digest: sha256:f0ff128ba62f5483177e0141383371f6ee01caa59afd01ba85d96f17b9c2f66d
+WITH people AS NOT MATERIALIZED (
+  SELECT "age", "zip"
+  FROM READ_PARQUET('people.parquet')
+), recoded AS NOT MATERIALIZED (
+  SELECT
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    LEFT("zip", 2) AS "zip"
+  FROM people
+), fine AS NOT MATERIALIZED (
+  SELECT "age", "zip", COUNT(*) AS policy_engine_count
+  FROM recoded
+  GROUP BY "age", "zip"
+), spread AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, policy_engine_count,
+    CASE WHEN policy_engine_grouping IN (1, 2) THEN "age" END AS "age",
+    CASE WHEN policy_engine_grouping IN (1) THEN "zip" END AS "zip"
+  FROM fine
+  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
+), grouped AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people
+  FROM spread
+  GROUP BY policy_engine_grouping, "age", "zip"
+), drawn AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
+    SHA256($salt || ':g:0:30f92a42626e173ecf2a06c43487dc6f108efed00b158f03a0458635f72a1b0d:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+  FROM grouped
+), noised AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE
+      WHEN policy_engine_hash < '1340ea2781523a1' THEN -4
+      WHEN policy_engine_hash < '2ac51ac92d9ddfd' THEN -3
+      WHEN policy_engine_hash < '477e2e673813c11' THEN -2
+      WHEN policy_engine_hash < '6a933fd4b9624ce' THEN -1
+      WHEN policy_engine_hash < '956cc02b469db32' THEN 0
+      WHEN policy_engine_hash < 'b881d198c7ec3ef' THEN 1
+      WHEN policy_engine_hash < 'd53ae536d262203' THEN 2
+      WHEN policy_engine_hash < 'ecbf15d87eadc5f' THEN 3
+      ELSE 4
+    END ELSE CASE
+      WHEN policy_engine_hash < '3c957e5cc5770bb' THEN -1
+      WHEN policy_engine_hash < 'c36a81a33a88f45' THEN 0
+      ELSE 1
+    END END AS policy_engine_n
+  FROM drawn
+)
+SELECT CAST(policy_engine_grouping AS BIGINT) AS "grouping", "age", "zip", policy_engine_n AS "n"
+FROM noised
+WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 5 ELSE 2 END
+ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST

@@ -1,0 +1,41 @@
+-- policy: golden
+-- digest: sha256:2ba295220519a7759df6067a85f8cb864b60018124588758f7e2f104eff5e7e3
+WITH people AS NOT MATERIALIZED (
+  SELECT "age", "zip"
+  FROM READ_PARQUET('people.parquet')
+), recoded AS NOT MATERIALIZED (
+  SELECT
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      WHEN "age" < 65 THEN '[18,65)'
+      ELSE '>=65'
+    END AS "age",
+    CASE
+      WHEN "zip" IS NULL THEN NULL
+      WHEN "zip" IN ('10115') THEN 'Berlin'
+      ELSE 'elsewhere'
+    END AS "zip"
+  FROM people
+), domain AS NOT MATERIALIZED (
+  SELECT "age", "zip"
+  FROM
+    (SELECT '<18' AS "age" UNION ALL SELECT '[18,65)' AS "age" UNION ALL SELECT '>=65' AS "age" UNION ALL SELECT NULL AS "age") AS "policy_engine_values_1" CROSS JOIN
+    (SELECT 'Berlin' AS "zip" UNION ALL SELECT 'elsewhere' AS "zip" UNION ALL SELECT NULL AS "zip") AS "policy_engine_values_2"
+), tuples AS NOT MATERIALIZED (
+  SELECT "age", "zip", MAX(policy_engine_there) AS policy_engine_there
+  FROM (
+    SELECT "age", "zip", 0 AS policy_engine_there FROM domain
+    UNION ALL
+    SELECT "age", "zip", 1 AS policy_engine_there FROM recoded
+  ) AS policy_engine_tuples
+  GROUP BY "age", "zip"
+), drawn AS NOT MATERIALIZED (
+  SELECT "age", "zip", policy_engine_there,
+    SHA256($salt || ':g:1:87ab17b3d02509a8569ef7ad18a6704f3ef6a7beec04ed6a8573fe23b4f144a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+  FROM tuples
+)
+SELECT "age", "zip"
+FROM drawn
+WHERE policy_engine_hash < '44d9585152ea194' OR policy_engine_there = 1 AND policy_engine_hash < 'bb26a7aead15e6c'
+ORDER BY "age" NULLS LAST, "zip" NULLS LAST

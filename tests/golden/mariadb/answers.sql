@@ -1,0 +1,51 @@
+-- policy: golden
+-- digest: sha256:9436ce9f7ce0b14f6ad60256f3f92f16002809efa7465a924b6fd76247728f18
+WITH people AS (
+  SELECT `age`, `zip`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS policy_engine_rank
+  FROM `main`.`people`
+  WHERE `person` IS NOT NULL
+), recoded AS (
+  SELECT
+    CASE
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18' COLLATE utf8mb4_nopad_bin
+      WHEN `age` < 65 THEN '[18,65)' COLLATE utf8mb4_nopad_bin
+      ELSE '>=65' COLLATE utf8mb4_nopad_bin
+    END AS `age`,
+    CASE
+      WHEN CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL THEN NULL
+      WHEN CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IN ('10115') THEN 'Berlin' COLLATE utf8mb4_nopad_bin
+      ELSE 'elsewhere' COLLATE utf8mb4_nopad_bin
+    END AS `zip`
+  FROM people
+  WHERE policy_engine_rank = 1
+), numbered AS (
+  SELECT `age`, `zip`, ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS policy_engine_number
+  FROM recoded
+), drawn AS (
+  SELECT `age`, `zip`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:1:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:', CAST(policy_engine_number AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_1`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:2:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:', CAST(policy_engine_number AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_2`
+  FROM numbered
+), answered AS (
+  SELECT
+    CASE
+      WHEN `policy_engine_hash_1` < '2cc4c905be551c3' THEN '<18' COLLATE utf8mb4_nopad_bin
+      WHEN `policy_engine_hash_1` < '5989920b7caa386' THEN '[18,65)' COLLATE utf8mb4_nopad_bin
+      WHEN `policy_engine_hash_1` < '864e5b113aff549' THEN '>=65' COLLATE utf8mb4_nopad_bin
+      WHEN `policy_engine_hash_1` < 'b3132416f95470c' THEN NULL
+      ELSE `age`
+    END AS `age`,
+    CASE
+      WHEN `policy_engine_hash_2` < '3641cd4aa0f1485' THEN 'Berlin' COLLATE utf8mb4_nopad_bin
+      WHEN `policy_engine_hash_2` < '6c839a9541e290a' THEN 'elsewhere' COLLATE utf8mb4_nopad_bin
+      WHEN `policy_engine_hash_2` < 'a2c567dfe2d3d8f' THEN NULL
+      ELSE `zip`
+    END AS `zip`
+  FROM drawn
+)
+SELECT `age`, `zip`, COUNT(*) AS `n`
+FROM answered
+GROUP BY `age`, `zip`
+ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin

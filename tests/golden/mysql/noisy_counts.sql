@@ -1,0 +1,41 @@
+-- policy: golden
+-- digest: sha256:b9128d1f501add745c63cf9c79ae8c38c2c9327f30472ac58c458d49974c5249
+WITH people AS (
+  SELECT `age`, `born`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_rank
+  FROM `main`.`people`
+  WHERE `person` IS NOT NULL
+), recoded AS (
+  SELECT
+    CASE
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18' COLLATE utf8mb4_0900_bin
+      ELSE '>=18' COLLATE utf8mb4_0900_bin
+    END AS `age`,
+    CASE
+      WHEN `born` IS NULL THEN NULL
+      WHEN `born` < CAST('1970-01-01' AS DATE) THEN '<1970-01-01' COLLATE utf8mb4_0900_bin
+      ELSE '>=1970-01-01' COLLATE utf8mb4_0900_bin
+    END AS `born`
+  FROM people
+  WHERE policy_engine_rank = 1
+), grouped AS (
+  SELECT `age`, `born`, COUNT(*) AS policy_engine_people
+  FROM recoded
+  GROUP BY `age`, `born`
+), drawn AS (
+  SELECT `age`, `born`, policy_engine_people,
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:ae694ebdf2c91872c364911db47393f3506f994c7bd4c11354bac92119a069aa:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
+  FROM grouped
+), noised AS (
+  SELECT `age`, `born`, policy_engine_people + CASE
+      WHEN policy_engine_hash < '3641cd4aa0f1485' THEN -1
+      WHEN policy_engine_hash < 'c9be32b55f0eb7b' THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT `age`, `born`, policy_engine_n AS `n`
+FROM noised
+WHERE policy_engine_n >= 2
+ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin

@@ -1,0 +1,51 @@
+-- policy: golden
+-- digest: sha256:8c557fc7cbeff211235ac6d703fa1a5f15907c0c33e13246b6a71d32a714dc52
+WITH people AS NOT MATERIALIZED (
+  SELECT "age", "born",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
+  FROM "main"."people"
+  WHERE "person" IS NOT NULL
+), recoded AS NOT MATERIALIZED (
+  SELECT
+    CASE
+      WHEN "age" IS NULL THEN NULL
+      WHEN "age" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "age",
+    CASE
+      WHEN "born" IS NULL THEN NULL
+      WHEN "born" < CAST('1970-01-01' AS DATE) THEN '<1970-01-01'
+      ELSE '>=1970-01-01'
+    END AS "born"
+  FROM people
+  WHERE policy_engine_rank = 1
+), fine AS NOT MATERIALIZED (
+  SELECT "age", "born", COUNT(*) AS policy_engine_count
+  FROM recoded
+  GROUP BY "age", "born"
+), spread AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, policy_engine_count,
+    CASE WHEN policy_engine_grouping IN (1) THEN "age" END AS "age",
+    CASE WHEN policy_engine_grouping IN (2) THEN "born" END AS "born"
+  FROM fine
+  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
+), grouped AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "born", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people
+  FROM spread
+  GROUP BY policy_engine_grouping, "age", "born"
+), drawn AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "born", policy_engine_people,
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:5c36a5170703c28a26ef77e19a5a8c2a29068ca5775548269f14632233bb2217:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
+  FROM grouped
+), noised AS NOT MATERIALIZED (
+  SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE
+      WHEN policy_engine_hash < DECODE('46295c6bba4c1210', 'hex') THEN -1
+      WHEN policy_engine_hash < DECODE('b9d6a39445b3edf0', 'hex') THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT CAST(policy_engine_grouping AS BIGINT) AS "grouping", "age", "born", policy_engine_n AS "n"
+FROM noised
+WHERE policy_engine_n >= 2
+ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST

@@ -1,0 +1,44 @@
+-- policy: golden
+-- digest: sha256:e03425414dda4600e4da3b62c6cbc32b5ae24e5518ab7533b7d3d2cdbb17a3d3
+WITH people AS (
+  SELECT [age], [zip],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2)) AS policy_engine_rank
+  FROM [main].[people]
+  WHERE [person] IS NOT NULL
+), recoded AS (
+  SELECT
+    CASE
+      WHEN [age] IS NULL THEN NULL
+      WHEN [age] < 18 THEN '<18' COLLATE Latin1_General_100_BIN2
+      WHEN [age] < 65 THEN '[18,65)' COLLATE Latin1_General_100_BIN2
+      ELSE '>=65' COLLATE Latin1_General_100_BIN2
+    END AS [age],
+    CASE
+      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN NULL
+      WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IN ('10115' COLLATE Latin1_General_100_BIN2) THEN 'Berlin' COLLATE Latin1_General_100_BIN2
+      ELSE 'elsewhere' COLLATE Latin1_General_100_BIN2
+    END AS [zip]
+  FROM people
+  WHERE policy_engine_rank = 1
+), domain AS (
+  SELECT [age], [zip]
+  FROM
+    (SELECT '<18' COLLATE Latin1_General_100_BIN2 AS [age] UNION ALL SELECT '[18,65)' COLLATE Latin1_General_100_BIN2 AS [age] UNION ALL SELECT '>=65' COLLATE Latin1_General_100_BIN2 AS [age] UNION ALL SELECT NULL AS [age]) AS [policy_engine_values_1] CROSS JOIN
+    (SELECT 'Berlin' COLLATE Latin1_General_100_BIN2 AS [zip] UNION ALL SELECT 'elsewhere' COLLATE Latin1_General_100_BIN2 AS [zip] UNION ALL SELECT NULL AS [zip]) AS [policy_engine_values_2]
+), tuples AS (
+  SELECT [age], [zip], MAX(policy_engine_there) AS policy_engine_there
+  FROM (
+    SELECT [age], [zip], 0 AS policy_engine_there FROM domain
+    UNION ALL
+    SELECT [age], [zip], 1 AS policy_engine_there FROM recoded
+  ) AS policy_engine_tuples
+  GROUP BY [age], [zip]
+), drawn AS (
+  SELECT [age], [zip], policy_engine_there,
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:1:87ab17b3d02509a8569ef7ad18a6704f3ef6a7beec04ed6a8573fe23b4f144a4:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip]) AS VARCHAR(40)))) AS policy_engine_hash
+  FROM tuples
+)
+SELECT [age], [zip]
+FROM drawn
+WHERE policy_engine_hash < CONVERT(VARBINARY(8), '44d9585152ea1940', 2) OR policy_engine_there = 1 AND policy_engine_hash < CONVERT(VARBINARY(8), 'bb26a7aead15e6c0', 2)
+ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip]
