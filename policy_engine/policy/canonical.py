@@ -32,6 +32,8 @@ def canonical_json(document: PolicyDocument, hierarchy_digests: Mapping[str, str
         exclude_defaults=True,
         exclude={"recode": True, "release": {"deprecated"}},
     )
+    if aggregate := data.get("aggregate"):  # its columns have an order
+        data["aggregate"] = list(aggregate.items())
     recode = [[column, _recoding(spec)] for column, spec in document.recode.items()]
     whole = {"policy": {**data, "recode": recode}, "hierarchies": dict(hierarchy_digests)}
     return json.dumps(whole, sort_keys=True, separators=(",", ":"), default=_scalar)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from policy_engine.policy import laws
 from policy_engine.policy.laws import Ruled
@@ -12,6 +12,8 @@ from policy_engine.policy.recodings import Cut, TruncateUnit
 
 ColumnType = Literal["integer", "double", "text", "boolean", "date", "timestamp"]
 Neighbours = Literal["add_remove", "replace_one"]
+Mechanism = Literal["sampled_suppression", "noisy_counts", "randomised_response", "ab_insertion"]
+NoiseLaw = Literal["auto", "truncated_laplace", "discrete_gaussian", "place"]
 Method = Literal["keyed", "native"]
 Form = Literal["counts", "rows"]
 Grouping = Literal["auto", "raw_first", "recoded"]
@@ -65,6 +67,8 @@ OptionalCutField = Annotated[Cut | None, Ruled(laws.cut, _CUT)]
 ColumnTypeField = Annotated[ColumnType, _word(*COLUMN_TYPES)]
 TruncateField = Annotated[TruncateUnit, _word(*TRUNCATE_UNITS)]
 FlagField = Annotated[bool, Ruled(laws.flag, {"type": "boolean"})]
+MechanismField = Annotated[Mechanism | None, _word(*get_args(Mechanism))]
+LawField = Annotated[NoiseLaw, _word("auto", "truncated_laplace", "discrete_gaussian", "place")]
 MethodField = Annotated[Method, _word("keyed", "native")]
 NeighboursField = Annotated[Neighbours, _word("add_remove", "replace_one")]
 OptionalViewField = Annotated[Literal["rowwise"] | None, _word("rowwise")]
@@ -80,6 +84,7 @@ LevelField = Annotated[
 ]
 LengthField = Annotated[int, Ruled(laws.integer(1), count(1))]
 PositiveField = Annotated[int, Ruled(laws.integer(1), count(1))]
+ContributionField = Annotated[int, Ruled(laws.integer(1, most=100), count(1, 100))]
 OptionalPositiveField = Annotated[int | None, Ruled(laws.integer(1), count(1))]
 OptionalDayField = Annotated[date | None, Ruled(laws.day, {"type": "string", "format": "date"})]
 OptionalGroupsField = Annotated[
@@ -93,10 +98,18 @@ ExponentField = Annotated[
     ),
 ]
 StepField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
-KField = Annotated[
-    int | Literal["auto"],
+EndField = Annotated[
+    Decimal,
+    Ruled(laws.number("of at most 15 digits", lambda n: abs(n) < 10**15), {"type": "number"}),
+]
+ShareField = Annotated[
+    Decimal,
+    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
+]
+OptionalKField = Annotated[
+    int | Literal["auto"] | None,
     Ruled(
-        laws.integer(2, auto=True, remedy="'policy-engine calibrate' finds one"),
+        laws.integer(2, auto=True, remedy="write k: auto; noisy_counts needs none"),
         {"anyOf": [count(2), _AUTO]},
     ),
 ]
@@ -122,7 +135,10 @@ SampledAtField = Annotated[
 EpsilonField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
 DeltaField = Annotated[
     Decimal,
-    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
+    Ruled(
+        laws.number("above 0 and below 1", lambda n: 0 <= n < 1),
+        {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
+    ),
 ]
 OptionalEpsilonField = Annotated[
     Decimal | None, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)

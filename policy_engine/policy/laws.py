@@ -140,7 +140,11 @@ def one_of(*words: str) -> Law:
         if isinstance(found, str) and found in words:
             return found
         listed = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-        close = get_close_matches(str(found)[:100].lower(), words, n=1)
+        asked = str(found)[:100].lower()
+        # A word that is a part of one means it: laplace, gaussian.
+        close = [word for word in words if asked in word.split("_")] or get_close_matches(
+            asked, words, n=1
+        )
         remedy = f"did you mean {close[0]!r}?" if close else ""
         raise refusal(f"must be {listed}, found {show(found)}", remedy)
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.policy import tree
 from policy_engine.policy.auto import NoSolution
+from policy_engine.policy.chance_models import PURE
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.nearby import meant
@@ -50,7 +51,14 @@ def load_policy_text(text: str, file: str | Path, directory: str | Path) -> Poli
     except NoSolution as error:
         path: tree.Path = ("k",) if document.k == "auto" else ("sample", "rate")
         remedy = "'policy-engine calibrate' shows what is possible"
-        reading.refuse(path, f"is auto, but nothing gives this guarantee: {error}", remedy)
+        law = f"is auto, but nothing gives this guarantee: {error}"
+        if document.sample is None:
+            path, law = ("guarantee",), f"is met by no noise table: {error}"
+            named = document.noise is not None and document.noise.law != "auto"
+            remedy = "raise epsilon or delta" + ", or take another noise.law" * named
+        if document.mechanism in PURE:
+            law, remedy = f"is met by no chance: {error}", "raise epsilon"
+        reading.refuse(path, law, remedy)
         raise PolicyError(tuple(reading.problems)) from None
 
 

@@ -15,12 +15,20 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.policy import fields, laws
 from policy_engine.policy.auto_models import AutoSpec, chooses
 from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.documents import Document
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.laws import At, refusal
+from policy_engine.policy.noise_models import (
+    AggregateSpec,
+    ContributionSpec,
+    NoiseSpec,
+    RollupSpec,
+    one_mechanism,
+)
 from policy_engine.policy.recode_models import Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.unit_models import UnitSpec, _keys_of, _typed_key, read_unit
@@ -178,6 +186,11 @@ class ReleaseSpec(Document):
                 yield refusal(wrong, "remove it", at=(key,), on_key=True)
 
 
+MarginalField = Annotated[
+    tuple[fields.LineField, ...], BeforeValidator(laws.a_list("columns", "as in [age, sex]"))
+]
+
+
 class PolicyDocument(Document):
     """A policy: what of a source is released, how it is recoded, and what is guaranteed."""
 
@@ -204,10 +217,30 @@ class PolicyDocument(Document):
     ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
     """Lookups that do not depend on the source, each with its key: SQL that joins them is proved
     by `check --policy`; `recode` may then name their columns."""
-    sample: SampleSpec
-    """How the people of the release are drawn."""
-    k: fields.KField
-    """The least count of a group that is released, or `auto`."""
+    mechanism: fields.MechanismField = None
+    """`sampled_suppression`, the default where there is a `sample`, or else `noisy_counts`. Or, of
+    columns with a public list of values, `randomised_response` or `ab_insertion`."""
+    sample: SampleSpec | None = None
+    """How the people of the release are drawn: for sampled_suppression, which needs it."""
+    noise: NoiseSpec | None = None
+    """The noise that counts get: for noisy_counts."""
+    contribution: ContributionSpec | None = None
+    """In how many groups a person counts who has many rows: for noisy_counts."""
+    aggregate: Annotated[
+        dict[str, AggregateSpec],
+        BeforeValidator(laws.a_mapping("name: {sum or mean}", _UNCOMMENT)),
+    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
+    """Sums and means beside each count, by the names of their columns: for noisy_counts."""
+    rollup: RollupSpec | None = None
+    """Everybody counted once more by fewer columns: for noisy_counts."""
+    marginals: Annotated[
+        tuple[MarginalField, ...],
+        BeforeValidator(laws.a_list("lists of columns", "as in [[age, sex], [sex, pay]]")),
+    ] = Field(default=(), json_schema_extra={"minItems": 1})
+    """Several groupings, by some of the columns each, for one price: for noisy_counts."""
+    k: fields.OptionalKField = None
+    """The least size of a group that is released: in the sample, where there is one, and `auto`
+    chooses it there; else in the source, for certain."""
     auto: AutoSpec | None = None
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
     guarantee: GuaranteeSpec
@@ -226,12 +259,14 @@ class PolicyDocument(Document):
         yield from column_names(data.get("filter"), ("filter",))
         yield from _filtered_constants(_mapping(data.get("filter")), _mapping(data.get("recode")))
         yield from chooses(data)
+        yield from one_mechanism(data)
         source, release, recode = (
             _mapping(data.get(key)) for key in ("source", "release", "recode")
         )
         yield from _kept_key(_mapping(source.get("unit")), recode)
         if release.get("as", "counts") == "counts":
             yield from _count_column(recode, release.get("count_as", "n"))
+            yield from _beside(data, recode, release.get("count_as", "n"))
         for place in ("path", "relation"):
             if place in release and _same_place(release[place], source.get(place)):
                 yield refusal(
@@ -278,6 +313,24 @@ def _count_column(recode: Iterable[str], count: object) -> Iterable[PydanticCust
                 at=("recode", column),
                 on_key=True,
             )
+
+
+def _beside(
+    data: Mapping[str, Any], recode: Mapping[str, Any], count: object
+) -> Iterable[PydanticCustomError]:
+    """The law that what is shown beside a group has names of its own."""
+    several = bool(data.get("marginals") or data.get("rollup"))
+    for column in recode:
+        if several and column.casefold() == GROUPING:
+            wrong = f"is the column that says by what is counted, {GROUPING}"
+            yield refusal(wrong, "recode a column of another name", at=("recode", column))
+    taken = {str(name).casefold() for name in (*recode, count)}
+    for name in _mapping(data.get("aggregate")):
+        if str(name).casefold() in taken:
+            wrong = "is a released column already"
+            remedy = "give it another name, and its column: of"
+            yield refusal(wrong, remedy, at=("aggregate", name), on_key=True)
+        taken.add(str(name).casefold())
 
 
 def _same_place(one: object, other: object) -> bool:

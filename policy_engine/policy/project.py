@@ -81,6 +81,19 @@ class SealingSpec(Document):
     """Files of public X25519 keys: whoever has a private one can draw a sample again."""
 
 
+class PrivateSpec(Document):
+    """Where sensitive relations may stand in a dbt project, and who may read them."""
+
+    schemas: Annotated[
+        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("schemas", "as in [staging]"))
+    ] = ()
+    """The schemas, or database.schema: a relation made elsewhere is a way out."""
+    roles: Annotated[
+        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("roles", "as in [engineers]"))
+    ] = ()
+    """The grantees of sensitive relations: a grant to another one is a way out."""
+
+
 class DbtSpec(Document):
     """How releases are made in a dbt project."""
 
@@ -94,6 +107,7 @@ class DbtSpec(Document):
     """Who may refer to the models that are released."""
     secrets: fields.LineField = SECRETS
     """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
+    private: PrivateSpec = PrivateSpec()
 
 
 class AccountSpec(Document):
@@ -203,6 +217,14 @@ class Warehouse:
 
 
 @dataclass(frozen=True)
+class Private:
+    """Where sensitive relations may stand, and who may read them; empty where nothing is said."""
+
+    schemas: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Dbt:
     """How releases are made in a dbt project; ``group`` is None where they are in none."""
 
@@ -210,6 +232,7 @@ class Dbt:
     group: str | None = None
     access: str = "public"
     secrets: str = SECRETS
+    private: Private = Private()
 
 
 @dataclass(frozen=True)
@@ -409,7 +432,13 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         default=document.default or next(iter(warehouses)),
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},
         accounts_open=document.accounts_open or not document.accounts,
-        dbt=Dbt(dbt.release_targets, dbt.group, dbt.access, dbt.secrets),
+        dbt=Dbt(
+            dbt.release_targets,
+            dbt.group,
+            dbt.access,
+            dbt.secrets,
+            Private(dbt.private.schemas, dbt.private.roles),
+        ),
         file=file,
         begins=document.ledger_begins,
     )

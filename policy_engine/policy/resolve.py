@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.errors import InternalError, UsageError
@@ -18,11 +18,15 @@ from policy_engine.policy.auto import (
     solve_auto,
 )
 from policy_engine.policy.canonical import digest
+from policy_engine.policy.chance import Chance, solve_chance
+from policy_engine.policy.chance_models import PURE
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.models import PolicyDocument, SourceSpec
+from policy_engine.policy.noise import Needs, Noise, solve_noise
+from policy_engine.policy.noise_models import NoiseSpec, in_order
 from policy_engine.policy.recode_models import (
     BinsSpec,
     HierarchySpec,
@@ -55,6 +59,7 @@ class Source:
     ``key`` is None where one row is one person and has no key of its own; with a key, ``unique``
     says so. ``order_by`` is empty where no order is named: of a person's rows one is drawn then.
     ``is_rowwise``: the author confirms that each row of a view comes from the rows of one unit.
+    ``counts_all``: a person counts in the groups of all rows, and not of one.
     """
 
     path: str | None
@@ -66,6 +71,7 @@ class Source:
     unique: bool = False
     csv: CsvSpec | None = None
     is_rowwise: bool = False
+    counts_all: bool = False
 
     @property
     def text(self) -> str:
@@ -80,7 +86,7 @@ class Source:
     @property
     def draws_a_row(self) -> bool:
         """Whether one of a person's rows is drawn by a keyed hash: ``keep: any``."""
-        return self.has_many_rows and not self.order_by
+        return self.has_many_rows and not self.order_by and not self.counts_all
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,8 @@ class Policy:
 
     ``recodings`` has every released column in the file's order, ``filter`` its columns by their
     names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
-    text where none is declared.
+    text where none is declared. ``noise`` is what is drawn where everybody is in the
+    release, so that ``rate`` is 1; None where a sample is drawn.
     """
 
     name: str
@@ -127,10 +134,9 @@ class Policy:
     digest: str
     file: Path
     directory: Path
-    declared_k_auto: bool = False
-    declared_rate_auto: bool = False
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
+    noise: Noise | Chance | None = None
 
     @property
     def source_path(self) -> Path | None:
@@ -146,6 +152,22 @@ class Policy:
     def effective_rate(self) -> Decimal:
         """rate · sampled_at, exact: what the certificate rests on ([AMP])."""
         return effective_rate(self.rate, self.source.sampled_at)
+
+    @property
+    def reads_beside(self) -> tuple[str, ...]:
+        """The source's columns that are read beside those that are recoded."""
+        sums = () if self.noise is None else self.noise.sums
+        return (*(column for column, _ in self.filter), *(each.column for each in sums))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The names of what is shown beside each count."""
+        return () if self.noise is None else tuple(each.name for each in self.noise.sums)
+
+    @property
+    def groupings(self) -> tuple[tuple[str, ...], ...]:
+        """The columns by which everybody is counted, where that is not once by all."""
+        return () if self.noise is None else tuple(each.columns for each in self.noise.groupings)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -179,14 +201,8 @@ def resolve(
     given = document.guarantee
     guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
     source = resolve_source(document.source)
-    declared_k = None if document.k == "auto" else document.k
-    declared_rate = None if document.sample.rate == "auto" else document.sample.rate
-    grain = NATIVE_GRAIN if document.sample.method == "native" else Decimal(0)
-    auto = document.auto
-    choice = None if auto is None else Choice(auto.maximise, auto.prior.prior)
-    k, rate = solve_auto(
-        guarantee, declared_k, declared_rate, source.sampled_at, grain, choice=choice
-    )
+    sampled = document.sample is not None
+    chosen = _sampled(document, guarantee) if sampled else _unsampled(document, guarantee)
     release = document.release
     return Policy(
         name=document.name,
@@ -196,9 +212,6 @@ def resolve(
             (column, resolve_recoding(spec, hierarchies.get(column)))
             for column, spec in document.recode.items()
         ),
-        rate=rate,
-        method=document.sample.method,
-        k=k,
         guarantee=guarantee,
         release=Release(
             release.path,
@@ -214,11 +227,43 @@ def resolve(
         digest=digest(document, {column: found.digest for column, found in hierarchies.items()}),
         file=file,
         directory=directory,
-        declared_k_auto=declared_k is None,
-        declared_rate_auto=declared_rate is None,
         declared_budget=document.budget is not None,
         filter=tuple(sorted(document.filter.items())),
+        **chosen,
     )
+
+
+def _sampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:
+    """k and the rate of a sample, each as it is written or solved for."""
+    assert document.sample is not None
+    k = None if document.k == "auto" else document.k
+    rate = None if document.sample.rate == "auto" else document.sample.rate
+    grain = NATIVE_GRAIN if document.sample.method == "native" else Decimal(0)
+    auto = document.auto
+    choice = None if auto is None else Choice(auto.maximise, auto.prior.prior)
+    solved_k, solved_rate = solve_auto(
+        guarantee, k, rate, document.source.sampled_at, grain, choice=choice
+    )
+    return {
+        "k": solved_k,
+        "rate": solved_rate,
+        "method": document.sample.method,
+    }
+
+
+def _unsampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:
+    """The noise or the chance that meets the guarantee; everybody is in the release."""
+    if document.mechanism is not None and document.mechanism in PURE:
+        chance = solve_chance(document.mechanism, guarantee, len(document.recode))
+        return {"k": 1, "rate": Decimal(1), "method": "keyed", "noise": chance}
+    groups = document.contribution.groups if document.contribution else 1
+    k = document.k if isinstance(document.k, int) else 1
+    rollup, recode = document.rollup, tuple(document.recode)
+    lists = document.marginals if rollup is None else (recode, rollup.to)
+    groupings = tuple(in_order(names, recode) for names in lists)
+    asked = Needs(groups, k, tuple(document.aggregate.items()), groupings, rollup)
+    noise = solve_noise(document.noise or NoiseSpec(), guarantee, asked)
+    return {"k": max(k, noise.k), "rate": Decimal(1), "method": "keyed", "noise": noise}
 
 
 def resolve_source(source: SourceSpec) -> Source:
@@ -237,6 +282,7 @@ def resolve_source(source: SourceSpec) -> Source:
         columns=tuple(source.columns.items()),
         csv=source.csv,
         is_rowwise=source.view == "rowwise",
+        counts_all=keep == "all",
     )
 
 

@@ -51,12 +51,12 @@ def order_term(term: str) -> tuple[str, Literal["asc", "desc"]]:
 
 
 def read_keep(found: object) -> object:
-    """`any`, or the mapping with the order."""
-    if found == "any" or isinstance(found, OrderSpec):
+    """`any`, `all`, or the mapping with the order."""
+    if found in ("any", "all") or isinstance(found, OrderSpec):
         return found
     if isinstance(found, dict):
         return OrderSpec.model_validate(found)
-    wrong = f"must be any or a mapping with order_by, found {show(found)}"
+    wrong = f"must be any, all or a mapping with order_by, found {show(found)}"
     raise refusal(wrong, "as in {order_by: [visit_date desc]}")
 
 
@@ -71,9 +71,9 @@ class UnitSpec(Document):
     """The column that names the person, who may have many rows: one is kept."""
     row_key: fields.OptionalLineField = None
     """The column that names the row, where one row is one person: it is unique."""
-    keep: Annotated[Literal["any"] | OrderSpec | None, BeforeValidator(read_keep)] = None
+    keep: Annotated[Literal["any", "all"] | OrderSpec | None, BeforeValidator(read_keep)] = None
     """Which of the person's rows is kept: the first in an order, or `any`, drawn by a keyed
-    hash."""
+    hash. `all` counts a person in the groups of all rows, at most `contribution.groups`."""
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -90,7 +90,8 @@ class UnitSpec(Document):
         elif "key" in data and "keep" not in data:
             remedy = (
                 "write keep: any, which draws one, or keep: {order_by: [column desc]}; or row_key"
-                " instead of key, where no two rows have the same"
+                " instead of key, where no two rows have the same; or keep: all with"
+                " contribution, to count a person in several groups"
             )
             yield refusal("must say which of a person's rows is kept", remedy)
         yield from _ordered_by_key(data)

@@ -160,7 +160,7 @@ def test_the_problems_of_hierarchies_come_with_all_others(problems, tmp_path):
         "8:32: recode.d.level must be at least 1, found 0; level 0 is the value itself: use keep",
         "9:3: recode.e.level is missing",
         "9:18: recode.e.hierarchy must be text, found 5; put it in quotes",
-        "11:4: k must be at least 2, found 0; 'policy-engine calibrate' finds one",
+        "11:4: k must be at least 2, found 0; write k: auto; noisy_counts needs none",
         "h.csv:2:1: the hierarchy has nothing in column 2",
         "h.csv:3:1: the hierarchy has the value of line 1 again",
     ]

@@ -34,7 +34,7 @@ BROKEN_VALUES = [
     (
         "k",
         "k: 1",
-        ["6:4: k must be at least 2, found 1; 'policy-engine calibrate' finds one"],
+        ["6:4: k must be at least 2, found 1; write k: auto; noisy_counts needs none"],
     ),
     ("k", "k: 20.0", ["6:4: k must be an integer of at least 2 or auto, found 20.0"]),
     ("k", "k: true", ["6:4: k must be an integer of at least 2 or auto, found true"]),
@@ -150,14 +150,15 @@ BROKEN_VALUES = [
         [
             "3:28: source.unit must say which of a person's rows is kept; write keep: any, which"
             " draws one, or keep: {order_by: [column desc]}; or row_key instead of key, where no"
-            " two rows have the same"
+            " two rows have the same; or keep: all with contribution, to count a person in several"
+            " groups"
         ],
     ),
     (
         "source",
         "source: {path: a.pq, unit: {key: p, keep: first}}",
         [
-            "3:43: source.unit.keep must be any or a mapping with order_by, found 'first';"
+            "3:43: source.unit.keep must be any, all or a mapping with order_by, found 'first';"
             " as in {order_by: [visit_date desc]}"
         ],
     ),
@@ -282,7 +283,10 @@ BROKEN_VALUES = [
     (
         "grouping",
         "grouping: raw",
-        ["9:11: grouping must be auto, raw_first or recoded, found 'raw'"],
+        [
+            "9:11: grouping must be auto, raw_first or recoded, found 'raw'; "
+            "did you mean 'raw_first'?"
+        ],
     ),
     ("budgett", "budgett: x", ["9:1: budgett is an unknown key; did you mean 'budget'?"]),
     (
@@ -290,7 +294,9 @@ BROKEN_VALUES = [
         "xyz: x",
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, source, recode, "
-            "filter, public, sample, k, auto, guarantee, release, budget, grouping"
+            "filter, public, mechanism, sample, noise, contribution, aggregate, rollup, marginals, "
+            "k, auto, guarantee, release, "
+            "budget, grouping"
         ],
     ),
     (
@@ -792,9 +798,8 @@ extra: 1
         "1:1: version is missing",
         "1:1: name is missing",
         "1:1: source is missing",
-        "1:1: sample is missing",
         "1:1: guarantee is missing",
-        "1:4: k must be at least 2, found 1; 'policy-engine calibrate' finds one",
+        "1:4: k must be at least 2, found 1; write k: auto; noisy_counts needs none",
         "3:20: recode.age.bins[1] must be greater than the cut before it, 30, found 18",
         "3:25: recode.age.lables is an unknown key; did you mean 'labels'?",
         "4:3: recode.job.other is missing; "
@@ -802,7 +807,9 @@ extra: 1
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
         "6:28: release.relation must not stand beside path; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, source, recode, "
-        "filter, public, sample, k, auto, guarantee, release, budget, grouping",
+        "filter, public, mechanism, sample, noise, contribution, aggregate, rollup, marginals, "
+        "k, auto, guarantee, release, "
+        "budget, grouping",
     ]
 
 

@@ -46,7 +46,7 @@ def test_the_module_prints_the_shipped_file():
 
 def test_it_is_a_schema_and_describes_itself():
     Draft202012Validator.check_schema(json_schema())
-    assert json_schema()["properties"]["k"]["description"].startswith("The least count")
+    assert json_schema()["properties"]["k"]["description"].startswith("The least size")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_good_document(change):
         {"source": {"path": "a", "unit": {"keep": {"order_by": ["v"]}}}},
         {"source": {"path": "a", "unit": {"key": "p", "keep": {"order_by": []}}}},
         {"source": {"path": "a", "unit": {"key": "p"}}},
-        {"source": {"path": "a", "unit": {"key": "p", "keep": "all"}}},
+        {"source": {"path": "a", "unit": {"key": "p", "keep": "first"}}},
         {"source": {"path": "a", "unit": "row", "columns": {"a": "int"}}},
         {"source": {"path": "a", "unit": "row", "sampled_at": 2}},
         {"recode": {}},

@@ -81,8 +81,6 @@ def test_the_policy_of_the_contract(contract):
     assert (policy.file, policy.directory) == (contract, contract.parent)
     assert policy.source_path == contract.parent / "data/adult.parquet"
     assert policy.release_path == contract.parent / "out/adult_public.parquet"
-    assert not policy.declared_k_auto
-    assert not policy.declared_rate_auto
     assert policy.columns[-2:] == ("race", "income")
 
 

@@ -3,8 +3,8 @@
     materialized='incremental',
     full_refresh=false,
     on_schema_change='append_new_columns',
-    pre_hook="{{ policy_engine.reserved('visitors_v2', ['prod'], 'policy_engine_salts') }}",
-    post_hook="{{ policy_engine.taken('visitors_v2', ['prod'], 'policy_engine_salts') }}"
+    pre_hook="{{ policy_engine.reserved('visitors_v2', 'policy_engine_salts') }}",
+    post_hook="{{ policy_engine.taken('visitors_v2', 'policy_engine_salts') }}"
 ) }}
 {% if is_incremental() %}
 select * from {{ this }} where false
@@ -15,7 +15,7 @@ WITH sampled AS NOT MATERIALIZED (
   SELECT "department", "visited_on", "age",
     ROW_NUMBER() OVER (PARTITION BY "person_id" ORDER BY "visited_on" DESC NULLS LAST, "department" NULLS LAST, "age" NULLS LAST) AS policy_engine_rank
   FROM {{ ref('stg_visits') }}
-  WHERE {% call policy_engine.in_sample(['prod']) %}SHA256((SELECT salt FROM {{ policy_engine.salts('policy_engine_salts') }} WHERE release_id = 'visitors_v2') || ':u:' || CAST("person_id" AS VARCHAR)) < '400000000000000'{% endcall %}
+  WHERE {% call policy_engine.in_sample() %}SHA256((SELECT salt FROM {{ policy_engine.salts('policy_engine_salts') }} WHERE release_id = 'visitors_v2') || ':u:' || CAST("person_id" AS VARCHAR)) < '400000000000000'{% endcall %}
 ), recoded AS NOT MATERIALIZED (
   SELECT
     "department" AS "department",

@@ -1,0 +1,158 @@
+"""The noise that a policy means: tables of integers that meet its guarantee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from policy_engine.errors import DomainError
+from policy_engine.kernel.mechanisms import Clip, CountedBy, IntegerTable, Noisy
+from policy_engine.policy.auto import Guarantee, NoSolution
+from policy_engine.policy.noise_models import AggregateSpec, NoiseSpec, RollupSpec
+
+if TYPE_CHECKING:
+    from policy_engine.accounting.noise import NoiseTable
+    from policy_engine.accounting.tables import Aim
+
+_TRIED = 60
+_LESS = Decimal("0.98")
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum or a mean of a column beside each count: its name, its units and its noise."""
+
+    name: str
+    column: str
+    unit: Decimal
+    clip: Clip
+    table: IntegerTable
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a release by its law; a person counts in ``groups`` groups at most.
+
+    Of a ``place`` n − Z + ``offset`` is shown where Z ≤ n, else n + Z where it is at least τ.
+    """
+
+    law: str
+    counts: IntegerTable
+    groups: int = 1
+    sums: tuple[Sum, ...] = ()
+    groupings: tuple[CountedBy, ...] = ()
+
+    @cached_property
+    def table(self) -> NoiseTable:
+        """The noise of a count as the accountant takes it."""
+        from policy_engine.kernel.price import priced
+
+        return priced(self.counts)
+
+    @cached_property
+    def offset(self) -> int:
+        """What is added to n − Z of a place, so that it estimates n: its mean, rounded."""
+        from policy_engine.accounting.tables import offset_of
+
+        return offset_of(self.table)
+
+    @property
+    def certain(self) -> tuple[int, int]:
+        """What a group has for certain beside the number it is shown with: at least, at most."""
+        from policy_engine.accounting.tables import around
+
+        return around(self.table, self.offset)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers one person is in: counts and sums, of each group and grouping."""
+        return self.groups * max(1, len(self.groupings)) * (1 + len(self.sums))
+
+    @property
+    def k(self) -> int:
+        """The least size of a group that is shown, by the table alone."""
+        return self.counts.least if self.counts.is_open else 1
+
+    def least_shown(self, k: int) -> int:
+        """The least number that a group is shown with, where every one has k people at least."""
+        return Noisy(self.counts, k, self.offset).shown_from(self.counts)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What noise is needed for: a person counts in so many ``groups`` of each grouping.
+
+    Beside each count stand ``aggregates``. Of a ``rollup`` the coarser grouping is the last of two.
+    """
+
+    groups: int = 1
+    k: int = 1
+    aggregates: tuple[tuple[str, AggregateSpec], ...] = ()
+    groupings: tuple[tuple[str, ...], ...] = ()
+    rollup: RollupSpec | None = None
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers with equal parts of the guarantee one person is in."""
+        times = 1 if self.rollup else max(1, len(self.groupings))
+        return self.groups * times * (1 + len(self.aggregates))
+
+
+def solve_noise(spec: NoiseSpec, guarantee: Guarantee, needs: Needs) -> Noise:
+    """The tables of the law that is asked for, or of the best one.
+
+    Each number gets an equal part of the guarantee, but for a roll-up, which says its share. Raises
+    ``NoSolution`` where none meets it.
+    """
+    # Numbers and their search are needed for such a policy alone.
+    from policy_engine.accounting.tables import Aim
+
+    numbers = needs.numbers
+    whole = Aim(guarantee.epsilon, guarantee.delta, guarantee.neighbours, numbers, at_least=needs.k)
+    share = Decimal(0) if needs.rollup is None else needs.rollup.share
+    aim = _part(whole, 1 - share)
+    try:
+        law, counts = _table(spec.law, aim)
+        coarse = _table(spec.law, _part(whole, share))[1] if share else None
+        own = [None] * (len(needs.groupings) - 1) + [coarse]
+        groupings = tuple(CountedBy(*each) for each in zip(needs.groupings, own, strict=False))
+        found = Noise(law, counts, needs.groups, groupings=groupings)
+        return replace(found, sums=_sums(found, aim, needs)) if needs.aggregates else found
+    except DomainError as error:
+        raise NoSolution(str(error)) from None
+
+
+def _part(aim: Aim, share: Decimal) -> Aim:
+    return replace(aim, epsilon=aim.epsilon * share, delta=aim.delta * share)
+
+
+def _table(law: str, aim: Aim) -> tuple[str, IntegerTable]:
+    from policy_engine.accounting.tables import auto, calibrated
+
+    found, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
+    return found, IntegerTable(table.entries, table.least, table.open)
+
+
+def _sums(noise: Noise, aim: Aim, needs: Needs) -> tuple[Sum, ...]:
+    """Sums whose noise, with that of the counts, meets the aim: seen, and not only estimated."""
+    from policy_engine.accounting.noise import ReleaseCurve, Statistic
+    from policy_engine.accounting.tables import guessed
+    from policy_engine.kernel.price import shift_of
+
+    law = "truncated_laplace" if noise.law == "place" else noise.law
+    part = aim
+    for tried in range(_TRIED):
+        found, statistics = [], [Statistic(noise.table, groups=noise.groups)]
+        for name, spec in needs.aggregates:
+            clip = spec.clip
+            shift = shift_of(clip, aim.neighbours)
+            table = guessed(law, replace(part, shift=shift), tried)
+            made = IntegerTable(table.entries, table.least)
+            found.append(Sum(name, spec.column or name, spec.unit, clip, made))
+            statistics.append(Statistic(table, shift, noise.groups, clip.is_signed))
+        if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
+            return tuple(found)
+        part = _part(part, _LESS)
+    raise NoSolution("no noise of the sums meets guarantee beside that of the counts")

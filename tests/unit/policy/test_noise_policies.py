@@ -1,0 +1,243 @@
+"""`mechanism`, `noise`, `contribution`: what a policy of noisy counts says, and must not."""
+
+import pytest
+
+from policy_engine.errors import PolicyError
+from policy_engine.policy.loading import load_policy_text
+
+PLAIN = """
+version: 1
+name: noisy
+source: {path: p.parquet, unit: row}
+recode: {sex: keep}
+guarantee: {epsilon: 1, delta: 1.0e-6}
+release: {path: out.parquet}
+"""
+
+
+def load(text):
+    return load_policy_text(text, "policy.yaml", ".")
+
+
+def problems(text):
+    with pytest.raises(PolicyError) as caught:
+        load(text)
+    return [f"{p.message}; {p.remedy}" for p in caught.value.problems]
+
+
+def test_without_a_sample_everybody_is_counted():
+    found = load(PLAIN)
+    assert (found.noise.law, found.k, found.rate) == ("truncated_laplace", 1, 1)
+    assert found.noise.certain == (-14, 14)
+    assert found.noise.least_shown(found.k) == 15
+    assert load(PLAIN + "mechanism: noisy_counts\n").noise == found.noise
+    assert load(PLAIN + "sample: {rate: 0.1}\nk: 20\n").noise is None
+
+
+def test_k_is_the_least_size_of_a_group_shown():
+    found = load(PLAIN + "k: 20\n")
+    assert (found.k, found.noise.least_shown(found.k)) == (20, 34)
+
+
+@pytest.mark.parametrize("law", ["truncated_laplace", "discrete_gaussian", "place"])
+def test_a_law_can_be_named(law):
+    found = load(PLAIN + f"noise: {{law: {law}}}\n")
+    assert found.noise.law == law
+    low, high = found.noise.certain
+    assert low < 0 < high
+    if law == "place":
+        assert (found.k, found.noise.offset, found.noise.least_shown(found.k)) == (14, 55, 55)
+
+
+def test_a_person_in_several_groups():
+    many = PLAIN.replace("unit: row", "unit: {key: id, keep: all}")
+    found = load(many + "contribution: {groups: 3}\n")
+    assert (found.noise.groups, found.source.counts_all, found.source.draws_a_row) == (
+        3,
+        True,
+        False,
+    )
+    assert problems(many) == [
+        "source.unit.keep is all, and nothing says in how many groups a person counts;"
+        " add contribution: {groups: 3}"
+    ]
+    assert problems(PLAIN + "contribution: {groups: 3}\n")[0].startswith(
+        "contribution is of persons with many rows"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("mechanism: noisy_counts\nsample: {rate: 0.1}\n", "sample must not stand beside"),
+        ("mechanism: sampled_suppression\n", "sample is missing"),
+        ("sample: {rate: 0.1}\n", "k is missing"),
+        ("sample: {rate: 0.1}\nk: 20\nnoise: {law: auto}\n", "noise is of noisy_counts"),
+        ("sample: {rate: 0.1}\nk: 20\ncontribution: {groups: 2}\n", "contribution is of noisy"),
+        ("k: auto\n", "k is auto, and noisy_counts needs none"),
+        ("auto: {maximise: people, prior: {people: 9, groups: 3}}\n", "auto chooses k and sample"),
+        (
+            "noise: {law: laplace}\n",
+            "noise.law must be auto, truncated_laplace, discrete_gaussian or place, "
+            "found 'laplace'; did you mean 'truncated_laplace'?",
+        ),
+        (
+            "noise: gaussian\n",
+            "noise must be a mapping, found 'gaussian'; "
+            "as in noise: {law: truncated_laplace}, or leave it out",
+        ),
+        ("mechanism: noise\n", "mechanism must be"),
+        ("contribution: {groups: 0}\n", "contribution.groups must be"),
+    ],
+)
+def test_what_is_of_another_mechanism_is_refused(more, told):
+    assert any(text.startswith(told) for text in problems(PLAIN + more)), problems(PLAIN + more)
+
+
+def test_all_rows_are_no_sample_of_one():
+    many = PLAIN.replace("unit: row", "unit: {key: id, keep: all}")
+    found = problems(many + "sample: {rate: 0.1}\nk: 20\n")
+    assert found[0].startswith("source.unit.keep must be any or a mapping with order_by")
+
+
+def test_a_source_that_is_a_sample_is_no_reason_to_pay_less():
+    found = problems(PLAIN.replace("unit: row", "unit: row, sampled_at: 0.5"))
+    assert found == [
+        "source.sampled_at must be 1 where everybody is counted, found 0.5; leave it out: the"
+        " price holds without it"
+    ]
+
+
+def test_a_guarantee_that_no_table_meets():
+    tiny = PLAIN.replace("1.0e-6", "1.0e-40") + "noise: {law: place}\n"
+    assert problems(tiny)[0].startswith("guarantee is met by no noise table")
+
+
+def test_a_mistyped_mechanism_is_the_only_problem():
+    assert len(problems(PLAIN + "mechanism: noisy_count\n")) == 1
+
+
+def test_a_delta_below_what_a_table_can_have():
+    [found] = problems(PLAIN.replace("1.0e-6", "1.0e-19"))
+    assert "delta must be at least 1.7e-18" in found
+    assert "noise.law" not in found
+
+
+def test_many_groups_are_bounded():
+    many = PLAIN.replace("unit: row", "unit: {key: id, keep: all}")
+    assert problems(many + "contribution: {groups: 101}\n")[0].startswith(
+        "contribution.groups must be at most 100, found 101"
+    )
+    found = problems(many + "contribution: {groups: 11}\nnoise: {law: place}\n")
+    assert "groups must be at most 10 for a place, found 11" in found[0]
+
+
+def test_a_policy_of_a_sample_has_the_digest_that_it_had():
+    found = load(PLAIN + "sample: {rate: 0.1}\nk: 20\n")
+    assert (
+        found.digest
+        == load(PLAIN + "sample: {rate: 0.1}\nk: 20\nmechanism: sampled_suppression\n").digest
+        or found.noise is None
+    )
+
+
+SUMS = """aggregate:
+  hours: {mean: {clip: [0, 99], unit: 0.01, of: hours_per_week}}
+  gain: {sum: {clip: [-200, 2000], unit: 100}}
+"""
+
+
+def test_sums_and_means_share_the_guarantee_with_the_count():
+    found = load(PLAIN + SUMS)
+    hours, gain = found.noise.sums
+    assert (hours.name, hours.column, hours.clip.low, hours.clip.high) == (
+        "hours",
+        "hours_per_week",
+        0,
+        9900,
+    )
+    assert (gain.column, gain.clip.low, gain.clip.high, gain.clip.is_signed) == (
+        "gain",
+        -2,
+        20,
+        True,
+    )
+    assert found.beside == ("hours", "gain")
+    assert found.reads_beside == ("hours_per_week", "gain")
+    alone = load(PLAIN)
+    assert found.noise.least_shown(1) > alone.noise.least_shown(1)
+    assert found.digest != alone.digest
+
+
+def test_the_order_of_sums_is_of_the_policy():
+    one = load(PLAIN + SUMS)
+    lines = SUMS.splitlines(keepends=True)
+    other = load(PLAIN + "".join([lines[0], lines[2], lines[1]]))
+    assert one.digest != other.digest
+    assert other.beside == ("gain", "hours")
+
+
+def test_a_replaced_person_moves_a_mean_twice_as_far():
+    text = PLAIN.replace("delta: 1.0e-6", "delta: 1.0e-6, neighbours: replace_one")
+    [hours, _] = load(text + SUMS).noise.sums
+    assert hours.clip.replaced == 2 * hours.clip.shift
+
+
+TWO = PLAIN.replace("{sex: keep}", "{age: keep, sex: keep}")
+
+
+def test_a_rollup_is_two_groupings_with_shares():
+    found = load(TWO + "rollup: {to: [sex]}\n")
+    assert found.groupings == (("age", "sex"), ("sex",))
+    fine, coarse = found.noise.groupings
+    assert fine.table is None
+    assert coarse.table.largest > found.noise.counts.largest
+    half = load(TWO + "rollup: {to: [sex], share: 0.5}\n")
+    assert half.noise.groupings[1].table.largest < coarse.table.largest
+
+
+def test_marginals_are_counted_in_the_order_of_the_columns():
+    found = load(TWO + "marginals: [[sex, age], [sex]]\n")
+    assert found.groupings == (("age", "sex"), ("sex",))
+    assert all(each.table is None for each in found.noise.groupings)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("aggregate: {a: {}}\n", "aggregate.a must have sum or mean"),
+        ("aggregate: {a: {sum: {clip: [0]}}}\n", "aggregate.a.sum.clip must be the least and"),
+        ("aggregate: {a: {sum: {clip: [3, 0]}}}\n", "aggregate.a.sum.clip must ascend"),
+        ("aggregate: {a: {sum: {clip: [0, x]}}}\n", "aggregate.a.sum.clip[1] must be"),
+        ("aggregate: {a: {sum: {clip: [0, 5], unit: 2}}}\n", "aggregate.a.sum.clip must be mult"),
+        ("aggregate: {a: {sum: {clip: [0, 5], unit: 0.5}}}\n", "aggregate.a.sum.unit must be a"),
+        ("aggregate: {a: {mean: {clip: [0, 9.0e+9]}}}\n", "aggregate.a.mean.clip is too wide"),
+        ("aggregate: {sex: {mean: {clip: [0, 9]}}}\n", "aggregate.sex is a released column"),
+        ("aggregate: {n: {mean: {clip: [0, 9]}}}\n", "aggregate.n is a released column"),
+        ("rollup: {to: [race]}\n", "rollup.to must name columns of recode, found race"),
+        ("rollup: {to: [age, sex]}\n", "rollup.to must name fewer columns"),
+        ("rollup: {to: [sex], share: 1}\n", "rollup.share must be"),
+        ("marginals: [[sex, sex], [age]]\n", "marginals[0] names a column twice"),
+        ("marginals: [[sex]]\n", "marginals must have every column of recode"),
+        ("marginals: [[age], [sex], [age]]\n", "marginals has a grouping twice"),
+        ("marginals: [[age], [sex]]\nrollup: {to: [sex]}\n", "marginals must not stand beside"),
+        (
+            "rollup: {to: [sex]}\naggregate: {a: {mean: {clip: [0, 9]}}}\n",
+            "rollup counts everybody by several groupings",
+        ),
+        (
+            "marginals: [[age], [sex]]\nnoise: {law: place}\n",
+            "marginals counts everybody by several groupings",
+        ),
+        ("rollup: {to: [sex]}\nsample: {rate: 0.1}\nk: 20\n", "rollup is of noisy_counts"),
+    ],
+)
+def test_what_is_no_sum_and_no_grouping(more, told):
+    found = problems(TWO + more)
+    assert any(text.startswith(told) for text in found), found
+
+
+def test_the_column_that_names_a_grouping_is_taken():
+    text = PLAIN.replace("{sex: keep}", "{grouping: keep, sex: keep}")
+    [found] = problems(text + "rollup: {to: [sex]}\n")
+    assert found.startswith("recode.grouping is the column that says by what is counted")
