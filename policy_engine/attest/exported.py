@@ -1,4 +1,4 @@
-"""A release in a table, checked on a copy of it that somebody exported.
+"""A release in a table, checked on its rows as they stand or on a copy that somebody exported.
 
 The certificate of such a release has the digest of its rows: each as one line of JSON, an array of
 the texts that the engine writes for the values, null for NULL, in the table's order. A Parquet or
@@ -12,13 +12,16 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine.attest.facts import Facts
+from policy_engine.attest.public_values import check_public, is_set
 from policy_engine.attest.results import Results
-from policy_engine.attest.rows import check_columns, check_rows, sizes
+from policy_engine.attest.rows import check_columns, check_rows, least_shown, sizes
 from policy_engine.attest.tables import read_csv_texts, read_parquet
 from policy_engine.errors import FileError
+from policy_engine.syntax.names import fold
 
 HOW = (
     "export the table in its own order: COPY (FROM {table}) TO 'release.parquet', and name that"
@@ -32,6 +35,28 @@ ORDER_OF_CSV = "the order of the rows: a CSV file has no types to sort by, and t
 
 _COUNT = re.compile(r"[0-9]{1,18}")
 _Line = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """The rows of a table as they stand, in their order, each value as the engine writes it."""
+
+    name: str
+    columns: tuple[str, ...]
+    lines: tuple[_Line, ...]
+
+
+def check_table(facts: Facts, digest: str, subject: str, table: TableRows) -> Results:
+    """The rows of a table, against the digest of the release and then as any release's rows."""
+    if fold(table.name) != fold(subject):
+        return Results.refused(f"the table is {table.name}, certified is {subject}")
+    if digest_of_lines(table.lines) != digest:
+        return Results.refused(
+            f"{table.name} does not hold the certified rows: their digest is another"
+        )
+    held = Results.held(f"{table.name} holds the certified rows, in their order")
+    columns = check_columns(facts, [*table.columns], str)
+    return held + columns + (Results() if columns.reasons else _groups(facts, [*table.lines]))
 
 
 def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Results:
@@ -60,7 +85,9 @@ def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Resu
     held += Results((), (), (BESIDE.format(release.name),))
     if not is_csv:
         return held + check_rows(facts, read_parquet(release))
-    return held + check_columns(facts, names) + _check_lines(facts, lines)
+    left = Results((), (), (ORDER_OF_CSV,))
+    columns = check_columns(facts, names)
+    return held + columns + (Results() if columns.reasons else left + _groups(facts, lines))
 
 
 _NO_EXPORT = "{} is no Parquet or CSV file with the rows of a table; {}"
@@ -111,19 +138,24 @@ def _of_csv(path: Path) -> tuple[list[str], list[_Line]]:
         raise _Unreadable from None
 
 
-def _check_lines(facts: Facts, lines: list[_Line]) -> Results:
+def _groups(facts: Facts, lines: list[_Line]) -> Results:
     """Groups and counts of rows that are texts."""
-    left = Results((), (), (ORDER_OF_CSV,))
+    shown = zip(*(line[: len(facts["columns"])] for line in lines), strict=True)
+    left = check_public(facts, shown)
     if facts["form"] == "rows":
-        return left + _sizes(Counter(lines).values(), facts["k"])
-    counts = [line[-1] or "" for line in lines]
+        if is_set(facts) and len(set(lines)) != len(lines):
+            return Results.refused("a group stands in two rows")
+        return left + _sizes(Counter(lines).values(), facts)
+    place = len(facts["columns"])
+    counts = [line[place] or "" for line in lines] if facts["count"] else []
     if not facts["count"] or not all(_COUNT.fullmatch(count) for count in counts):
         return Results.refused("the count column does not hold whole numbers")
-    groups = [line[:-1] for line in lines]
+    groups = [line[:place] for line in lines]
     if len(set(groups)) != len(groups):
         return Results.refused("a group stands in two rows")
-    return left + _sizes([*map(int, counts)], facts["k"])
+    return left + _sizes([*map(int, counts)], facts)
 
 
-def _sizes(found: Collection[int], k: int) -> Results:
-    return sizes(len(found), sum(size < k for size in found), k)
+def _sizes(found: Collection[int], facts: Facts) -> Results:
+    least = least_shown(facts)
+    return sizes(len(found), sum(size < least for size in found), least, facts["k"])

@@ -12,8 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from policy_engine.attest.attestation import Statement
+from policy_engine.attest.parquet_file import plain
 from policy_engine.errors import VerificationFailed
-from policy_engine.kernel.certificate import MECHANISM, PREDICATE_VERSION, ROWS
+from policy_engine.kernel.certificate import PREDICATE_VERSION, ROWS
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.decoding import claim_from
+from policy_engine.kernel.mechanisms import Inserted, Law, Noisy, Randomised
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.policy.laws import NAME
 
 Facts = dict[str, Any]
@@ -36,9 +41,10 @@ def read_facts(statement: Statement) -> Facts:
     """
     facts: Facts = dict(statement.predicate)
     kind = (facts.get("mechanism"), facts.get("version"))
-    if kind[0] != MECHANISM or type(kind[1]) is not int or kind[1] not in FIELDS:
+    of_it = _MECHANISMS.get(kind[0]) if isinstance(kind[0], str) else None
+    if of_it is None or type(kind[1]) is not int or kind[1] not in of_it:
         raise VerificationFailed((_other_kind(*kind),))
-    fields, reasons = FIELDS[kind[1]], []
+    fields, reasons = of_it[kind[1]], []
     if unknown := sorted(facts.keys() - fields.keys()):
         names = ", ".join(ascii(name[:60]) for name in unknown[:5])
         reasons.append(
@@ -57,10 +63,20 @@ def read_facts(statement: Statement) -> Facts:
     return {_NAMES.get(name, name): value for name, value in facts.items()}
 
 
+def claim_of(facts: Mapping[str, Any]) -> Claim:
+    """The claim that a certificate states; ClaimError where it is none."""
+    return claim_from(plain(facts.get("claim")))
+
+
+def law_of(facts: Mapping[str, Any]) -> Law | None:
+    """The law of the claim; None of a sample, of which the facts have the numbers."""
+    return None if facts["mechanism"] == MECHANISM else claim_of(facts).law
+
+
 def _other_kind(mechanism: Any, version: Any) -> str:
     newer = type(version) is int and version > PREDICATE_VERSION
     return (
-        f"the certificate must be of {MECHANISM}, version 1 or {PREDICATE_VERSION};"
+        f"the certificate must be of {' or '.join(_MECHANISMS)}, version 1 or {PREDICATE_VERSION};"
         f" found {_short(mechanism)}, version {_short(version)}"
         + ("; verify with the engine version that made it" if newer else "")
     )
@@ -155,3 +171,23 @@ FIELDS: Mapping[int, Mapping[str, Form]] = {
 
 In version 1 the query stood in its envelope, as ``sql``; it is read as ``query``.
 """
+
+
+def _of_everybody(mechanism: str, *tags: str) -> Mapping[int, Mapping[str, Form]]:
+    """The fields of a mechanism that takes no sample."""
+    of_it = {
+        "claim": lambda value: isinstance(value, Mapping),
+        "mechanism": _is(mechanism),
+        "rate": _is("1"),
+        "sampled_at": _is("1"),
+        "source_tag": _is(*tags),
+    }
+    return {2: {**FIELDS[2], **of_it}}
+
+
+_MECHANISMS: Mapping[str, Mapping[int, Mapping[str, Form]]] = {
+    MECHANISM: FIELDS,
+    Noisy.mechanism: _of_everybody(Noisy.mechanism, "[TABLE]", "[PLACE]"),
+    Randomised.mechanism: _of_everybody(Randomised.mechanism, Randomised.source_tag),
+    Inserted.mechanism: _of_everybody(Inserted.mechanism, Inserted.source_tag),
+}

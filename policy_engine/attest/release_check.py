@@ -10,14 +10,14 @@ import hashlib
 from pathlib import Path
 
 from policy_engine.attest.attestation import Statement, open_envelope
-from policy_engine.attest.exported import HOW, check_export
+from policy_engine.attest.exported import HOW, TableRows, check_export, check_table
 from policy_engine.attest.facts import ENVELOPE, Facts, read_facts
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.numbers import check_numbers
 from policy_engine.attest.parquet_file import check_bytes
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
-from policy_engine.attest.stated import Certified, check_sql
+from policy_engine.attest.stated import check_sql
 from policy_engine.attest.tables import created_by, read_parquet
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.syntax.names import fold
@@ -28,15 +28,16 @@ _SHOWN = ("k", "rate", "epsilon", "delta", "neighbours", "unit")
 
 
 def verify_release(
-    envelope: str, trusted: TrustedKeys, release: Path | str | None = None
+    envelope: str, trusted: TrustedKeys, release: Path | str | TableRows | None = None
 ) -> Verified:
-    """Verify the text of a certificate, and with ``release`` the file it speaks of.
+    """Verify the text of a certificate, and with ``release`` the file or table it speaks of.
 
     Guarantee: a trusted key signed it; δ is below neither what brute force finds nor the
     accountant's bound, [EXACT]; its SQL is the mechanism that it states, with every assumption of
     the proof; and the file is the one that was signed, with the certified columns, groups of at
     least k, in canonical order, and nothing hidden in it. Of a release into a table, ``release``
-    is an export. What was left out is in ``unchecked``.
+    is its rows or an export. What was left out is in ``unchecked``; the SQL too, where it is not
+    ``is_proved``: no text of an engine other than DuckDB is read, and version 1 has no claim.
 
     Raises:
         UsageError: ``envelope`` is the path of a certificate, not its text.
@@ -50,22 +51,30 @@ def verify_release(
     found = Results.held(f"signed by {statement.key_id}") + check_numbers(facts)
     checked, proved = check_sql(facts)
     found += checked
-    if proved is not None:
-        found += _check_release(facts, statement, proved, release)
+    if isinstance(release, TableRows):
+        found += check_table(facts, statement.subject_sha256, statement.subject_name, release)
+    elif not checked.reasons or proved is not None:
+        made = proved.target if proved is not None else None
+        found += _check_release(facts, statement, made or "", release)
     elif release is not None:
         found += _check_file(facts, statement, Path(release))
     if found.reasons:
         raise VerificationFailed(found.reasons)
-    shown = {name: facts[name] for name in _SHOWN}
-    assumptions = tuple(facts["assumptions"])
-    return Verified(statement.subject_name, found.checked, found.unchecked, assumptions, shown)
+    return Verified(
+        subject=statement.subject_name,
+        checked=found.checked,
+        unchecked=found.unchecked,
+        assumptions=tuple(facts["assumptions"]),
+        facts={name: facts[name] for name in _SHOWN},
+        is_proved=proved is not None,
+    )
 
 
 def _check_release(
-    facts: Facts, statement: Statement, proved: Certified, release: Path | str | None
+    facts: Facts, statement: Statement, made: str, release: Path | str | None
 ) -> Results:
     """The release, if it was named: a file, or the export of the table that the SQL makes."""
-    subject, table = statement.subject_name, _table_of(facts, proved)
+    subject, table = statement.subject_name, _table_of(facts, made)
     if not table and _is_file(subject):
         if release is None:
             return Results((), (), (_NOT_LOOKED_AT,))
@@ -78,13 +87,13 @@ def _check_release(
     return check_export(facts, statement.subject_sha256, subject, Path(release))
 
 
-def _table_of(facts: Facts, proved: Certified) -> str:
+def _table_of(facts: Facts, made: str) -> str:
     """The table that a release is, without quotes; empty where a file, or dbt's, is made of it.
 
-    In version 1 the certified text says so itself.
+    In version 1 the certified text says so itself: ``made``.
     """
     envelope = ENVELOPE.fullmatch(facts.get("published_as", ""))
-    name = envelope["table"] if envelope else proved.target or ""
+    name = envelope["table"] if envelope else made
     return name.replace('"', "").replace("`", "")
 
 

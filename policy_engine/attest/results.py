@@ -9,13 +9,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Verified:
-    """What was checked and held, what was not looked at, and what the certificate assumes."""
+    """What was checked and held, what was not looked at, and what the certificate assumes.
+
+    ``is_proved``: its SQL was, again; of other certificates than a release's, all that they state.
+    """
 
     subject: str
     checked: tuple[str, ...]
     unchecked: tuple[str, ...]
     assumptions: tuple[str, ...]
     facts: Mapping[str, Any]
+    is_proved: bool = True
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, repeat
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attest.facts import Facts
+from policy_engine.attest.facts import Facts, law_of
+from policy_engine.attest.public_values import check_public, is_set
 from policy_engine.attest.results import Results
+from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.syntax.names import fold
 
 if TYPE_CHECKING:
@@ -31,19 +33,22 @@ def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str]) -> Re
     if certified.reasons:
         return certified
     keys = table.select(range(len(facts["columns"])))
-    if wrong := _not_plain(keys) or _not_counted(facts, table):
+    if wrong := _not_plain(keys) or _not_counted(facts, table) or _not_summed(facts, table):
         return Results.refused(wrong)
     groups: Iterable[tuple[Key, int]]
-    if facts["form"] == "rows":
+    if is_set(facts):
+        groups = zip(_keys(keys, table), repeat(1), strict=False)
+    elif facts["form"] == "rows":
         groups = ((key, sum(1 for _ in rows)) for key, rows in groupby(_keys(keys, table)))
     else:
-        groups = zip(_keys(keys, table), _values(table.column(table.num_columns - 1)), strict=True)
-    return certified + _check_groups(groups, facts["k"])
+        groups = zip(_keys(keys, table), _values(table.column(len(facts["columns"]))), strict=True)
+    certified += check_public(facts, (column.unique().to_pylist() for column in keys.columns))
+    return certified + _check_groups(groups, least_shown(facts), facts["k"])
 
 
 def check_columns(facts: Facts, found: list[str], same: Callable[[str], str] = fold) -> Results:
     """The names of the columns; ASCII letters compare without case, as an engine's names do."""
-    wanted = [*facts["columns"], *([facts["count"]] if facts["count"] else [])]
+    wanted = [*facts["columns"], *([facts["count"]] if facts["count"] else []), *beside(facts)]
     if [*map(same, found)] != [*map(same, wanted)]:
         return Results.refused(
             f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
@@ -79,9 +84,20 @@ def _not_counted(facts: Facts, table: pa.Table) -> str:
         return ""
     if not facts["count"]:
         return "the release does not show its counts, so that k cannot be checked"
-    counts = table.column(table.num_columns - 1)
+    counts = table.column(len(facts["columns"]))
     if not pa.types.is_integer(counts.type) or counts.null_count:
         return "the count column does not hold whole numbers"
+    return ""
+
+
+def _not_summed(facts: Facts, table: pa.Table) -> str:
+    """Why what stands beside the counts can be no sum and no mean."""
+    import pyarrow as pa
+
+    for name, column in zip(beside(facts), table.columns[len(facts["columns"]) + 1 :], strict=True):
+        is_number = pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)
+        if not is_number or column.null_count:
+            return f"the column {name} does not hold sums or means"
     return ""
 
 
@@ -108,27 +124,47 @@ def _values(column: pa.ChunkedArray) -> Iterator[Any]:
         yield from piece.to_pylist()
 
 
-def _check_groups(groups: Iterable[tuple[Key, int]], k: int) -> Results:
+def beside(facts: Facts) -> tuple[str, ...]:
+    """The names of what is released beside each count."""
+    law = law_of(facts)
+    return () if law is None else law.beside
+
+
+def least_shown(facts: Facts) -> int:
+    """The least number that a group is shown with: k of a sample, τ of a count with noise."""
+    law = law_of(facts)
+    if law is None:
+        return int(facts["k"])
+    return law.least_shown if isinstance(law, Noisy) else law.k
+
+
+def _check_groups(groups: Iterable[tuple[Key, int]], least: int, k: int) -> Results:
     """Sizes, order and repeats, of groups as they come: each is behind the one before."""
     count = small = 0
     is_sorted, repeats, last = True, False, None
     for key, size in groups:
-        count, small = count + 1, small + (size < k)
+        count, small = count + 1, small + (size < least)
         is_sorted = is_sorted and (last is None or last <= key)
         repeats = repeats or last == key
         last = key
     if repeats:
         return Results.refused("a group stands in two rows")
-    found = sizes(count, small, k)
+    found = sizes(count, small, least, k)
     if not is_sorted:
         return found + Results.refused("the rows are not sorted by the released columns")
     return found + Results.held("its rows are sorted by what they show")
 
 
-def sizes(count: int, small: int, k: int) -> Results:
+def sizes(count: int, small: int, least: int, k: int) -> Results:
     """Every group has at least k people; a release may have no group at all."""
+    if small and least != k:
+        return Results.refused(f"{small} of {count} groups are shown with less than {least}")
     if small:
         return Results.refused(f"{small} of {count} groups have fewer than k = {k}")
+    if least == 1:
+        return Results.held(f"it shows {count} groups")
+    if least != k:
+        return Results.held(f"every one of {count} groups is shown with {least} or more")
     return Results.held(f"every one of {count} groups has at least {k}")
 
 

@@ -16,12 +16,11 @@ from fractions import Fraction
 
 from policy_engine.accounting.domain import decimal, sampling_rate
 from policy_engine.accounting.rates import population_rate
-from policy_engine.attest.facts import Facts
-from policy_engine.attest.parquet_file import plain
+from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.attest.results import Results
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
-from policy_engine.errors import DomainError, UsageError
+from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import (
     ALWAYS,
     STAYS,
@@ -31,20 +30,20 @@ from policy_engine.kernel.assumptions import (
     of_its_population,
     of_its_sample,
     randomness,
+    randomness_of,
+    source_of,
     unit_of,
 )
 from policy_engine.kernel.certificate import (
     NotPrinted,
     check_text,
     headed,
-    randomness_of,
     rate_of,
 )
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed, templates_digest
-from policy_engine.kernel.sources import Files
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
 from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.names import fold
@@ -54,6 +53,10 @@ from policy_engine.verify.proof import Proof, prove
 _OTHER_TEMPLATES = (
     "the SQL was printed by templates that this version of the engine does not know; verify with"
     " the version that made it"
+)
+_NOT_READ = (
+    "the SQL, which nothing proves again: it is of {}, whose texts this version does not read;"
+    " release again, or verify with the version that made it"
 )
 SETTLED = "what the releaser's catalog settled, and no file shows: {}"
 
@@ -77,6 +80,8 @@ class Certified:
     least_rate: Callable[[Decimal], Fraction]
     required: tuple[str, ...]
     target: str | None = None
+    mechanism: str = MECHANISM
+    source_tag: str = "[EXACT]"
 
 
 def check_sql(facts: Facts) -> tuple[Results, Certified | None]:
@@ -93,7 +98,7 @@ def check_sql(facts: Facts) -> tuple[Results, Certified | None]:
 def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
     """A text that was printed for a claim: it is printed again."""
     try:
-        claim = claim_from(plain(facts["claim"]))
+        claim = claim_of(facts)
     except ClaimError as error:
         return Results.refused(f"its claim is none: {error}"), None
     engine = facts["dialect"]
@@ -102,10 +107,10 @@ def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
     proved = _of_claim(facts, claim)
     if reasons := tuple(_differences(facts, proved)):
         return Results.refused(*reasons), proved
-    if facts["templates"] != templates_digest():
-        return Results.refused(_OTHER_TEMPLATES), proved
     try:
         text = headed(facts["policy"]["name"], facts["policy"]["digest"], printed(claim, engine))
+        if facts["query"] != text and facts["templates"] != templates_digest():
+            return Results.refused(_OTHER_TEMPLATES), proved
         if facts["query"] != text:
             check_text(facts["query"], claim, engine)
             return Results.refused("the SQL has other comments or blanks than are printed"), proved
@@ -121,31 +126,30 @@ def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
 
 def _of_claim(facts: Facts, claim: Claim) -> Certified:
     engine = facts["dialect"]
-    stated = _stated_source(facts, _source_name(claim))
+    stated = _stated_source(facts, source_of(claim))
     return Certified(
         k=claim.law.k,
-        columns=tuple(shown.name for shown in claim.columns),
+        columns=claim.released,
         count=claim.count,
         form="rows" if claim.count is None else "counts",
         unit=unit_of(claim),
         randomness=randomness_of(claim, engine),
         least_rate=lambda sampled_at: Fraction(rate_of(claim.law, claim.law.rate, sampled_at)),
         required=assumptions(claim, engine, stated, facts["sampled_at"]),
+        mechanism=claim.law.mechanism,
+        source_tag=claim.law.source_tag,
     )
 
 
-def _source_name(claim: Claim) -> str:
-    if isinstance(claim.source, Files):
-        return claim.source.path
-    return ".".join(claim.source.parts)
-
-
 def _check_read(facts: Facts) -> tuple[Results, Certified | None]:
-    """A text that somebody wrote: it is read and proved again."""
-    try:
-        proof = prove(facts["query"], facts["dialect"])
-    except UsageError as error:
-        return Results.refused(str(error)), None
+    """A text without a claim: one of DuckDB is read and proved again, another is none's proof."""
+    engine = facts["dialect"]
+    if engine not in ENGINES:
+        return Results.refused(f"no rules to certify the dialect {engine[:60]!r}"), None
+    if engine != "duckdb":
+        left = (_NOT_READ.format(ENGINES[engine].title),)
+        return Results((), tuple(_misnamed(facts)), left), None
+    proof = prove(facts["query"])
     if proof.shape is None:
         found = "; ".join(map(str, proof.findings))
         return Results.refused(f"the SQL proves nothing: {found}"), None
@@ -174,7 +178,7 @@ def _of_shape(facts: Facts, proof: Proof, shape: ReleaseShape) -> Certified:
 
 
 def _differences(facts: Facts, proved: Certified) -> Iterable[str]:
-    names = ("k", "columns", "count", "form", "unit")
+    names = ("k", "columns", "count", "form", "unit", "mechanism", "source_tag")
     stated = {name: facts[name] for name in names} | {"columns": tuple(facts["columns"])}
     wrong = [name for name in names if getattr(proved, name) != stated[name]]
     if wrong:
@@ -184,10 +188,7 @@ def _differences(facts: Facts, proved: Certified) -> Iterable[str]:
         )
     if facts["randomness"] != proved.randomness:
         yield f"the SQL draws its sample by {proved.randomness}, and another way is stated"
-    for name, value in _HEADER.findall(facts["query"]):
-        named = "name" if name == "policy" else "digest"
-        if value.strip() != facts["policy"][named]:
-            yield f"the SQL names another policy than the certificate: its {named} is another"
+    yield from _misnamed(facts)
     yield from _rate(facts, proved)
     stated_texts = {fold(text) for text in facts["assumptions"]}
     for text in dict.fromkeys(proved.required):
@@ -195,9 +196,17 @@ def _differences(facts: Facts, proved: Certified) -> Iterable[str]:
             yield f"the certificate does not state what it rests on: {text}"
 
 
+def _misnamed(facts: Facts) -> Iterable[str]:
+    for name, value in _HEADER.findall(facts["query"]):
+        named = "name" if name == "policy" else "digest"
+        if value.strip() != facts["policy"][named]:
+            yield f"the SQL names another policy than the certificate: its {named} is another"
+
+
 def _rate(facts: Facts, proved: Certified) -> Iterable[str]:
     try:
-        stated = Fraction(sampling_rate(facts["rate"]))
+        is_sample = facts["mechanism"] == MECHANISM
+        stated = Fraction(sampling_rate(facts["rate"]) if is_sample else Decimal(facts["rate"]))
         least = proved.least_rate(
             decimal("sampled_at", "1 or a rate below it", facts["sampled_at"])
         )

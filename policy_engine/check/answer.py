@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
-from policy_engine.check.described import noun, source_of, words
+from policy_engine.check.described import noun, words
 from policy_engine.check.guess import Guess, guessed
 from policy_engine.check.known import Known, is_one
 from policy_engine.check.laws import is_printed
 from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
 from policy_engine.compile.catalog import Column, Table, at_home
 from policy_engine.compile.compiler import compiled
-from policy_engine.compile.rendering import created
+from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, PolicyError
 from policy_engine.expressions.row_laws import keeps_the_secret
-from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
+from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, source_of, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Keyed
@@ -73,11 +74,17 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
     Raises:
         PolicyError: the policy does not fit the source.
     """
-    envelope = unwrapped(text, engine)
-    known = Known(schema, engine)
+    envelope, known = unwrapped(text, engine), Known(schema, engine)
+    return _answer(envelope, known, policy, claims_of(envelope.query, engine, known))
+
+
+def _answer(
+    envelope: Wrapped, known: Known, policy: Policy | None, found: Iterator[Claim]
+) -> Answer:
+    """The answer to a text, of which the claims that are ``found`` are printed."""
     if policy is not None:
-        return _of_a_policy(envelope, policy, known)
-    own = next(claims_of(envelope.query, engine, known), None)
+        return _of_a_policy(envelope, policy, known, list(found))
+    own, engine = next(found, None), known.engine
     if own is None:
         return _instead(envelope, known)
     if broken := _broken(own, envelope, known):
@@ -91,13 +98,16 @@ def printed_answer(
     text: str, engine: str, schema: Schema, policy: Policy | None = None
 ) -> Answer | None:
     """The answer to a text that is what the kernel prints; None to every other."""
-    if next(claims_of(unwrapped(text, engine).query, engine, Known(schema, engine)), None) is None:
+    envelope, known = unwrapped(text, engine), Known(schema, engine)
+    found = claims_of(envelope.query, engine, known)
+    first = next(found, None)
+    if first is None:
         return None
     try:
-        found = answer(text, engine, schema, policy)
+        told = _answer(envelope, known, policy, chain([first], found))
     except PolicyError:
         return None
-    return None if found.findings else found
+    return None if told.findings else told
 
 
 def _instead(envelope: Wrapped, known: Known) -> Answer:
@@ -148,7 +158,7 @@ def _difference(query: str, claim: Claim, engine: str) -> str:
 def _enveloped(query: str, target: tuple[str, ...], engine: str) -> str:
     if not target:
         return query
-    return created(query, ".".join(ENGINES[engine].identifier(part) for part in target))
+    return created(query, name_of(target, ENGINES[engine]))
 
 
 def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]:
@@ -220,9 +230,8 @@ def _types(claim: Claim, query: str, engine: str) -> Iterator[str]:
 # Against a policy
 
 
-def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known) -> Answer:
+def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known, found: list[Claim]) -> Answer:
     """Whether a text is what is printed for the policy's claim, with its guarantee."""
-    found = list(claims_of(envelope.query, known.engine, known))
     if not found:
         guess = guessed(envelope.query, known.engine, known)
         return _against(envelope, policy, known, guess.claim, guess) or Answer(
@@ -268,7 +277,7 @@ def _against(
         unmet = guarantee_is_met(error.delta, policy.guarantee.delta, policy.guarantee.epsilon)
         return Answer(findings=findings_of(unmet, *broken))
     except NotPrinted:
-        differs = tuple(_differences(own, wanted)) if own is not None and guess is None else ()
+        differs = tuple(differences(own, wanted)) if own is not None and guess is None else ()
     other = is_printed(_difference(envelope.query, wanted, known.engine))
     relation = policy.release.relation
     target = tuple(relation.split(".")) if envelope.target and relation else ()
@@ -293,7 +302,11 @@ def _table(policy: Policy, known: Known, own: Claim | None) -> Table | None:
     parts = at_home(relation, known.engine, known.schema.tables)
     if known.schema.known:
         return known.table(parts)
-    return None if own is None else Table(_columns_of(own), parts=parts)
+    if own is None:
+        return None
+    # Without a schema a key is taken for unique, which is then among what is assumed.
+    keys = {own.unit.key.name} if isinstance(own.unit, People) and own.unit.order is None else ()
+    return Table(_columns_of(own), parts=parts, unique=frozenset(keys))
 
 
 def _columns_of(claim: Claim) -> tuple[Column, ...]:
@@ -334,13 +347,22 @@ def _unlike(own: Claim, policy: Policy) -> Iterator[Breach]:
     yield is_printed.broken_by(found)
 
 
-def _differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
+def _kept(claim: Claim) -> object:
+    """Which of a person's rows is kept: a text says the whole order, a policy how it begins."""
+    unit = claim.unit
+    if not isinstance(unit, People) or not isinstance(unit.order, tuple):
+        return unit
+    rest = ((column, False) for column in claim.inputs if column not in unit.ordering)
+    return unit.key, *unit.order, *rest
+
+
+def differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
     """By what a printed text is the release of another claim than the policy's."""
     if own.source != wanted.source:
         yield source_is_the_policys.broken_by(source_of(own))
     if own.unit != wanted.unit and unit_of(own) != unit_of(wanted):
         yield unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
-    elif own.unit != wanted.unit:
+    elif _kept(own) != _kept(wanted):
         yield unit_is_the_policys.broken_by(f"another row of each {unit_of(own)}")
     if own.filter != wanted.filter:
         yield unit_is_the_policys.broken_by("another filter")

@@ -30,6 +30,7 @@ from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
+from policy_engine.kernel.recodes.bins import cut_type
 from policy_engine.kernel.recodes.truncate import UNITS
 from policy_engine.kernel.sources import READABLE, Column
 from policy_engine.kernel.types import MOMENTS, MOST_DIGITS, Type, Value
@@ -155,17 +156,13 @@ def _of_branches(branches: list[tuple[Words, Words]], engine: str, seen: Type) -
         )
         return Map(tuple(groups), labels[-1])
     cuts = [
-        (_value(condition[place + 1 :], engine, _of_a_cut(seen)), str(label))
+        (_value(condition[place + 1 :], engine, cut_type(seen)), str(label))
         for (condition, _), label in zip(branches, labels, strict=True)
         for place, word in level(condition)
         if word == "<"
     ]
     named = (*(label for _, label in cuts), str(labels[-1]))
     return Bins(tuple(cut for cut, _ in cuts), named)
-
-
-def _of_a_cut(seen: Type) -> Type:
-    return Type("integer") if seen.kind == "wide_integer" else seen
 
 
 def _label(value: Words, engine: str) -> str | None:

@@ -8,16 +8,12 @@ from typing import Any
 
 from policy_engine.check.pieces import recoded
 from policy_engine.compile.claims import KINDS
-from policy_engine.kernel.assumptions import method_of, unit_of
+from policy_engine.kernel.assumptions import method_of, source_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.estimates import estimates
+from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.sources import Files
 from policy_engine.kernel.types import Type, digits_of
-
-
-def source_of(claim: Claim) -> str:
-    """The source's name."""
-    return claim.source.path if isinstance(claim.source, Files) else ".".join(claim.source.parts)
 
 
 def noun(kind: Type, *, engine_collates: bool = False) -> str:
@@ -95,6 +91,7 @@ def document(claim: Claim, engine: str, target: tuple[str, ...] = ()) -> dict[st
     return {
         "source": source_of(claim),
         "unit": unit_of(claim),
+        "mechanism": claim.law.mechanism,
         "rate": float(claim.law.rate),
         "method": method_of(claim, engine),
         "k": claim.law.k,
@@ -118,10 +115,17 @@ def _recode(shown: Shown, engine: str) -> dict[str, Any]:
 
 def lines(claim: Claim, engine: str) -> Iterator[str]:
     """A claim in lines."""
-    rate = f"{float(claim.law.rate):.12g}"
     yield f"  source   {source_of(claim)}"
     yield f"  unit     {unit_of(claim)}"
-    yield f"  rate     {rate} ({method_of(claim, engine)})"
+    if isinstance(claim.law, Pure):
+        yield from (f"  chance   {text}" for text in estimates(claim))
+        return
+    if isinstance(claim.law, Noisy):
+        about = ", an offset and a random number taken away" if claim.law.table.is_open else ""
+        about = about or f", with noise from {claim.law.table.least} to {claim.law.table.largest}"
+        yield f"  counts   everybody{about}"
+    else:
+        yield f"  rate     {float(claim.law.rate):.12g} ({method_of(claim, engine)})"
     yield f"  k        {claim.law.k}"
     yield f"  columns  {', '.join(shown.name for shown in claim.columns)}"
     yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)

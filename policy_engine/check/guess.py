@@ -6,6 +6,7 @@ print is certified.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -39,7 +40,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.sources import Drawn, People, Rows
+from policy_engine.kernel.sources import Column, Drawn, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.recodings import Constant, Keep, Recoding
 from policy_engine.syntax.findings import Notes
@@ -53,6 +54,13 @@ from policy_engine.verify.laws import (
     is_sampled,
 )
 
+# What may bring a secret into a text: a parameter, a variable, or another relation.
+_SECRETS = (exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Select, exp.Rand)
+_SAID = re.compile(r"salt|secret|setting", re.IGNORECASE)
+_NO_SECRET = (
+    "a secret: the text has none, so that who reads it could tell who is in the sample; the release"
+    " draws one of its own"
+)
 _REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest)
 
 
@@ -137,6 +145,8 @@ class _Reader:
                 lack = ENGINES[self.engine].lacks["native_sample"].partition("; ")[0]
                 raise No(counts_units.broken_by(f"no key of a person, and {lack}; sample by a key"))
             return Native(rate, k)
+        if not any(map(_is_secret, self.samples)):
+            self.missed.append(_NO_SECRET)
         return Keyed(threshold(rate), k, secret=self._secret())
 
     def _secret(self) -> Secret | None:
@@ -220,13 +230,27 @@ class _Reader:
             terms = order.expressions if order is not None else []
             if any(is_hash(node) for term in terms for node in term.find_all(exp.Func)):
                 return People(column, Drawn())
-            named = [(columns_in(term)[0], bool(term.args.get("desc"))) for term in terms
-                     if columns_in(term)]  # fmt: skip
-            once = dict(reversed(named))
-            ordering = tuple((self.taken.column(n, Keep()), once[n]) for n, _ in dict.fromkeys(
-                (n, None) for n, _ in named))  # fmt: skip
-            return People(column, ordering or ((column, False),))
+            return People(column, self._order(terms) or ((column, False),))
+        for on, terms in self.query.firsts:
+            if columns_in(on) != (key,):
+                self.missed.append(f"DISTINCT ON {short(on)}: one row of each {key} is kept")
+                continue
+            rest = [term for term in terms if columns_in(term) != (key,)]
+            for term in rest:
+                if term.args.get("nulls_first") and columns_in(term):
+                    name = columns_in(term)[0]
+                    self.missed.append(f"DISTINCT ON keeps a row without {name} first, the release"
+                                       " last")  # fmt: skip
+            return People(column, self._order(rest) or ((column, False),))
         return People(column, ((column, False),))
+
+    def _order(self, terms: list[exp.Expr]) -> tuple[tuple[Column, bool], ...]:
+        """The columns that order a person's rows, each once, and whether it descends."""
+        once: dict[str, bool] = {}
+        for term in terms:
+            for name in columns_in(term)[:1]:
+                once.setdefault(name, bool(term.args.get("desc")))
+        return tuple((self.taken.column(name, Keep()), down) for name, down in once.items())
 
     # Who is in
 
@@ -256,6 +280,11 @@ class _Reader:
         except NotUnderstood as why:
             self.missed.append(f"the condition {short(condition)}: {why}; left out")
             return None
+
+
+def _is_secret(node: exp.Expr) -> bool:
+    """Whether a condition of a hash may bring a secret, or draws at random."""
+    return bool(node.find(*_SECRETS)) or _SAID.search(node.sql()) is not None
 
 
 def _samples(node: exp.Expr) -> bool:

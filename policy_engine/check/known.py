@@ -9,6 +9,7 @@ from policy_engine.compile.claims import type_of
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.types import Type
+from policy_engine.syntax.names import fold
 from policy_engine.syntax.schema import Schema
 
 
@@ -34,12 +35,18 @@ class Known:
         return _Columns(self.table(parts), self.engine, is_told=self.schema.known)
 
     def table(self, parts: tuple[str, ...]) -> Table | None:
-        """The one table of a name, whose shorter name in the schema stands for it."""
+        """The one table of a name, whose shorter name in the schema stands for it.
+
+        Its unique columns are those of keys that the engine enforces.
+        """
         found = _ending(self.schema.tables, parts)
         if len(found) != 1:
             return None
-        columns = self.schema.tables[found[0]].items()
-        return Table(tuple(Column(name, kind) for name, kind in columns), parts=parts)
+        columns = tuple(Column(*each) for each in self.schema.tables[found[0]].items())
+        told = self.schema.constraints.get(found[0])
+        enforced = told.unique if told and ENGINES[self.engine].enforces_keys else frozenset()
+        unique = frozenset(column.name for column in columns if fold(column.name) in enforced)
+        return Table(columns, parts=parts, unique=unique)
 
     def is_view(self, parts: tuple[str, ...]) -> bool:
         """Whether the schema has a view of a name."""

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from policy_engine.check.recodings import bare, columns_in
 from policy_engine.compile.catalog import HOMES
+from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
 from policy_engine.syntax.findings import Breach
 from policy_engine.syntax.names import fold
@@ -24,7 +25,6 @@ from policy_engine.syntax.node_laws import (
     stands_alone,
 )
 
-_PARSERS = {"mariadb": "mysql", "datafusion": "postgres"}
 _HASH = re.compile(r"sha|md5|hash|fnv|crc", re.IGNORECASE)
 _HEX = re.compile(r"[0-9a-fA-F]{2,64}")
 _SECRET = re.compile(r"salt|secret", re.IGNORECASE)
@@ -41,7 +41,7 @@ class No(Exception):
 def parsed_query(text: str, engine: str) -> exp.Select:
     """The one query of a text."""
     try:
-        found = [each for each in sqlglot.parse(text, read=_PARSERS.get(engine, engine)) if each]
+        found = [each for each in sqlglot.parse(text, read=parser_of(engine)) if each]
     except Exception:  # the parser raises more than errors of its own where a text is odd
         found = []
     statements = [each for each in found if not isinstance(each, exp.Semicolon)]
@@ -82,6 +82,7 @@ class Query:
         self.missed: list[str] = []
         self.steps = {fold(cte.alias): cte.this for cte in query.find_all(exp.CTE)}
         self.conditions: list[exp.Expr] = []
+        self.firsts: list[tuple[exp.Expr, list[exp.Expr]]] = []  # DISTINCT ON, and its ORDER BY
         self.source = self._source()
         self.columns = self._level(query, 0)
 
@@ -136,7 +137,12 @@ class Query:
             if part is not None:
                 scope = below if name == "where" else below | found
                 self.conditions += [_over(each, scope) for each in _conjuncts(part.this)]
-        if query.args.get("limit") or query.args.get("distinct"):
+        distinct, order = query.args.get("distinct"), query.args.get("order")
+        if distinct is not None and distinct.args.get("on") is not None:
+            terms = order.expressions if order is not None else []
+            on = _over(distinct.args["on"], below | found)
+            self.firsts.append((on, [_over(each, below | found) for each in terms]))
+        elif query.args.get("limit") or distinct:
             self.missed.append("LIMIT or DISTINCT: a release shows all groups of at least k")
         return found
 

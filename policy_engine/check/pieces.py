@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from policy_engine.kernel.claim import Shown
+from policy_engine.kernel.fragments import macros
 from policy_engine.kernel.nodes import Identifier
-from policy_engine.kernel.printing import macros, read_of, shown_of
+from policy_engine.kernel.printing import read_of, shown_of
 from policy_engine.kernel.sources import Column
 
 

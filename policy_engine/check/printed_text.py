@@ -7,20 +7,28 @@ is found here; the kernel prints each claim again, and the tokens are compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import islice, product
+from itertools import groupby, islice, product
 
 from policy_engine.check.columns import TypesOf, meant, types_of_engine
 from policy_engine.check.pieces import ordered, sorted_by
+from policy_engine.check.print_parts import (
+    by,
+    filter_of,
+    pairs_of,
+    steps_of,
+    ways_of,
+)
 from policy_engine.check.words import (
     Words,
     begins,
     closes,
     name_in,
     names_in,
+    names_in_turn,
     numbers_in,
     split,
     text_in,
@@ -31,14 +39,15 @@ from policy_engine.check.words import (
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import KEPT, Filter
+from policy_engine.kernel.filters import KEPT
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
-from policy_engine.kernel.recodes import Constant, Map
-from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
+from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Law, Native, Secret
+from policy_engine.kernel.mechanisms import Noisy as NoisyLaw
+from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 
 _LONGEST_OPENING = 4000
+_FOUND, _LOOKUP = "policy_engine_found_", "policy_engine_lookup_"
 _DECIMAL = Type("decimal", 18, 3)
 _MOST = 64  # claims that are printed; more types of columns than that print alike seldom
 _Broken = (ClaimError, Refused, NotPrinted, ValueError, ArithmeticError, IndexError, KeyError)
@@ -75,10 +84,12 @@ def unwrapped(text: str, engine: str) -> Wrapped:
 def claims_of(text: str, engine: str, types_of: Types) -> Iterator[Claim]:
     """Every claim of which ``text`` is the print, as far as types can tell; most have few."""
     words = words_of(text, engine)
-    if words[:3] != ("WITH", "sampled", "AS"):
+    kinds = {each.first: each for each in (_Print, _Noisy)}
+    kind = kinds.get("".join(words[1:2]))
+    if kind is None:
         return
     with suppress(*_Broken):
-        for claim in islice(_Print(words, engine, types_of).claims(), _MOST):
+        for claim in islice(kind(words, engine, types_of).claims(), _MOST):
             with suppress(*_Broken):
                 check_text(text, claim, engine)
                 yield claim
@@ -116,10 +127,12 @@ def _retyped(claim: Claim, name: str, kind: Type) -> Claim:
 class _Print:
     """The parts of one text, as a printer puts them; a part that is not there is a KeyError."""
 
+    first = "sampled"
+
     def __init__(self, words: Words, engine: str, types_of: Types) -> None:
         self.engine = engine
-        self.steps, self.last = _steps(words)
-        body = self.steps["sampled"]
+        self.steps, self.last = steps_of(words)
+        body = self.steps[self.first]
         self.selected, rest = until(body[1:], "FROM")
         self.source, self.where = until(rest[1:], "WHERE", "TABLESAMPLE")
         self.types_of = types_of(names_in_turn(self.source, engine))
@@ -128,11 +141,11 @@ class _Print:
         """The claims, the most probable types first."""
         shown = self._sorted([self._shown(item) for item in self._items()])
         conditions = self._conditions()
-        ways = _ways([*shown, *conditions])
+        ways = ways_of([*shown, *conditions])
         for chosen in product(*ways.values()):
             known = dict(zip(ways, chosen, strict=True))
-            columns = tuple(_by(known, each) for each in shown)
-            filters = tuple(_filter(_by(known, each)) for each in conditions)
+            columns = tuple(by(known, each) for each in shown)
+            filters = tuple(filter_of(by(known, each)) for each in conditions)
             for unit in self._units(known):
                 with suppress(ClaimError):
                     yield Claim(self._source(), unit, self._law(), columns, self._count(), filters)
@@ -163,7 +176,7 @@ class _Print:
         having = self.last if "HAVING" in self.last else self.steps["released"]
         k = int(having[having.index(">=") + 1])
         raw_first = "counted" in self.steps
-        if self.where[0] == "TABLESAMPLE":
+        if self.where[:1] == ("TABLESAMPLE",):
             return Native(Decimal(numbers_in(self.where)[0]).scaleb(-2), k, raw_first)
         secret, inside = self._secret()
         outside = [word for place, word in enumerate(self.where) if place not in inside]
@@ -173,9 +186,13 @@ class _Print:
                             if len(each) in (15, 16))]  # fmt: skip
         return Keyed(int(bounds[-1][:15], 16), k, raw_first, secret)
 
+    def _salted(self) -> Words:
+        """The words that name the secret."""
+        return self.where
+
     def _secret(self) -> tuple[Secret | None, range]:
         """Where the secret waits, and the words that say so."""
-        where = self.where
+        where = self._salted()
         for place in range(len(where) - 4):
             if where[place : place + 4] == ("(", "SELECT", "salt", "FROM"):
                 end = closes(where, place)
@@ -189,8 +206,23 @@ class _Print:
     def _items(self) -> list[tuple[Words, str]]:
         """Expression and name of each released column."""
         listed, _ = until(self.steps["recoded"][1:], "FROM")
-        items = [item for item in split(listed, ",") if item != ("policy_engine_count",)]
-        return [(item[:-2], name_in(item[-1], self.engine) or "") for item in items]
+        ours = ("policy_engine_count", "policy_engine_unit")
+        items = [item for item in split(listed, ",") if item[-1] not in ours]
+        return [(self._asked(item[:-2]), name_in(item[-1], self.engine) or "") for item in items]
+
+    def _asked(self, words: Words) -> Words:
+        """A map that is joined, as the CASE that a shorter one would be."""
+        names = [name_in(word, self.engine) or "" for word in words]
+        place = next((n for n, name in enumerate(names) if name.startswith(_FOUND)), 0)
+        if not place:
+            return words
+        value, _ = until(words[2:], "IS")
+        cases: list[str] = []
+        pairs = pairs_of(self.steps[words[place].replace(_FOUND, _LOOKUP)])
+        for label, members in groupby(pairs, lambda pair: pair[1]):
+            keys = [word for key, _ in members for word in (*key, ",")]
+            cases += ["WHEN", *value, "IN", "(", *keys[:-1], ")", "THEN", *label]
+        return (*words[: place - 1], *cases, *words[place + 5 :])
 
     def _shown(self, item: tuple[Words, str]) -> list[Shown]:
         expression, name = item
@@ -217,22 +249,30 @@ class _Print:
 
     def _units(self, known: Mapping[str, Column]) -> Iterator[Rows | People]:
         """Who is one unit: each row, or a key with the order of its rows."""
-        if self.where[0] == "TABLESAMPLE":
+        if self.where[:1] == ("TABLESAMPLE",):
             yield Rows()
             return
-        _, inside = self._secret()
-        outside = tuple(word for place, word in enumerate(self.where) if place not in inside)
-        keys = [n for n in names_in(outside, self.engine) if not n.startswith("policy_engine_")]
+        keys = self._unit_names()
         if not keys:
             yield Rows()
             return
         for key in self._keys(keys[0]):
-            if "OVER" not in self.selected:
+            if "placed" in self.steps:
+                _, kept = until(self.steps["grouped"], "WHERE")
+                yield People(key, Groups(int(kept[kept.index("<=") + 1])))
+            elif "OVER" not in self.selected:
                 yield People(key, None)
             elif "chosen" in self.steps:
                 yield People(key, Drawn())
             else:
                 yield from (People(key, order) for order in self._orders(known, key))
+
+    def _unit_names(self) -> Sequence[str]:
+        """The name of the key, where there is one."""
+        _, inside = self._secret()
+        outside = tuple(word for place, word in enumerate(self.where) if place not in inside)
+        found = names_in(outside, self.engine)
+        return [name for name in found if not name.startswith("policy_engine_")]
 
     def _keys(self, name: str) -> Iterator[Column]:
         """The columns that a key can be: one that is text has no collation."""
@@ -272,48 +312,28 @@ class _Print:
         return max(fitting, key=lambda each: each[1])
 
 
-def names_in_turn(words: Words, engine: str) -> tuple[str, ...]:
-    """The names in quotes among words, in their order."""
-    return tuple(name for word in words if (name := name_in(word, engine)) is not None)
+class _Noisy(_Print):
+    """The parts of a text of noisy counts."""
 
+    first = "people"
 
-def _steps(words: Words) -> tuple[dict[str, Words], Words]:
-    """The queries of a WITH by their names, and the last one."""
-    found, place = {}, 1
-    while place < len(words):
-        name = words[place]
-        opens = words.index("(", place)
-        end = closes(words, opens)
-        found[name] = words[opens + 1 : end]
-        place = end + 2
-        if words[end + 1 : place] != (",",):
-            return found, words[end + 1 :]
-    return found, ()
+    def _law(self) -> Law:
+        drawn, shown = self.steps["noised"], self.steps.get("released", self.last)
+        hexes = [text[:15] for text in texts_in(drawn, self.engine) if len(text) in (15, 16)]
+        entries = tuple(sorted(int(text, 16) for text in hexes))
+        is_open, (secret, _) = "NULL" in drawn, self._secret()
+        values = (numbers_in(drawn[at + 1 : at + 3]) for at, w in enumerate(drawn) if w == "THEN")
+        least = min(int(value[0]) for value in values if value)
+        shown_from = int(shown[shown.index(">=") + 1])
+        offset = shown_from if is_open else 0
+        k = least + offset if is_open else shown_from - least - len(entries)
+        raw_first = "counted" in self.steps
+        return NoisyLaw(
+            IntegerTable(entries, least + offset, is_open), k, offset, raw_first, secret
+        )
 
+    def _salted(self) -> Words:
+        return self.steps["drawn"]
 
-def _ways(uses: list[list[Shown]]) -> dict[str, list[Column]]:
-    """The ways in which each column of the source can be read, the same wherever it is."""
-    found: dict[str, list[Column]] = {}
-    for options in uses:
-        columns = list(dict.fromkeys(each.column for each in options if each.column is not None))
-        for name in {column.name for column in columns}:
-            before = found.get(name, columns)
-            found[name] = [column for column in before if column in columns]
-    return found
-
-
-def _by(known: Mapping[str, Column], options: list[Shown]) -> Shown:
-    """What is shown where the source's columns are known."""
-    return next(each for each in options if each.column in (None, *known.values()))
-
-
-def _filter(shown: Shown) -> Filter:
-    """The condition that is printed as a recode to what is kept."""
-    column, recode = shown.column, shown.recode
-    if column is None or isinstance(recode, Constant):
-        raise ClaimError("a condition reads a column")
-    if isinstance(recode, Map):
-        return Filter(column, recode.groups[0][0])
-    cuts, labels = recode.cuts, recode.labels  # type: ignore[union-attr]
-    first = cuts[0] if labels[0] != KEPT else None
-    return Filter(column, (), first, cuts[-1] if labels[-1] != KEPT else None)
+    def _unit_names(self) -> Sequence[str]:
+        return names_in(self.where, self.engine)

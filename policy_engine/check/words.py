@@ -83,10 +83,14 @@ def name_in(word: str, engine: str) -> str | None:
     return word[1:-1].replace(last + last, last)
 
 
+def names_in_turn(words: Words, engine: str) -> tuple[str, ...]:
+    """The names in quotes among words, in their order."""
+    return tuple(name for word in words if (name := name_in(word, engine)) is not None)
+
+
 def names_in(words: Words, engine: str) -> tuple[str, ...]:
     """The names in quotes among words, each once."""
-    found = (name_in(word, engine) for word in words)
-    return tuple(dict.fromkeys(name for name in found if name is not None))
+    return tuple(dict.fromkeys(names_in_turn(words, engine)))
 
 
 def text_in(word: str, engine: str) -> str | None:

@@ -14,10 +14,16 @@ from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import keeps_one_row
-from policy_engine.syntax.words import is_hidden, stands_for_more
 
 ROW_NUMBERS = frozenset({"rowid", "file_row_number", "file_index"})
 """Pseudo-columns that say where in the source a row stands."""
+
+FUNCTIONS = frozenset({
+    "current_catalog", "current_date", "current_role", "current_schema", "current_time",
+    "current_timestamp", "current_user", "filename", "localtime", "localtimestamp", "session_user",
+    "user",
+})  # fmt: skip
+"""Words that are functions, in quotes too, where the table has no column of that name."""
 
 UNKNOWN = Value(Kind.VALUE)
 
@@ -44,8 +50,7 @@ def lookup(node: exp.Expr | None, rows: Relation) -> Value | None:
         return Value(Kind.POSITION, frozenset({name}), exp.column(name, quoted=True), type="BIGINT")
     if not rows.open:
         return None
-    kind = Kind.POSITION if is_hidden(name, rows.dialect) else Kind.VALUE
-    return Value(kind, frozenset({name}), exp.column(node.name, quoted=True))
+    return Value(Kind.VALUE, frozenset({name}), exp.column(node.name, quoted=True))
 
 
 def assume_a_column(node: exp.Expr, rows: Relation, notes: Notes) -> None:
@@ -55,7 +60,7 @@ def assume_a_column(node: exp.Expr, rows: Relation, notes: Notes) -> None:
     name = fold(node.name)
     if name in rows.columns or not is_qualifier(node, rows):
         return
-    if stands_for_more(node, rows.names, rows.dialect):
+    if not node.table and (name in FUNCTIONS or name in rows.names):
         notes.assume(f"{rows.source} has a column of its own called {name}")
 
 

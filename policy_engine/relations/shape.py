@@ -96,7 +96,6 @@ class Relation:
     stage: Stage = Stage.ROWS
     names: frozenset[str] = frozenset()  # what a column may be qualified with
     open: bool = False  # a base table without a schema: any name is a column of it
-    dialect: str = ""  # the name of the engine's SQL
     layout: str = ""  # how an open relation's columns stand, where they are not the source's
     is_file: bool = False
     views: tuple[str, ...] = ()  # the views through which the source is read

@@ -8,18 +8,16 @@ from pathlib import PurePath
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import TEXT, plain
+from policy_engine.expressions.datatypes import plain
 from policy_engine.expressions.row_laws import names_one_column
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.relations.scope import ROW_NUMBERS
 from policy_engine.relations.shape import Lookup, Relation
-from policy_engine.syntax.constraints import Constraints
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.names import dotted, fold
 from policy_engine.syntax.node_laws import reads_a_table
-from policy_engine.syntax.readings import READINGS
-from policy_engine.syntax.schema import Schema
+from policy_engine.syntax.schema import Constraints, Schema
 
 _MAX_VIEWS = 32
 COLLATED = "text under a collation"
@@ -31,8 +29,6 @@ _FILES = frozenset({
 })  # fmt: skip
 _FILE_NUMBER = "file_row_number"
 _TABLE_NUMBER = "rowid"
-KERNEL_DIALECT = "duckdb"
-"""The dialect that is the kernel's own; only there a table numbers its rows."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,6 @@ class Sources:
     """The relations a text may read, as far as the schema knows them."""
 
     schema: Schema
-    dialect: str
     views: tuple[str, ...] = ()
 
     def within(self, view: str) -> Sources:
@@ -61,7 +56,7 @@ class Sources:
             found = f"the view {view}, whose definition was not shown"
             notes.judge(reads_a_table.broken_by(found), node)
             return None
-        statement = read_statement(text, self.dialect, notes.inside(view, text, node))
+        statement = read_statement(text, notes.inside(view, text, node))
         if not isinstance(statement, exp.Create):
             return statement
         names = statement.this.expressions if isinstance(statement.this, exp.Schema) else []
@@ -114,24 +109,12 @@ class Sources:
                 )
                 return None
             return self._relation(node.name, node, None, notes)
-        found = None if self._is_known(name) else self._other_than_a_table(node, name)
+        is_known = self.schema.columns(name) is not None
+        found = None if is_known else _other_than_a_table(node, name)
         if found is not None:
             notes.judge(reads_a_table.broken_by(found), node)
             return None
-        number = _TABLE_NUMBER if self.dialect == KERNEL_DIALECT else None
-        return self._relation(name, node, number, notes)
-
-    def _other_than_a_table(self, node: exp.Table, name: str) -> str | None:
-        """What a name may stand for that is no base table; None where it is one."""
-        if self.dialect != KERNEL_DIALECT and _is_no_table(node, self.dialect):
-            return f"{name}, which stands for files, several tables or a part of one"
-        if _may_be_file(node):
-            quoted = shown(exp.Literal.string(".".join(part.name for part in node.parts)))
-            return f"{name}, a table or a file; a Parquet file is read as {quoted}"
-        return f"{name}, which describes the database" if _is_catalog(node, self.dialect) else None
-
-    def _is_known(self, name: str) -> bool:
-        return self.schema.columns(name) is not None
+        return self._relation(name, node, _TABLE_NUMBER, notes)
 
     def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Relation | None:
         paths = [e for e in read.expressions if e.is_string]
@@ -148,15 +131,6 @@ class Sources:
         relation = self._relation(path, node, _FILE_NUMBER if numbered else None, notes)
         return relation.but(is_file=True)
 
-    def _meant(self, kind: str) -> str:
-        """A column's type; one that means something else in the engine has no meaning here."""
-        reading = READINGS.get(self.dialect)
-        if reading is None or plain(kind) not in reading.excludes:
-            return kind
-        # A text is one where the engine's form says how it is compared; until then it is collated.
-        known = plain(kind) == TEXT and reading.bytewise is not None
-        return f"{'' if known else 'OTHER '}{plain(kind)} COLLATE {self.dialect}"
-
     def _relation(self, name: str, node: exp.Table, number: str | None, notes: Notes) -> Relation:
         types = self.schema.columns(name)
         is_file = isinstance(node.this, exp.ReadParquet)
@@ -168,11 +142,9 @@ class Sources:
             notes.assume(f"{name} is a base table")
             if number is not None and _reads_rowid(node):
                 notes.assume(f"{name} has no column of its own called {number}")
-        self._tell_columns_apart(name, types, node, notes)
+        _tell_columns_apart(name, types or {}, node, notes)
         declared = self.schema.constraints_of(name)
-        columns = {
-            fold(c): _column(c, self._meant(kind), declared) for c, kind in (types or {}).items()
-        }
+        columns = {fold(c): _column(c, kind, declared) for c, kind in (types or {}).items()}
         if number in columns:
             number = None
         if number == _FILE_NUMBER and columns:
@@ -185,42 +157,25 @@ class Sources:
             names=_qualifiers(node),
             open=types is None,
             row_number=number,
-            dialect=self.dialect,
         )
 
-    def _tell_columns_apart(
-        self, name: str, types: Mapping[str, str] | None, node: exp.Table, notes: Notes
-    ) -> None:
-        """Columns are compared here without case, as DuckDB does; other engines know "A" and a."""
-        seen: dict[str, str] = {}
-        for column in types or {}:
-            first = seen.setdefault(fold(column), column)
-            if first != column:
-                found = f"{name} with the columns {first} and {column}"
-                notes.judge(names_one_column(found), node)
-        if types is None and self.dialect != KERNEL_DIALECT:
-            notes.assume(f"no two columns of {name} differ by the case of their letters only")
+
+def _tell_columns_apart(name: str, types: Mapping[str, str], node: exp.Table, notes: Notes) -> None:
+    """Columns are compared without case, as DuckDB does: a schema may know "A" and a."""
+    seen: dict[str, str] = {}
+    for column in types:
+        first = seen.setdefault(fold(column), column)
+        if first != column:
+            found = f"{name} with the columns {first} and {column}"
+            notes.judge(names_one_column(found), node)
 
 
-# What Spark reads as files, behind which stands a path: json.`/data/people`.
-_SOURCES = frozenset({
-    "avro", "binaryfile", "cloudfiles", "com", "csv", "delta", "hudi", "iceberg", "image", "jdbc",
-    "json", "kafka", "libsvm", "orc", "org", "parquet", "protobuf", "rate", "socket", "text", "xml",
-})  # fmt: skip
-
-
-def _is_no_table(node: exp.Table, dialect: str) -> bool:
-    """Whether a name of another engine stands for files, for several tables, or a part of one.
-
-    people_* is all tables that start so, people$files the files of one, @people a stage.
-    """
-    parts = [fold(part.name) for part in node.parts]
-    if any(set(part) & set("*/?[$@:\\") for part in parts):
-        return True
-    if any(part.startswith(f"{name}.") for part in parts for name in _CATALOGS):
-        return True
-    first = parts[0].partition(".")[0]
-    return dialect in {"spark", "databricks"} and len(parts) > 1 and first in _SOURCES
+def _other_than_a_table(node: exp.Table, name: str) -> str | None:
+    """What a name may stand for that is no base table; None where it is one."""
+    if _may_be_file(node):
+        quoted = shown(exp.Literal.string(".".join(part.name for part in node.parts)))
+        return f"{name}, a table or a file; a Parquet file is read as {quoted}"
+    return f"{name}, which describes the database" if _is_catalog(node) else None
 
 
 def _may_be_file(node: exp.Table) -> bool:
@@ -231,24 +186,14 @@ def _may_be_file(node: exp.Table) -> bool:
 
 _CATALOGS = frozenset({"information_schema", "pg_catalog"})
 _CATALOG_VIEWS = ("duckdb_", "pg_", "sqlite_master", "sqlite_schema", "sqlite_temp_", "pragma_")
-_OWN_CATALOGS: Mapping[str, frozenset[str]] = {
-    "clickhouse": frozenset({"system"}),
-    "mariadb": frozenset({"mysql", "performance_schema", "sys"}),
-    "mysql": frozenset({"mysql", "performance_schema", "sys"}),
-    "redshift": frozenset({"pg_internal", "pg_automv"}),
-    "snowflake": frozenset({"account_usage", "organization_usage"}),
-    "tsql": frozenset({"sys"}),
-}
-_OWN_VIEWS = {"redshift": ("stl_", "stv_", "svl_", "svv_", "svcs_", "sys_")}
 
 
-def _is_catalog(node: exp.Table, dialect: str) -> bool:
+def _is_catalog(node: exp.Table) -> bool:
     """Whether a name is one of the engine's own: its tables, users and settings."""
     schema, name = fold(node.db), fold(node.name)
-    if fold(node.catalog) == "system" or schema in _CATALOGS | _OWN_CATALOGS.get(dialect, set()):
+    if fold(node.catalog) == "system" or schema in _CATALOGS:
         return True
-    views = (*_CATALOG_VIEWS, *_OWN_VIEWS.get(dialect, ()))
-    return schema in {"", "main"} and name.startswith(views)
+    return schema in {"", "main"} and name.startswith(_CATALOG_VIEWS)
 
 
 def _column(name: str, kind: str, declared: Constraints | None) -> Value:

@@ -1,4 +1,4 @@
-"""The kernel's grammar: an allow-list of node types, and of the parts each may have.
+"""The grammar of the proof, DuckDB's: an allow-list of node types, and of the parts each may have.
 
 ``read_statement`` turns text into one parsed statement or says why not. A node type that is
 not listed, or a part of a listed node that is not listed, is a finding: a construct that
@@ -7,17 +7,14 @@ the kernel was not told about cannot slip through by not being looked at.
 
 from __future__ import annotations
 
-import logging
 from itertools import islice
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokenizer_core import Token
 
-from policy_engine.errors import UsageError
 from policy_engine.syntax.findings import Breach, Notes
-from policy_engine.syntax.lexing import KERNEL, lexical_oddity, tokens_of, without_hints
+from policy_engine.syntax.lexing import lexical_oddity, tokens_of, without_hints
 from policy_engine.syntax.node_laws import (
     asks_no_query,
     is_in_the_grammar,
@@ -29,16 +26,9 @@ from policy_engine.syntax.node_laws import (
     reason,
     stands_alone,
 )
-from policy_engine.syntax.readings import READINGS
 from policy_engine.syntax.synonyms import in_one_word
 
-# What the parser would warn of is a finding here, or is not parsed.
-logging.getLogger("sqlglot").setLevel(logging.ERROR)
-
 _MOST_FINDINGS = 100
-
-DIALECTS = ("duckdb", *READINGS)
-"""The dialects whose sampling the kernel has rules for."""
 
 _Grammar = dict[type[exp.Expr], frozenset[str]]
 
@@ -138,40 +128,26 @@ _PART_LAWS = {
 }
 
 
-def dialect_named(name: str) -> Dialect:
-    """The sqlglot dialect ``name``, if the kernel has rules for it.
-
-    Raises:
-        UsageError: the kernel has no rules for that dialect.
-    """
-    if name not in DIALECTS:
-        known = ", ".join(DIALECTS)
-        raise UsageError(f"no rules to certify the dialect {name[:60]!r}; known: {known}")
-    return Dialect.get_or_raise(READINGS[name].dialect if name in READINGS else name)
-
-
-def read_statement(text: str, dialect: str, notes: Notes) -> exp.Expr | None:
+def read_statement(text: str, notes: Notes) -> exp.Expr | None:
     """The one statement of ``text``, with a finding for every node that is not allowed.
 
     None, and findings, where there is no such statement.
     """
-    reader, reading = dialect_named(dialect), READINGS.get(dialect)
-    text = without_hints(text) if reading is None else text
-    tokens = tokens_of(text, reader.tokenizer())
-    odd = lexical_oddity(text, tokens, reading.lexicon if reading else KERNEL)
+    text = without_hints(text)
+    tokens = tokens_of(text)
+    odd = lexical_oddity(text, tokens)
     if odd is not None:
         notes.judge(is_in_the_grammar.broken_by(odd[0]), odd[1])
         return None
     try:
-        parsed = _parsed(tokens, text, reader)
+        parsed = _parsed(tokens, text)
     except Exception:  # the parser raises more than errors of its own where a text is odd
         parsed = []
     # A comment behind the last semicolon is an empty statement.
     statements = [s for s in parsed if s is not None and not isinstance(s, exp.Semicolon)]
     if not notes.judge(is_sql(bool(statements)) or stands_alone(len(statements))):
         return None
-    statement = statements[0]
-    statement = reading.translated(statement, notes) if reading else in_one_word(statement)
+    statement = in_one_word(statements[0])
     # One hundred reasons refuse a text; the place of each more would cost a walk.
     broken = ((breach, node) for node in statement.walk() for breach in _breaches(node))
     for breach, node in islice(broken, _MOST_FINDINGS):
@@ -191,15 +167,15 @@ def _as_one_value(node: exp.In) -> None:
         node.args["expressions"] = tuple(listed)
 
 
-def _parsed(tokens: list[Token], text: str, reader: Dialect) -> list[exp.Expr | None]:
+def _parsed(tokens: list[Token], text: str) -> list[exp.Expr | None]:
     """What the parser makes of a text, but for ORDER BY ALL.
 
     For that it takes whatever is named so as well: a column "ALL", the text of lower('all').
-    DuckDB's alone is certain: elsewhere a column of that name may come first.
     """
-    has_all, reader.SUPPORTS_ORDER_BY_ALL = isinstance(reader, DuckDB), False
+    reader = DuckDB()
+    reader.SUPPORTS_ORDER_BY_ALL = False
     parsed = reader.parser().parse(tokens, text)
-    for statement in parsed if has_all else ():
+    for statement in parsed:
         for term in list(statement.find_all(exp.Ordered)) if statement is not None else ():
             if _is_all(term.this):
                 term.set("this", exp.var("ALL"))

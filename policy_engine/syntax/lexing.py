@@ -1,6 +1,6 @@
 """A lexical guard: the text must mean the same to every reader of it.
 
-The kernel parses with sqlglot, the engine with its own parser. Where the two could cut a
+The proof parses with sqlglot, DuckDB with its own parser. Where the two could cut a
 text into different tokens (nested comments, escape strings, dollar quotes, odd white space),
 a proof about one reading says nothing about the other, so such a text is refused before it
 is parsed, and the tokens of both readings are compared.
@@ -9,61 +9,34 @@ is parsed, and the tokens of both readings are compared.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cached_property
 
+from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
-from sqlglot.tokens import Tokenizer as SqlglotTokenizer
 
 from policy_engine.syntax.positions import Position
 
-_TOKENS = r"""
-    (?P<string>{string})
-  | (?P<name>{name})
-  | (?P<line>{line}[^\r\n]*(?:\r?\n|$))
-  | (?P<block>{block}.*?\*/)
-  | (?P<parameter>{parameter})
+_TOKEN = re.compile(
+    r"""
+    (?P<string>'(?:[^']|'')*')
+  | (?P<name>"(?:[^"]|"")+")
+  | (?P<line>--[^\r\n]*(?:\r?\n|$))
+  | (?P<block>/\*.*?\*/)
   | (?P<word>[^\W\d]\w*)
   | (?P<number>[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?(?![\w.]))
   | (?P<space>(?:[ \t\n]|\r\n)+)
   | (?P<sign>[(),.:;?\[\]]|\$(?=[A-Za-z0-9_]+(?!\w|\$)))
-  | (?P<operator>{operator})
-"""
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """How the tokens of an engine's SQL look, as patterns; the kernel's own are the defaults.
-
-    What an engine would read in its own way (``/*! … */`` runs in one, ``--x`` is no comment in
-    another) matches none of them.
-    """
-
-    string: str = "'(?:[^']|'')*'"
-    name: str = '"(?:[^"]|"")+"'
-    parameter: str = "(?!)"
-    line: str = "--"
-    block: str = r"/\*"
-    operator: str = r"(?:(?!--|/\*)[-+*/%<>=!|~@&^\#])+"
-    unread: str = ""
-    """Words whose meaning the parser loses, as the length of VARCHAR(3)."""
-
-    @cached_property
-    def token(self) -> re.Pattern[str]:
-        """The pattern of one token."""
-        text = _TOKENS.format(**{name: getattr(self, name) for name in self.__dataclass_fields__})
-        return re.compile(text, re.VERBOSE | re.DOTALL)
-
-
-KERNEL = Lexicon()
+  | (?P<operator>(?:(?!--|/\*)[-+*/%<>=!|~@&^\#])+)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 # A minus may follow directly, as in x=-1; a longer operator is one that parsers disagree on.
 _OPERATORS = frozenset(
     {"+", "-", "*", "/", "//", "%", "<", ">", "=", "==", "<>", "!=", "<=", ">=", "||", "~", "!~"}
 )
-# A quote that follows one of these directly opens an escape, bit, hex or national string.
 # The parser's time grows with the square of a chain of them.
 _MOST_BRACKETS = 200
+# A quote that follows one of these directly opens an escape, bit, hex or national string.
 _STRING_PREFIXES = frozenset({"e", "b", "x", "n", "u"})
 
 # A name in the first place of these is a column to the engine, and a unit to the parser.
@@ -80,37 +53,32 @@ def without_hints(text: str) -> str:
     >>> without_hints("select /*+ fast */ '/*+' from t")
     "select /*  fast */ '/*+' from t"
     """
-    return KERNEL.token.sub(
+    return _TOKEN.sub(
         lambda m: m[0].replace("/*+", "/* ") if m.lastgroup == "block" else m[0], text
     )
 
 
-def tokens_of(text: str, tokenizer: SqlglotTokenizer) -> list[Token]:
+def tokens_of(text: str) -> list[Token]:
     """The parser's own tokens of a text; none where it finds no end of one."""
     try:
-        return tokenizer.tokenize(text)
+        return DuckDB().tokenizer().tokenize(text)
     except SqlglotError:
         return []
 
 
-def lexical_oddity(
-    text: str, tokens: list[Token], lexicon: Lexicon = KERNEL
-) -> tuple[str, Position] | None:
+def lexical_oddity(text: str, tokens: list[Token]) -> tuple[str, Position] | None:
     """The first place where readers of ``text`` could disagree, and what stands there.
 
     ``tokens`` are the parser's: they must cut the text as the kernel does.
     """
     spoken: list[str] = []
-    read, unread = lexicon.token, lexicon.unread.split()
     offset, touching = 0, ""
     while offset < len(text):
-        match = read.match(text, offset)
+        match = _TOKEN.match(text, offset)
         if match is None:
             return f"the character {text[offset]!r} outside quotes", _place(text, offset)
         kind, token = match.lastgroup or "", match.group()
         odd = _oddity(kind, token, touching, spoken[-2:]) if kind != "space" else None
-        if kind == "word" and token.lower() in unread:
-            odd = f"the word {token}"
         if odd:
             return odd, _place(text, offset)
         offset, touching = match.end(), token
@@ -152,4 +120,4 @@ def _as_tokenized(text: str, tokens: list[Token]) -> str:
     """What the parser's own tokenizer leaves of a text: all but comments and white space."""
     pieces = (text[token.start : token.end + 1] for token in tokens)
     # GROUP BY is one token, with the space in it.
-    return "".join(p if p and p[0] in "'\"`[" else "".join(p.split()) for p in pieces)
+    return "".join(p if p and p[0] in "'\"" else "".join(p.split()) for p in pieces)

@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from policy_engine.accounting.domain import in_text
+from policy_engine.engines.types import DECLARED
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import written
 from policy_engine.expressions.value_map import value_map
@@ -23,16 +24,6 @@ from policy_engine.relations.shape import ColumnShape, ReleaseShape, Term
 from policy_engine.syntax.findings import Breach, findings_of, law
 from policy_engine.syntax.names import dotted, fold
 from policy_engine.verify.sampling import SAMPLE_BITS
-
-#: The types that ``source.columns`` names, as the kernel expects to see them cast.
-READ_AS = {
-    "integer": "BIGINT",
-    "double": "DOUBLE",
-    "text": "TEXT",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-}
 
 
 @law("V21")
@@ -145,7 +136,7 @@ def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None
             return f"{name} as {column.sql}"
         if column.recoding is None:
             continue
-        declared = READ_AS.get(types.get(fold(name), ""))
+        declared = DECLARED.get(types.get(fold(name), ""))
         if column.inputs and column.read_as != declared and not _is_guard(column.read_as, declared):
             return f"{name} read as {column.read_as}"
     return None

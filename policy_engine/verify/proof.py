@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from policy_engine.errors import Finding
-from policy_engine.expressions.evaluation import BYTEWISE
 from policy_engine.expressions.recodes import read_recoding
 from policy_engine.expressions.values import Kind, Value
 from policy_engine.kernel.assumptions import ROW_UNIT, is_a_person, is_unique, of_its_sample
-from policy_engine.relations.assumptions import APART, BUILT_INS, TIES, UNORDERED, of_its_texts
+from policy_engine.relations.assumptions import APART, BUILT_INS, TIES, UNORDERED
 from policy_engine.relations.shape import ColumnShape, Rank, Relation, ReleaseShape, Stage
 from policy_engine.relations.sources import Sources
 from policy_engine.syntax.findings import Notes
@@ -32,31 +31,27 @@ class Proof:
     findings: tuple[Finding, ...] = field(default=())
 
 
-def prove(text: str, dialect: str, schema: Schema | None = None) -> Proof:
-    """The mechanism that ``text`` is, with what had to be assumed, or the findings.
+def prove(text: str, schema: Schema | None = None) -> Proof:
+    """The mechanism that a text of DuckDB is, with what had to be assumed, or the findings.
 
     Guarantee: where a shape is returned and its assumptions hold, running the text is
     sampling each unit of ``shape.source`` at ``shape.rate``, recoding row by row, and
     releasing groups of at least ``shape.k`` ([EXACT]).
 
-    Raises:
-        UsageError: the kernel has no rules for ``dialect``.
-
     >>> proof = prove(
     ...     "select left(zip, 3) as zip, count(*) as n from people"
     ...     " tablesample bernoulli (10 percent) group by 1 having count(*) >= 20 order by 1",
-    ...     "duckdb",
     ... )
     >>> proof.shape.k, str(proof.shape.rate), proof.shape.unit
     (20, '1/10', 'row')
-    >>> [finding.code for finding in prove("select zip from people", "duckdb").findings]
+    >>> [finding.code for finding in prove("select zip from people").findings]
     ['V03', 'V09']
     """
     known = schema or Schema()
     notes = Notes(text, strict=known.known)
     shape = None
     try:
-        shape = _prove(text, dialect, known, notes)
+        shape = _prove(text, known, notes)
     except RecursionError:
         notes.judge(is_in_the_grammar.broken_by("an expression that is nested too deeply"))
     if shape is None or notes.findings:
@@ -64,8 +59,8 @@ def prove(text: str, dialect: str, schema: Schema | None = None) -> Proof:
     return Proof(shape, tuple(sorted(notes.assumed)), ())
 
 
-def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
-    statement = read_statement(text, dialect, notes)
+def _prove(text: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
+    statement = read_statement(text, notes)
     if statement is None:
         return None
     query, target, replaces = statement, None, False
@@ -76,7 +71,7 @@ def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShap
         target = dotted(part.name for part in table.parts) if isinstance(table, exp.Table) else None
         replaces = bool(statement.args.get("replace"))
         query = statement.expression or statement
-    rows = Reader(Sources(schema, dialect), notes).read(query, {})
+    rows = Reader(Sources(schema), notes).read(query, {})
     if rows is None:
         return None
     notes.judge(spares_its_source(target, rows))
@@ -84,7 +79,7 @@ def _prove(text: str, dialect: str, schema: Schema, notes: Notes) -> ReleaseShap
     if notes.findings:
         return None
     shape = _shape(rows, target, replaces)
-    _assume(shape, rows, dialect, notes)
+    _assume(shape, rows, notes)
     return shape
 
 
@@ -154,7 +149,7 @@ def _ties(rank: Rank, shape: ReleaseShape, rows: Relation) -> set[str]:
     return set() if read <= rank.apart else {APART}
 
 
-def _assume(shape: ReleaseShape, rows: Relation, dialect: str, notes: Notes) -> None:
+def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
         notes.assume(is_a_person(shape.unit, shape.source))
     elif not shape.one_row and not (shape.unit in rows.base and rows.base[shape.unit].unique):
@@ -163,9 +158,6 @@ def _assume(shape: ReleaseShape, rows: Relation, dialect: str, notes: Notes) -> 
         notes.assumed.update(_ties(rows.rank, shape, rows))
     if not shape.ordered:
         notes.assume(UNORDERED)
-    if BYTEWISE in notes.assumed:
-        notes.assumed.remove(BYTEWISE)
-        notes.assume(of_its_texts(dialect))
     notes.assume(BUILT_INS)
-    for text in of_its_sample(shape.method, shape.unit, dialect):
+    for text in of_its_sample(shape.method, shape.unit, "duckdb"):
         notes.assume(text)

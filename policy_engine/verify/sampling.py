@@ -225,7 +225,7 @@ def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) 
     if value.collated:
         notes.judge(groups_byte_by_byte(value, key), key)
     elif value.type is None:
-        notes.assume(is_a_key(value.column or "", rows.dialect))
+        notes.assume(is_a_key(value.column or ""))
     elif hashed and value.type not in ONE_TEXT:
         fault = f"{text} of type {value.type}, of which one person may have two texts"
         return Sample("keyed", fault=fault)

@@ -24,7 +24,6 @@ def table_below(
     view: tuple[str, ...],
     columns: tuple[str, ...],
     schema: Schema,
-    dialect: str,
     unit: str | None = None,
 ) -> str:
     """The name of the table whose rows ``view`` shows one by one, through whatever views.
@@ -39,7 +38,7 @@ def table_below(
     source = exp.Table(**dict(zip(("this", "db", "catalog"), parts, strict=False)))
     query = exp.select(*names).from_(source)
     notes = Notes(query.sql("duckdb"), strict=True)
-    rows = Reader(Sources(schema, dialect), notes).read(query, {})
+    rows = Reader(Sources(schema), notes).read(query, {})
     for doubt in sorted(notes.assumed):  # the claim of a view's rows states none of them
         notes.judge(cannot_fail(f"in the view {'.'.join(view)}, {doubt.removesuffix(NEVER)}"))
     if rows is not None and not notes.findings and not _is_of_one_unit(rows, unit):

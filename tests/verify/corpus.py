@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine.syntax.schema import Schema, parse_schema
+from policy_engine.syntax.ddl import parse_schema
+from policy_engine.syntax.schema import Schema
 
 HERE = Path(__file__).parent
 # A schema is tables and views: the type is one that only the database knows.

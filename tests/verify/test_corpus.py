@@ -28,7 +28,7 @@ def con(tmp_path_factory):
 @pytest.mark.parametrize("case", ACCEPTED, ids=str)
 def test_accepted(case):
     for schema in case.schemas():
-        proof = prove(case.sql, "duckdb", schema)
+        proof = prove(case.sql, schema)
         assert [str(finding) for finding in proof.findings] == []
         assert proof.shape is not None
         assert proof.shape.k >= 2
@@ -45,7 +45,7 @@ def test_accepted_runs_in_duckdb(con, case):
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_refused(case):
     for schema in case.schemas():
-        proof = prove(case.sql, "duckdb", schema)
+        proof = prove(case.sql, schema)
         assert proof.shape is None
         assert proof.assumptions == ()
         assert tuple(sorted({finding.code for finding in proof.findings})) == case.codes
@@ -54,7 +54,7 @@ def test_refused(case):
 @pytest.mark.parametrize("case", REFUSED, ids=str)
 def test_findings_stand_in_the_text(case):
     lines = case.sql.split("\n")
-    for finding in prove(case.sql, "duckdb", case.schemas()[0]).findings:
+    for finding in prove(case.sql, case.schemas()[0]).findings:
         assert 1 <= finding.line <= len(lines)
         assert 1 <= finding.column <= len(lines[finding.line - 1]) + 1
 

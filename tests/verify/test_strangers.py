@@ -10,7 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from policy_engine.syntax.schema import Schema, parse_schema
+from policy_engine.syntax.ddl import parse_schema
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
 
 HERE = Path(__file__).parent
@@ -58,7 +59,7 @@ ASSUMED_AWAY = {
 
 @pytest.mark.parametrize("text", ACCEPTED, ids=str)
 def test_what_is_sound_is_certified(text):
-    proof = prove(text.sql, "duckdb", text.schema)
+    proof = prove(text.sql, text.schema)
     code = NOT_READ.get(text.name.partition(" ")[2])
     if code is None:
         assert [str(finding) for finding in proof.findings] == []
@@ -67,13 +68,13 @@ def test_what_is_sound_is_certified(text):
 
 
 def test_nineteen_of_twenty_sound_texts_are_certified():
-    certified = [t for t in ACCEPTED if prove(t.sql, "duckdb", t.schema).shape is not None]
+    certified = [t for t in ACCEPTED if prove(t.sql, t.schema).shape is not None]
     assert len(certified) >= 0.95 * len(ACCEPTED)
 
 
 @pytest.mark.parametrize("text", REFUSED, ids=str)
 def test_what_is_unsound_is_refused(text):
-    proof = prove(text.sql, "duckdb", text.schema)
+    proof = prove(text.sql, text.schema)
     assumed = ASSUMED_AWAY.get(text.name.partition(" ")[2])
     if assumed is None:
         assert proof.findings != ()

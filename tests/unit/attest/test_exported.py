@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.exported import BESIDE, ORDER_OF_CSV, digest_of_lines
+from policy_engine.attest.exported import BESIDE, ORDER_OF_CSV, TableRows, digest_of_lines
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
@@ -121,6 +121,22 @@ def test_an_export_of_a_table_that_dbt_made_of_a_text_that_selects(tmp_path):
         verify_release(certificate(digest, **plain), KEYS, other)
     with pytest.raises(VerificationFailed, match=r"tab\.parquet is not the release"):
         verify_release(certificate(digest, subject="tab.parquet", **plain), KEYS, path)
+
+
+def test_a_table_that_stands(tmp_path):
+    lines = (("F", "20"), ("M", "30"), (None, "25"))
+    text = certificate(digest_of_lines(lines))
+    found = verify_release(text, KEYS, TableRows(TABLE.upper(), ("sex", "n"), lines))
+    assert f"{TABLE.upper()} holds the certified rows, in their order" in found.checked
+    assert "every one of 3 groups has at least 20" in found.checked
+    assert ORDER_OF_CSV not in found.unchecked
+    for table, why in [
+        (TableRows("db.main.other", ("sex", "n"), lines), "the table is db.main.other, certified"),
+        (TableRows(TABLE, ("sex", "n"), lines[:2]), "does not hold the certified rows"),
+        (TableRows(TABLE, ("sex", "m"), lines), "the columns are sex, m, certified are sex, n"),
+    ]:
+        with pytest.raises(VerificationFailed, match=why):
+            verify_release(text, KEYS, table)
 
 
 EVERY_TYPE = """

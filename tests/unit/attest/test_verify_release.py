@@ -15,19 +15,25 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.noise import NoiseTable, delta_of_table
 from policy_engine.accounting.rates import population_rate
+from policy_engine.accounting.tables import laplace
+from policy_engine.accounting.tables import place as place_table
 from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.brute_noise import brute_noise
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.assumptions import ALWAYS, of_its_sample, randomness
 from policy_engine.kernel.certificate import Certificate, Terms, certify, headed
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Native
+from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Native, Noisy
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins
-from policy_engine.kernel.sources import Column, Files, Relation, Rows
+from policy_engine.kernel.sources import Column, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.relations.assumptions import UNORDERED
 
@@ -184,9 +190,7 @@ LIES = {
     },
     "outside the formula's domain: sampled_at": {"sampled_at": "2"},
     "formula's domain: sampled_at": {"sampled_at": "1E-999999"},
-    "must be of sampled-suppression, version 1 or 2; found 'noise', version 2": {
-        "mechanism": "noise"
-    },
+    "or ab-insertion, version 1 or 2; found 'noise', version 2": {"mechanism": "noise"},
     "version 3": {"version": 3},
     "version true": {"version": True},
     "version none": {"version": None},
@@ -222,6 +226,54 @@ LIES = {
 @pytest.mark.parametrize(("reason", "lie"), LIES.items(), ids=LIES)
 def test_a_lie_has_its_reason(keys, reason, lie):
     assert reason in "\n".join(reasons(keys, {**FACTS, **lie}))
+
+
+def foreign(**changes):
+    """A certificate of a text of another engine, which was read once."""
+    query = "-- policy: r\nselect sex, count(*) as n from people"
+    return {
+        **FACTS,
+        "dialect": "postgres",
+        "query": query,
+        "query_digest": digest(query),
+        **changes,
+    }
+
+
+def test_a_text_of_another_engine_is_not_proved_again(tmp_path, keys):
+    text, path = released(tmp_path, GOOD, foreign())
+    found = verify_release(text, keys, path)
+    assert not found.is_proved
+    assert found.unchecked == (
+        "the SQL, which nothing proves again: it is of PostgreSQL, whose texts this version does"
+        " not read; release again, or verify with the version that made it",
+    )
+    assert "every one of 3 groups has at least 20" in found.checked
+    assert "r.parquet has the certified SHA-256" in found.checked
+    alone = verify_release(text, keys)
+    assert alone.unchecked[1:] == ("the release itself was not looked at: name it with --release",)
+
+
+FOREIGN_LIES = {
+    "the true δ is": {"delta": "2.6E-11"},
+    "the SQL is not the SQL of its digest": {"query_digest": "sha256:" + "0" * 64},
+    "names another policy": {"policy": {"name": "s", "digest": "sha256:" + "5" * 64}},
+}
+
+
+@pytest.mark.parametrize(("reason", "lie"), FOREIGN_LIES.items(), ids=FOREIGN_LIES)
+def test_what_is_not_read_is_checked_all_the_same(keys, reason, lie):
+    assert reason in "\n".join(reasons(keys, foreign(**lie)))
+
+
+def test_the_rows_of_what_is_not_read_are_looked_at(tmp_path, keys):
+    text, path = released(tmp_path, pa.table({"sex": ["F"], "n": [19]}), foreign())
+    with pytest.raises(VerificationFailed, match="1 of 1 groups have fewer than k = 20"):
+        verify_release(text, keys, path)
+    other = tmp_path / "other.parquet"
+    other.write_bytes(path.read_bytes() + b" ")
+    with pytest.raises(VerificationFailed, match="is not the release: its SHA-256 is"):
+        verify_release(text, keys, other)
 
 
 @pytest.mark.parametrize("field", sorted(FACTS))
@@ -584,6 +636,103 @@ def test_a_column_may_be_written_in_capitals_which_hide_nothing(tmp_path, keys):
         verify_release(text, keys, path)
 
 
+def of_noisy_counts(unit=None, *, is_open=False, **more):
+    """The facts of a certificate of noisy counts, with sums or in several groupings."""
+    age = Shown("age", Column("age", Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
+    table, offset = (place_table(3, "0.5"), 4) if is_open else (laplace(2, 6), 0)
+    law = Noisy(IntegerTable(table.entries, table.least, is_open), 3, offset, **more)
+    claim = Claim(PEOPLE, unit or Rows(), law, (age,))
+    numbers = (Decimal(1), Decimal(1), Decimal(1))  # rate, ε, δ
+    terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, "add_remove")
+    text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
+    return certify(text, claim, "duckdb", terms).predicate()
+
+
+MANY = People(Column("id", Type("integer")), Groups(30))
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_noisy_counts_are_printed_and_priced_again(tmp_path, keys, is_open):
+    facts = of_noisy_counts(is_open=is_open)
+    least = 4 if is_open else 3 + 6
+    text, path = released(tmp_path, pa.table({"age": ["<18", ">=30"], "n": [least, 30]}), facts)
+    found = verify_release(text, keys, path)
+    tag = "[PLACE]" if is_open else "[TABLE]"
+    delta = f"δ = {in_text(Decimal(facts['delta']))} at ε = 1, k = 3"
+    assert f"{delta}: recomputed {tag}, by brute force: every value of the noise" in found.checked
+    assert f"every one of 2 groups is shown with {least} or more" in found.checked
+    small = pa.table({"age": ["<18", ">=30"], "n": [least - 1, 30]})
+    text, path = released(tmp_path, small, facts)
+    with pytest.raises(VerificationFailed, match=f"1 of 2 groups are shown with less than {least}"):
+        verify_release(text, keys, path)
+
+
+STEPS = IntegerTable((1 << 57, 1 << 59, (1 << 60) - (1 << 57)), -1)
+PAY = Aggregate("pay", Column("pay", Type("integer")), Decimal(1), Clip(0, 2, is_mean=False), STEPS)
+
+
+def test_what_stands_beside_a_count_holds_sums(tmp_path, keys):
+    facts = of_noisy_counts(aggregates=(PAY,))
+    shown = {"age": ["<18", ">=30"], "n": [9, 30]}
+    for pay in ([-4, 80], [Decimal("0.5"), Decimal(7)]):
+        text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
+        found = verify_release(text, keys, path)
+        assert NOT_BY_BRUTE_FORCE in found.unchecked
+        assert "it has the certified columns and no other" in found.checked
+    for pay in ([-4.0, 80.0], ["a", "b"], [None, 3]):
+        text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
+        with pytest.raises(VerificationFailed, match="the column pay does not hold sums or means"):
+            verify_release(text, keys, path)
+    text, path = released(tmp_path, pa.table(shown), facts)
+    with pytest.raises(VerificationFailed, match="the columns are age, n, certified are age, n, p"):
+        verify_release(text, keys, path)
+
+
+def test_several_groupings_are_summed_by_brute_force(tmp_path, keys):
+    facts = of_noisy_counts(groupings=(CountedBy(("age",), STEPS),))
+    table = pa.table({"grouping": [1, 1], "age": ["<18", ">=30"], "n": [5, 30]})
+    text, path = released(tmp_path, table, facts)
+    found = verify_release(text, keys, path)
+    assert any("by brute force: every value of the noise" in told for told in found.checked)
+    assert "every one of 2 groups is shown with 5 or more" in found.checked
+
+
+def test_noise_of_many_groups_is_not_summed_by_brute_force(keys):
+    found = verify_release(envelope(of_noisy_counts(MANY)), keys)
+    assert NOT_BY_BRUTE_FORCE in found.unchecked
+
+
+def test_a_replaced_person_is_in_two_groups_by_brute_force():
+    entries, epsilon = (1 << 50, 1 << 59, (1 << 60) - (1 << 50)), Decimal(1)
+    one = brute_noise([entries], epsilon, is_open=False, replaces=True)
+    table = NoiseTable(entries, -1)
+    wanted = delta_of_table(table, epsilon, "replace_one").delta
+    assert one.delta <= wanted <= one.delta * (1 + Decimal("1e-10"))
+
+
+NOISY_FORGERIES = {
+    "the true δ is": lambda f: {**f, "delta": "1E-9"},
+    "the certificate misstates its k": lambda f: {**f, "k": 2},
+    "misstates: rate": lambda f: {**f, "rate": "0.1"},
+    "misstates: claim": lambda f: {**f, "claim": None, "templates": None},
+    "misstates its source_tag": lambda f: {**f, "source_tag": "[PLACE]"},
+    "its claim is none": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
+    "its claim prints: token": lambda f: another_query(f, f["query"].replace(">= 9", ">= 8")),
+    "outside the formula's domain: delta": lambda f: {**f, "delta": "0"},
+    "misstates its mechanism": lambda f: {
+        **f, "mechanism": "sampled-suppression", "source_tag": "[EXACT]", "rate": "0.5",
+    },
+    "must be of sampled-suppression or noisy-counts": lambda f: {**f, "mechanism": "noise"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", NOISY_FORGERIES)
+def test_a_forged_certificate_of_noisy_counts(keys, told):
+    with pytest.raises(VerificationFailed) as caught:
+        verify_release(envelope(NOISY_FORGERIES[told](of_noisy_counts())), keys)
+    assert told in "\n".join(caught.value.reasons)
+
+
 def another_query(facts, query):
     return {**facts, "query": query, "query_digest": digest(query)}
 
@@ -595,7 +744,7 @@ CLAIM_FORGERIES = {
     "misstates: templates": lambda f: {**f, "templates": None},
     "lacks or misstates: templates": lambda f: {**f, "claim": None},
     "templates that this version of the engine does not know": lambda f: {
-        **f, "templates": "sha256:" + "0" * 64,
+        **another_query(f, f["query"] + "-- better"), "templates": "sha256:" + "0" * 64,
     },
     "states more than its claim rests on": lambda f: {
         **f, "assumptions": [*f["assumptions"], "17 is ill"],
@@ -609,6 +758,11 @@ CLAIM_FORGERIES = {
     "misstates: engine_version": lambda f: {**f, "engine_version": "2.0\n17 is ill"},
     "misstates: policy": lambda f: {**f, "policy": {**f["policy"], "name": "17 is ill"}},
 }  # fmt: skip
+
+
+def test_other_templates_that_print_the_same_text_change_nothing(keys):
+    found = verify_release(envelope({**of_a_claim(), "templates": "sha256:" + "0" * 64}), keys)
+    assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
 
 
 @pytest.mark.parametrize("told", CLAIM_FORGERIES)

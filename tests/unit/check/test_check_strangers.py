@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
-sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "tests/unit/syntax")]
+sys.path.insert(0, str(Path(__file__).parent))
 
-import stranger_texts  # noqa: E402
-from strangers import SOUND, UNSOUND  # noqa: E402
+import foreign_texts
+import tampered_texts
+from strangers import SOUND, UNSOUND
 
-from policy_engine.check.answer import answer  # noqa: E402
-from policy_engine.check.recodings import NotUnderstood, range_of, recoding_of  # noqa: E402
-from policy_engine.engines import ENGINES  # noqa: E402
-from policy_engine.policy.recodings import (  # noqa: E402
+from policy_engine.check.answer import answer
+from policy_engine.check.recodings import NotUnderstood, range_of, recoding_of
+from policy_engine.engines import ENGINES
+from policy_engine.policy.recodings import (
     Bins,
     Constant,
     Keep,
@@ -26,19 +25,11 @@ from policy_engine.policy.recodings import (  # noqa: E402
     Round,
     Truncate,
 )
-from policy_engine.syntax.schema import Schema, parse_schema  # noqa: E402
+from policy_engine.syntax.ddl import parse_schema
+from policy_engine.syntax.schema import Schema
 
 NOTHING = Schema()
-READINGS_OF = sorted(path.stem for path in (ROOT / "tests/unit/syntax").glob("test_reading_*.py"))
 OTHERS = [engine for engine in ENGINES if engine != "duckdb"]
-
-
-def tampered():
-    """The texts that the readings of engines refuse, and the one of each that they take."""
-    for name in READINGS_OF:
-        engine = getattr(importlib.import_module(name), "ENGINE", None)
-        if engine is not None:
-            yield engine.name, engine.text(), engine.tampered()
 
 
 @pytest.mark.parametrize(("engine", "text"), SOUND)
@@ -49,22 +40,58 @@ def test_what_is_sound_is_answered_with_a_text_that_is_certified(engine, text):
     assert answer(found.canonical, engine, NOTHING).findings == ()
 
 
+FIRST = """
+    select age, count(*) as n from (
+      select distinct on (id) id, age from public.people
+      where encode(sha256(convert_to({secret} || id, 'UTF8')), 'hex') < '1999' order by {order}
+    ) t group by age having count(*) >= 20
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "kept", "told"),
+    [
+        ("id, seen desc", '"seen" DESC NULLS LAST', ["seen first, the release last"]),
+        ("id, seen", '"seen" NULLS LAST', []),
+        ("id", '"id" NULLS LAST', []),
+    ],
+)
+def test_distinct_on_keeps_the_row_that_it_did(order, kept, told):
+    people = parse_schema("create table public.people (id int, age int, seen date)", "postgres")
+    found = answer(FIRST.format(secret=":secret", order=order), "postgres", people)
+    assert f"ORDER BY {kept}" in found.canonical
+    assert [each for each in found.missed if "DISTINCT" in each or "secret" in each] == [
+        f"DISTINCT ON keeps a row without {each}" for each in told
+    ]
+    other = answer(FIRST.replace("on (id)", "on (age)").format(secret=":secret", order="age"),
+                   "postgres", NOTHING)  # fmt: skip
+    assert "DISTINCT ON (age): one row of each id is kept" in other.missed
+
+
+@pytest.mark.parametrize("secret", ["'x'", ":secret", "current_setting('a.b')", "$1"])
+def test_a_text_without_a_secret_is_told_so(secret):
+    found = answer(FIRST.format(secret=secret, order="id"), "postgres", NOTHING)
+    assert any(each.startswith("a secret: the text has none") for each in found.missed) == (
+        secret == "'x'"
+    )
+
+
 @pytest.mark.parametrize("name", UNSOUND)
 def test_what_is_unsound_is_not_certified(name):
     engine, text = UNSOUND[name]
     assert answer(text, engine, NOTHING).findings != ()
 
 
-def test_no_text_that_was_tampered_with_is_certified():
-    for engine, text, others in tampered():
-        assert answer(text, engine, NOTHING).canonical
-        for name, other in others.items():
-            assert answer(other, engine, NOTHING).findings != (), (engine, name)
+@pytest.mark.parametrize("engine", tampered_texts.ENGINES, ids=lambda engine: engine.name)
+def test_no_text_that_was_tampered_with_is_certified(engine):
+    assert answer(engine.text(), engine.name, NOTHING).canonical
+    for name, other in engine.tampered().items():
+        assert answer(other, engine.name, NOTHING).findings != (), name
 
 
 @pytest.mark.parametrize("engine", OTHERS)
 def test_nine_of_ten_of_our_own_foreign_texts_are_answered(engine):
-    found = answer(stranger_texts.text(engine), engine, NOTHING)
+    found = answer(foreign_texts.text(engine), engine, NOTHING)
     assert found.findings != ()
     assert found.canonical
     assert answer(found.canonical, engine, NOTHING).findings == ()

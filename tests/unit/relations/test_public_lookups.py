@@ -37,7 +37,7 @@ def labels(joins: str, where: str = SAMPLE) -> str:
     ],
 )
 def test_a_lookup_by_its_key_is_a_function_of_the_row(joins, schema):
-    proof = prove(labels(joins), "duckdb", schema)
+    proof = prove(labels(joins), schema)
     assert [str(finding) for finding in proof.findings] == []
     (column,) = proof.shape.columns
     assert (column.name, column.inputs) == ("label", ("zip",))
@@ -71,7 +71,7 @@ REFUSED = {
 @pytest.mark.parametrize("sql", REFUSED.values(), ids=REFUSED)
 def test_any_other_join_is_refused(sql):
     schema = Schema(TYPES, known=True, public={**PUBLIC, "people": "id"})
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert {finding.code for finding in proof.findings} & {"V13", "V04", "V17", "V06"}
 
 
@@ -81,7 +81,7 @@ def test_groups_are_not_joined_by_their_count():
         " select m.label, sum(c.n) as t from c join numbers m on m.code = c.n"
         " group by m.label having sum(c.n) >= 20 order by m.label"
     )
-    assert "V13" in {finding.code for finding in prove(sql, "duckdb", KNOWN).findings}
+    assert "V13" in {finding.code for finding in prove(sql, KNOWN).findings}
 
 
 def test_an_alias_that_the_lookup_has_as_a_column_decides_nothing():
@@ -91,4 +91,4 @@ def test_an_alias_that_the_lookup_has_as_a_column_decides_nothing():
         " group by sex having count(*) >= 20 order by sex"
     )
     for schema in (KNOWN, OPEN):
-        assert "V30" in {finding.code for finding in prove(sql, "duckdb", schema).findings}
+        assert "V30" in {finding.code for finding in prove(sql, schema).findings}

@@ -20,7 +20,7 @@ def release(join, shown="r.region", source="people tablesample bernoulli (10%)")
 
 
 def shape(sql, schema):
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert [str(finding) for finding in proof.findings] == []
     return proof.shape
 
@@ -28,7 +28,7 @@ def shape(sql, schema):
 def found(sql, schema=OPEN):
     return [
         (finding.code, finding.message.split("; found ")[1].split("; ")[0])
-        for finding in prove(sql, "duckdb", schema).findings
+        for finding in prove(sql, schema).findings
     ]
 
 
@@ -46,7 +46,7 @@ def found(sql, schema=OPEN):
     ],
 )
 def test_a_column_of_a_lookup_depends_on_what_it_was_joined_by(join, filtered, schema):
-    proof = prove(release(join), "duckdb", schema)
+    proof = prove(release(join), schema)
     column = proof.shape.columns[0]
     joined_by = 'LEFT("zip", 3)' if "left(" in join else '"zip"'
     assert (column.inputs, column.public) == (("zip",), f"regions.region of {joined_by}")

@@ -26,14 +26,14 @@ def halves(left="age < 30", right="age >= 30", shown="sex as x"):
 
 
 def shape(sql, schema=None):
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert [str(finding) for finding in proof.findings] == []
     return proof.shape
 
 
 def found(sql, schema=None):
     """The only finding's code, and what it found."""
-    (finding,) = prove(sql, "duckdb", schema).findings
+    (finding,) = prove(sql, schema).findings
     return finding.code, finding.message.split("; found ")[1].split("; ")[0]
 
 
@@ -82,8 +82,8 @@ def test_three_parts_must_be_apart_by_pairs():
 
 
 def test_texts_are_apart_byte_by_byte():
-    assert BYTEWISE in prove(halves("zip = 'a'", "zip = 'A'"), "duckdb").assumptions
-    assert BYTEWISE not in prove(halves("zip = 'a'", "zip = 'A'"), "duckdb", KNOWN).assumptions
+    assert BYTEWISE in prove(halves("zip = 'a'", "zip = 'A'")).assumptions
+    assert BYTEWISE not in prove(halves("zip = 'a'", "zip = 'A'"), KNOWN).assumptions
 
 
 def test_a_column_of_several_values_depends_on_all_that_chooses_between_them():
@@ -102,18 +102,18 @@ def test_the_types_of_a_column_must_be_one():
         "select age as x from people where age < 30", "select sex as x from people where age >= 30"
     )
     assert found(sql, KNOWN) == ("V17", "a column of the types INTEGER and VARCHAR")
-    assert MIXED in prove(sql, "duckdb").assumptions
+    assert MIXED in prove(sql).assumptions
     same = union(
         "select zip as x from people where age < 30", "select sex as x from people where age >= 30"
     )
-    assert MIXED not in prove(same, "duckdb", KNOWN).assumptions
+    assert MIXED not in prove(same, KNOWN).assumptions
 
 
 def test_a_collation_of_one_part_is_one_of_the_column():
     sql = union(
         "select name as x from people where age < 30", "select sex as x from people where age >= 30"
     )
-    assert [finding.code for finding in prove(sql, "duckdb", KNOWN).findings] == ["V32"]
+    assert [finding.code for finding in prove(sql, KNOWN).findings] == ["V32"]
     bytewise = sql.replace("select name", 'select name collate "binary"')
     assert shape(bytewise, KNOWN).columns[0].inputs == ("age", "name", "sex")
 
@@ -149,7 +149,7 @@ def test_a_collation_of_one_part_is_one_of_the_column():
 def test_what_are_no_parts_of_one_table(left, right, what):
     codes = {
         finding.message.split("; found ")[1].split("; ")[0]
-        for finding in prove(union(left, right), "duckdb").findings
+        for finding in prove(union(left, right)).findings
         if finding.code == "V13"
     }
     assert codes == {what}
@@ -159,7 +159,7 @@ def test_a_union_without_all_and_other_set_operations():
     parts = "select sex as x from people where age < 30", "select sex as x from people"
     assert found(union(*parts, word="union")) == ("V13", "UNION without ALL")
     for word in ("except", "intersect"):
-        codes = {finding.code for finding in prove(union(*parts, word=word), "duckdb").findings}
+        codes = {finding.code for finding in prove(union(*parts, word=word)).findings}
         assert "V13" in codes
 
 
@@ -191,8 +191,7 @@ def test_the_place_of_a_row_is_no_column_of_parts():
     text = "select {} as x from people where age {}"
     sql = union(text.format("rowid", "< 30"), text.format("id", ">= 30"))
     assert ("V13", "a UNION of places of rows") in {
-        (f.code, f.message.split("; found ")[1].split("; ")[0])
-        for f in prove(sql, "duckdb").findings
+        (f.code, f.message.split("; found ")[1].split("; ")[0]) for f in prove(sql).findings
     }
 
 
@@ -206,7 +205,7 @@ def test_parts_too_many_to_compare():
         " select x, count(*) as n from c tablesample bernoulli (10%) group by x"
         " having count(*) >= 20"
     )
-    messages = [finding.message for finding in prove(sql, "duckdb").findings]
+    messages = [finding.message for finding in prove(sql).findings]
     assert any("found a UNION of too many parts to compare" in message for message in messages)
 
 
@@ -221,9 +220,9 @@ def test_four_hundred_parts_are_each_looked_at_once(monkeypatch):
             "with s as (select * from people tablesample bernoulli (10 percent)),"
             f" u as ({parts}) select zip, count(*) as n from u group by 1 having count(*) >= 20"
         )
-        assert prove(sql, "duckdb").shape.k == 20
+        assert prove(sql).shape.k == 20
         twice = sql.replace(f"{column} = {points[-1]}", f"{points[0]} = {column}")
-        messages = [finding.message for finding in prove(twice, "duckdb").findings]
+        messages = [finding.message for finding in prove(twice).findings]
         assert any("a UNION of parts that a row may be in twice" in text for text in messages)
 
 
@@ -244,5 +243,5 @@ def test_points_that_may_be_one(one, other):
         "with s as (select * from people tablesample bernoulli (10 percent)),"
         f" u as ({parts}) select zip, count(*) as n from u group by 1 having count(*) >= 20"
     )
-    messages = [finding.message for finding in prove(sql, "duckdb").findings]
+    messages = [finding.message for finding in prove(sql).findings]
     assert any("a UNION of parts that a row may be in twice" in text for text in messages)

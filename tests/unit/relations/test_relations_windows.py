@@ -2,7 +2,8 @@
 
 import pytest
 
-from policy_engine.syntax.schema import Schema, parse_schema
+from policy_engine.syntax.ddl import parse_schema
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
 
 KEYED = "sha256(? || ':u:' || person) < '19'"
@@ -16,7 +17,7 @@ def first(select):
 
 
 def shape(sql, schema=None):
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert [str(finding) for finding in proof.findings] == []
     return proof.shape
 
@@ -24,7 +25,7 @@ def shape(sql, schema=None):
 def found(sql, schema=None):
     return [
         (finding.code, finding.message.split("; found ")[1].split("; ")[0])
-        for finding in prove(sql, "duckdb", schema).findings
+        for finding in prove(sql, schema).findings
     ]
 
 
@@ -54,7 +55,7 @@ def test_qualify_may_keep_the_first_row_only(condition):
     sql = first(f"select * from visits where {KEYED} qualify {condition}")
     codes = dict(found(sql))
     assert codes["V12"] == "QUALIFY"
-    message = next(f.message for f in prove(sql, "duckdb").findings if f.code == "V12")
+    message = next(f.message for f in prove(sql).findings if f.code == "V12")
     assert "one row a person is row_number() OVER (PARTITION BY person ORDER BY ...) = 1" in message
 
 
@@ -104,14 +105,14 @@ def test_distinct_on_is_one_row_a_person_for_one_column_only(select):
 
 def test_a_sample_of_persons_of_whom_several_rows_count():
     sql = f"select ward, count(*) as n from visits where {KEYED} group by ward {ENOUGH}"
-    assert "person is unique in visits" in prove(sql, "duckdb", KNOWN).assumptions
+    assert "person is unique in visits" in prove(sql, KNOWN).assumptions
     table = "create table visits (id bigint{}, person bigint{}, ward text)"
     repeated = parse_schema(table.format(" primary key", ""), "duckdb")
     assert found(sql, repeated) == [
         ("V33", "a sample of person, of which visits may have several rows")
     ]
     unique = parse_schema(table.format("", " unique"), "duckdb")
-    proof = prove(sql, "duckdb", unique)
+    proof = prove(sql, unique)
     assert proof.shape.unit == "person"
     assert "person is unique in visits" not in proof.assumptions
     of_rows = sql.replace(KEYED, "random() < 0.1")
@@ -167,7 +168,7 @@ def test_windows_that_show_more_than_released_groups(window, code):
 def test_windows_over_groups_of_any_size():
     counted = "select sex, count(*) as n from people tablesample bernoulli (10%) group by sex"
     for window in ("sum(n) over ()", "rank() over (order by n)", "max(count(*)) over ()"):
-        assert prove(f"select sex, {window} as y from ({counted})", "duckdb").shape is None
+        assert prove(f"select sex, {window} as y from ({counted})").shape is None
         without = RELEASED.format(window).replace(ENOUGH, "")
         assert {"V08", "V10"} & {code for code, _ in found(without)}
 
@@ -192,7 +193,7 @@ REGROUPED = (
     ],
 )
 def test_groups_of_released_groups_show_no_order_of_them(select, code):
-    assert code in {finding.code for finding in prove(REGROUPED + select, "duckdb").findings}
+    assert code in {finding.code for finding in prove(REGROUPED + select).findings}
 
 
 @pytest.mark.parametrize(

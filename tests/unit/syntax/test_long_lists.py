@@ -9,7 +9,7 @@ from policy_engine.verify.proof import prove
 
 def statement(listed):
     notes = Notes("")
-    found = read_statement(f"select a from t where b in ({listed})", "duckdb", notes)
+    found = read_statement(f"select a from t where b in ({listed})", notes)
     assert notes.findings.sorted() == ()
     return found
 
@@ -38,7 +38,6 @@ def column(literals):
         f"with r as (select case when zip in ({listed}) then 'a' else 'b' end as z"
         " from people tablesample bernoulli (10 percent))"
         " select upper(z) as z, count(*) as n from r group by 1 having count(*) >= 20 order by 1",
-        "duckdb",
     )
     return proof.shape.columns[0]
 

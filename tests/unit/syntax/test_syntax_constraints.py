@@ -3,8 +3,8 @@
 import pytest
 
 from policy_engine.errors import UsageError
-from policy_engine.syntax.constraints import Constraints
-from policy_engine.syntax.schema import Schema, parse_schema
+from policy_engine.syntax.ddl import parse_schema
+from policy_engine.syntax.schema import Constraints, Schema
 from policy_engine.verify.proof import prove
 
 ENOUGH = "group by ward having count(*) >= 20"
@@ -53,22 +53,22 @@ def test_a_key_that_may_be_missing_is_hashed_with_bars():
     text = "create table visits (person bigint unique, ward text)"
     schema = parse_schema(text, "duckdb")
     concatenated = KEYED.format("concat(?, ':u:', person)")
-    (finding,) = prove(concatenated, "duckdb", schema).findings
+    (finding,) = prove(concatenated, schema).findings
     assert finding.code == "V04"
     assert "person, of which many may be NULL; hash it with ||" in finding.message
-    assert prove(KEYED.format("? || ':u:' || person"), "duckdb", schema).shape.unit == "person"
+    assert prove(KEYED.format("? || ':u:' || person"), schema).shape.unit == "person"
     filled = parse_schema(text.replace("unique", "unique not null"), "duckdb")
-    assert prove(concatenated, "duckdb", filled).shape.unit == "person"
-    assert "person is never NULL in visits" in prove(concatenated, "duckdb").assumptions
+    assert prove(concatenated, filled).shape.unit == "person"
+    assert "person is never NULL in visits" in prove(concatenated).assumptions
 
 
 def test_counting_a_column_counts_rows_where_it_is_never_null():
     sql = "select ward, count(id) as n from t tablesample bernoulli (10%) group by ward"
     sql = f"{sql} having count(id) >= 20"
     known = parse_schema("create table t (id int primary key, ward text)", "duckdb")
-    assert prove(sql, "duckdb", known).shape.count == "n"
+    assert prove(sql, known).shape.count == "n"
     for schema in (None, parse_schema("create table t (id int unique, ward text)", "duckdb")):
-        codes = {finding.code for finding in prove(sql, "duckdb", schema).findings}
+        codes = {finding.code for finding in prove(sql, schema).findings}
         assert codes == {"V08", "V09"}
 
 

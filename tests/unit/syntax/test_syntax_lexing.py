@@ -9,7 +9,7 @@ from policy_engine.verify.proof import prove
 
 def oddity(text):
     notes = Notes(text)
-    assert read_statement(text, "duckdb", notes) is None
+    assert read_statement(text, notes) is None
     (finding,) = notes.findings.sorted()
     assert finding.code == "V02"
     return finding.message.split("; found ")[1].split("; ")[0], (finding.line, finding.column)
@@ -45,10 +45,10 @@ def test_very_many_brackets():
     assert oddity(f"select {'[' * 201}1{']' * 201}") == ("more than 200 brackets", (1, 1))
     few = f"select x{'[1]' * 200} from t"
     notes = Notes(few)
-    read_statement(few, "duckdb", notes)
+    read_statement(few, notes)
     assert notes.findings.sorted() == ()
 
 
 def test_hints_are_comments():
     sql = "select /*+ fast */ sex, count(*) as n from t tablesample bernoulli (10%) group by 1"
-    assert prove(f"{sql} having count(*) >= 20", "duckdb").shape.columns[0].name == "sex"
+    assert prove(f"{sql} having count(*) >= 20").shape.columns[0].name == "sex"

@@ -54,7 +54,7 @@ def test_a_variable_is_a_parameter_by_its_name():
         "select sex, count(*) as n from people where sha256(getvariable('salt') || ':u:' || id)"
         " < '19' group by sex having count(*) >= 20"
     )
-    assert prove(sql, "duckdb").shape.method == "keyed"
+    assert prove(sql).shape.method == "keyed"
 
 
 VISITS = "(values (1, 'b', 2), (1, 'a', 1), (2, 'c', 3), (2, 'd', 4)) as visits(person, ward, day)"
@@ -92,4 +92,4 @@ def test_the_first_of_each_person_is_what_duckdb_takes(select):
 )
 def test_what_duckdb_could_read_otherwise_stays_a_distinct(sql):
     assert "DISTINCT" in exchanged(sql)
-    assert "V12" in {finding.code for finding in prove(sql, "duckdb").findings}
+    assert "V12" in {finding.code for finding in prove(sql).findings}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.errors import NotCertifiable
+from policy_engine.errors import NotCertifiable, UsageError
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Release, Source
@@ -69,6 +69,12 @@ def test_a_promise_that_the_numbers_do_not_keep():
         certify(stricter, text(), "duckdb")
 
 
+@pytest.mark.parametrize("dialect", ["postgres", "oracle"])
+def test_a_text_of_another_engine_is_not_read(dialect):
+    with pytest.raises(UsageError, match=f"no rules to certify the dialect '{dialect}'; known: d"):
+        certify(POLICY, text(), dialect)
+
+
 def test_an_earlier_sample_is_an_assumption():
     policy = replace(POLICY, source=replace(POLICY.source, sampled_at=Decimal("0.01")))
     found = certify(policy, text(), "duckdb")
@@ -107,7 +113,7 @@ def test_the_engines_random_numbers_are_not_a_keyed_sample():
 )
 def test_the_source(source, found):
     sql = text(source).replace(DRAWN, "sha256(? || ':u:' || x) < '4'").replace("'main.", "'x/main.")
-    assert [f.code for f in compare(prove(sql, "duckdb").shape, POLICY)][:1] == (found or ["V22"])
+    assert [f.code for f in compare(prove(sql).shape, POLICY)][:1] == (found or ["V22"])
 
 
 def test_a_view_is_a_source():

@@ -26,13 +26,13 @@ def release(drawn=DRAWN, secret="?", where="rank = 1", placed=PLACED, more=""):
 
 
 def codes(sql, schema=None):
-    return [finding.code for finding in prove(sql, "duckdb", schema).findings]
+    return [finding.code for finding in prove(sql, schema).findings]
 
 
 @pytest.mark.parametrize("schema", [None, KNOWN])
 @pytest.mark.parametrize("secret", ["?", "$salt", SECRET])
 def test_it_is_one_row_a_person(secret, schema):
-    proof = prove(release(secret=secret), "duckdb", schema)
+    proof = prove(release(secret=secret), schema)
     assert [str(finding) for finding in proof.findings] == []
     assert (proof.shape.one_row, proof.shape.draws_a_row, proof.shape.unit) == (
         True,
@@ -46,7 +46,7 @@ def test_as_it_is_written_in_qualify():
     chosen = f"select ward from ({PLACED}) qualify {DRAWN} = 1".format(secret="?")
     sql = f"select ward, count(*) as n from ({chosen}) group by ward having count(*) >= 20"
     assert codes(sql) == []
-    assert prove(sql, "duckdb").shape.draws_a_row
+    assert prove(sql).shape.draws_a_row
 
 
 @pytest.mark.parametrize(

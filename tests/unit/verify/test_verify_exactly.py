@@ -145,9 +145,9 @@ def test_a_filter_of_groups_is_one():
         "select sex, n from (select sex, count(*) as n from people tablesample bernoulli (10%)"
         " group by sex) where {}"
     )
-    assert not prove(counted.format("n >= 20"), "duckdb").shape.filtered
-    assert prove(counted.format("n >= 20 and sex = 'F'"), "duckdb").shape.filtered
-    assert prove(counted.format("n >= 20 and n >= 30"), "duckdb").shape.k == 30
+    assert not prove(counted.format("n >= 20")).shape.filtered
+    assert prove(counted.format("n >= 20 and sex = 'F'")).shape.filtered
+    assert prove(counted.format("n >= 20 and n >= 30")).shape.k == 30
 
 
 def test_places_of_findings_in_a_where_around_groups():
@@ -155,7 +155,7 @@ def test_places_of_findings_in_a_where_around_groups():
         "select sex, n\nfrom (select sex, count(*) as n from people tablesample bernoulli (10%)"
         " group by sex)\nwhere n >= 1\nand sex = 'F'"
     )
-    [found] = prove(text, "duckdb").findings
+    [found] = prove(text).findings
     assert (found.code, found.line) == ("V09", 3)
 
 
@@ -167,8 +167,8 @@ def test_a_view_is_called_by_its_alias():
         "select a.sex, count(*) as n from adults as a tablesample bernoulli (10%)"
         " group by a.sex having count(*) >= 20"
     )
-    assert prove(text, "duckdb", schema).shape.views == ("adults",)
-    assert prove(text.replace("a.sex", "adults.sex"), "duckdb", schema).shape is None
+    assert prove(text, schema).shape.views == ("adults",)
+    assert prove(text.replace("a.sex", "adults.sex"), schema).shape is None
 
 
 def test_a_key_that_may_be_null_is_not_hashed_by_concat():
@@ -176,8 +176,8 @@ def test_a_key_that_may_be_null_is_not_hashed_by_concat():
         "select sex, count(*) as n from people where sha256(concat(?, ':u:', id)) < '1999'"
         " group by sex having count(*) >= 20"
     )
-    assert "id is never NULL in people" in prove(text, "duckdb").assumptions
+    assert "id is never NULL in people" in prove(text).assumptions
     joined = text.replace("concat(?, ':u:', id)", "? || ':u:' || id")
-    assert "id is never NULL in people" not in prove(joined, "duckdb").assumptions
+    assert "id is never NULL in people" not in prove(joined).assumptions
     row = text.replace("id))", "rowid))")
-    assert not any("NULL" in each for each in prove(row, "duckdb").assumptions)
+    assert not any("NULL" in each for each in prove(row).assumptions)

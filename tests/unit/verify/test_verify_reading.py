@@ -18,7 +18,7 @@ def sampled(condition):
 def found(sql, schema=None):
     return [
         (finding.code, finding.message.split("; found ")[1].split("; ")[0])
-        for finding in prove(sql, "duckdb", schema).findings
+        for finding in prove(sql, schema).findings
     ]
 
 
@@ -40,7 +40,7 @@ def found(sql, schema=None):
     ],
 )
 def test_random_numbers_below_a_rate(condition, rate):
-    shape = prove(sampled(condition), "duckdb").shape
+    shape = prove(sampled(condition)).shape
     assert (shape.method, shape.rate, shape.unit) == ("random", rate, "row")
 
 
@@ -79,7 +79,7 @@ def test_other_uses_of_random_numbers(condition, code):
     ],
 )
 def test_keyed_samples(hashed, rate):
-    shape = prove(sampled(hashed), "duckdb").shape
+    shape = prove(sampled(hashed)).shape
     assert (shape.method, shape.rate, shape.unit) == ("keyed", rate, "id")
 
 
@@ -103,7 +103,7 @@ def test_queries_by_their_names():
     inner = "select * from people tablesample bernoulli (10%)"
     outer = f"select sex, count(*) as n from {{}} group by sex {ENOUGH}"
     good = f"with recursive a as ({inner}), b as (select * from a) {outer.format('b')}"
-    assert prove(good, "duckdb").shape.source == "people"
+    assert prove(good).shape.source == "people"
     itself = (
         f"with recursive a as (select * from a) {outer.format('a tablesample bernoulli (10%)')}"
     )
@@ -124,7 +124,7 @@ def test_keys_that_read_an_alias_twice(schema):
         "select left(zip, 3) as area, upper(area) as u, lower(area) as l, count(*) as n"
         f" from people tablesample bernoulli (10%) group by area, upper(area), lower(area) {ENOUGH}"
     )
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert [column.inputs for column in proof.shape.columns] == [("zip",)] * 3
     assert proof.shape.columns[2].sql == 'LOWER(LEFT("zip", 3))'
     hidden = "people has no column of its own called area"
@@ -145,7 +145,7 @@ def test_an_alias_of_aliases_behind_where():
         f" tablesample bernoulli (10%) where {{}} = '1' group by all {ENOUGH}"
     )
     assert ("V30", "b, an alias of aliases") in found(sql.format("b"), KNOWN)
-    assert prove(sql.format("a"), "duckdb", KNOWN).shape.filtered
+    assert prove(sql.format("a"), KNOWN).shape.filtered
 
 
 @pytest.mark.parametrize(
@@ -174,4 +174,4 @@ def test_a_release_spares_its_source():
         text = f"create or replace table {name} as {released.format(source)}"
         assert [code for code, _ in found(text)] == ["V34"]
     other = f"create or replace table other.people as {released.format('main.people')}"
-    assert prove(other, "duckdb").shape.target == "other.people"
+    assert prove(other).shape.target == "other.people"

@@ -10,7 +10,8 @@ from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.datatypes import plain
 from policy_engine.relations.assumptions import TIES, UNORDERED
 from policy_engine.relations.shape import Term
-from policy_engine.syntax.schema import Schema, parse_schema
+from policy_engine.syntax.ddl import parse_schema
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
 
 PEOPLE = "people tablesample bernoulli (10%)"
@@ -26,19 +27,19 @@ KNOWN = Schema({"people": TYPES}, known=True)
 
 
 def shape(sql, schema=None):
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert [str(finding) for finding in proof.findings] == []
     return proof.shape
 
 
 def assumed(sql, schema=None):
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert [str(finding) for finding in proof.findings] == []
     return proof.assumptions
 
 
 def codes(sql, schema=None):
-    proof = prove(sql, "duckdb", schema)
+    proof = prove(sql, schema)
     assert proof.shape is None
     return sorted({finding.code for finding in proof.findings})
 
@@ -126,7 +127,7 @@ def test_order_of_groups_that_show_the_same(order, is_ordered):
 def test_keys_of_a_keyed_sample(kind, is_key):
     sql = "select ward, count(*) as n from visits where sha256(? || ':u:' || k) < '0ccc'"
     schema = Schema({"visits": {"k": kind, "ward": "TEXT"}}, known=True)
-    proof = prove(f"{sql} group by ward {ENOUGH}", "duckdb", schema)
+    proof = prove(f"{sql} group by ward {ENOUGH}", schema)
     assert [finding.code for finding in proof.findings] == ([] if is_key else ["V04"])
     if not is_key:
         assert f"of type {plain(kind)}"[:12] in proof.findings[0].message
@@ -142,7 +143,7 @@ def test_keys_of_a_keyed_sample(kind, is_key):
 def test_types_of_groups(kind, is_key):
     schema = Schema({"visits": {"k": kind}}, known=True)
     sql = "select k, count(*) as n from visits tablesample bernoulli (10%) group by k"
-    proof = prove(f"{sql} {ENOUGH}", "duckdb", schema)
+    proof = prove(f"{sql} {ENOUGH}", schema)
     assert [finding.code for finding in proof.findings] == ([] if is_key else ["V18"])
 
 
@@ -158,19 +159,17 @@ def test_the_secrets_are_no_part_of_the_source():
 
 
 def test_remedies():
-    (finding,) = prove(
-        f"select sex, count(*) as n from people group by 1 {ENOUGH}", "duckdb"
-    ).findings
+    (finding,) = prove(f"select sex, count(*) as n from people group by 1 {ENOUGH}").findings
     assert finding.message.endswith("write TABLESAMPLE BERNOULLI (10 PERCENT) behind the table")
     rank = "rank() over (partition by person order by day) = 1"
     once = f"select ward, count(*) as n from (select * from visits qualify {rank}) group by ward"
-    assert any("row_number() OVER" in finding.message for finding in prove(once, "duckdb").findings)
+    assert any("row_number() OVER" in finding.message for finding in prove(once).findings)
 
 
 @pytest.mark.parametrize("sql", ["people.csv", "people.parquet", "a.people.json", "a.people.GZ"])
 def test_names_of_files_without_quotes(sql):
     query = f"select sex, count(*) as n from {sql} tablesample bernoulli (10%) group by 1 {ENOUGH}"
-    (finding,) = prove(query, "duckdb").findings
+    (finding,) = prove(query).findings
     assert finding.code == "V16"
     assert finding.message.endswith(f"a Parquet file is read as '{sql}'")
     assert shape(query, Schema({sql: {"sex": "TEXT"}}, known=True)).source == sql
@@ -197,7 +196,7 @@ def test_an_order_in_which_all_rows_of_a_person_tie(order):
         " (select unit from policy_engine_sample_400000000000000))"
         f" where rn < 2 group by ward {ENOUGH}"
     )
-    (finding,) = prove(sql, "duckdb").findings
+    (finding,) = prove(sql).findings
     assert finding.code == "V10"
     assert "all tie" in finding.message
 
@@ -440,15 +439,10 @@ def test_views():
 
 def test_findings_of_a_view_stand_where_it_is_read():
     schema = Schema({}, {"v": "select\n\n\n now() from people"}, known=True)
-    proof = prove(f"select 1 as x,\n count(*) as n from v group by 1 {ENOUGH}", "duckdb", schema)
+    proof = prove(f"select 1 as x,\n count(*) as n from v group by 1 {ENOUGH}", schema)
     assert {
         (finding.line, finding.column) for finding in proof.findings if finding.code == "V14"
     } == {(2, 21)}
-
-
-def test_unknown_dialect():
-    with pytest.raises(UsageError, match="known: duckdb"):
-        prove("select 1", "oracle")
 
 
 def test_deep_nesting_is_a_finding(monkeypatch):
@@ -458,7 +452,7 @@ def test_deep_nesting_is_a_finding(monkeypatch):
         raise RecursionError
 
     monkeypatch.setattr(proof, "_prove", deep)
-    found = prove("select 1", "duckdb")
+    found = prove("select 1")
     assert [finding.code for finding in found.findings] == ["V02"]
     assert "nested too deeply" in found.findings[0].message
 
@@ -582,7 +576,7 @@ def test_a_tilde_asks_of_any_part_of_a_text():
 )
 def test_another_sample_is_told_what_to_write(sample, share):
     query = f"select count(*) from people tablesample {sample} having count(*) >= 20"
-    (finding,) = prove(query, "duckdb").findings
+    (finding,) = prove(query).findings
     assert finding.code == "V04"
     assert finding.message.endswith(f"; write TABLESAMPLE BERNOULLI ({share} PERCENT)")
 
@@ -593,7 +587,7 @@ def test_the_rate_of_a_bound_with_every_digit():
             f"select count(*) from people where sha256(? || ':u:' || id) {comparison} '{bound}'"
             " having count(*) >= 20"
         )
-        return prove(query, "duckdb").shape.rate
+        return prove(query).shape.rate
 
     half = "7" + "f" * 63
     assert rate("<=", half) == Fraction(1, 2)
@@ -613,4 +607,4 @@ def test_fields_of_a_struct_are_no_columns():
 def test_a_temporary_table_may_be_called_as_the_file_it_was_read_from(source, found):
     sample = f"from {source} tablesample bernoulli (10%)"
     text = f"select sex, count(*) {sample} group by sex having count(*) >= 20"
-    assert sorted({finding.code for finding in prove(text, "duckdb").findings}) == found
+    assert sorted({finding.code for finding in prove(text).findings}) == found

@@ -20,7 +20,7 @@ def below(body, unit=None, second=None):
     views = {"db.main.seen": body} | ({"db.main.first": second} if second else {})
     tables = dict.fromkeys(("db.main.people", *views), PEOPLE)
     schema = Schema(tables, views, known=True)
-    return table_below(("db", "main", "seen"), tuple(PEOPLE), schema, "duckdb", unit)
+    return table_below(("db", "main", "seen"), tuple(PEOPLE), schema, unit)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
-"""A release of a table whose columns nobody knows, in the words of each engine."""
+"""A release of a table whose columns nobody knows, in the words of each engine but DuckDB."""
 
 from __future__ import annotations
-
-from policy_engine.verify.proof import Proof, prove
 
 _SALT = "(SELECT salt FROM {}policy_engine_salts WHERE release_id = 'next')"
 _WAITS = _SALT.format("")
@@ -13,7 +11,6 @@ _MARIADB = (
 )
 _SPARK = f"sha2({_WAITS} || ':u:' || CAST({{key}} AS STRING), 256) < {_BITS}"
 SAMPLES = {
-    "duckdb": f"sha256($salt || ':u:' || CAST({{key}} AS VARCHAR)) < {_BITS}",
     "postgres": "sha256(convert_to(current_setting('policy_engine.salt') || ':u:' ||"
     " CAST({key} AS TEXT), 'UTF8')) < decode('0cccccccccccccc0', 'hex')",
     "mariadb": _MARIADB.replace("COLLATE {}", "COLLATE utf8mb4_nopad_bin"),
@@ -35,34 +32,17 @@ SAMPLES = {
     "sqlite": "policy_engine_sha256(CAST(:salt || ':u:' || CAST({key} AS TEXT) AS BLOB))"
     f" < {_BITS}",
 }
-QUOTES = {
-    **dict.fromkeys(SAMPLES, '""'),
-    **dict.fromkeys(("mariadb", "mysql", "spark", "databricks", "bigquery", "sqlite"), "``"),
-    "tsql": "[]",
-}
 _LAST = {
     **dict.fromkeys(("mariadb", "mysql"), "{0} IS NULL, {0}"),
     "tsql": "CASE WHEN {0} IS NULL THEN 1 ELSE 0 END, {0}",
 }
 
 
-def quoted(name: str, dialect: str) -> str:
-    """A name in the engine's quotes."""
-    return QUOTES[dialect][0] + name + QUOTES[dialect][1]
-
-
-def text(
-    dialect: str, column: str = "zip", key: str = "id", table: str = "people", where: str = ""
-) -> str:
-    """How many people there are of each value of ``column``, sampled by ``key``."""
-    sample = SAMPLES[dialect].format(key=key)
-    order = _LAST.get(dialect, "{0}").format(column)
+def text(dialect: str) -> str:
+    """How many people there are of each zip code, sampled by their number."""
+    sample = SAMPLES[dialect].format(key="id")
+    order = _LAST.get(dialect, "{0}").format("zip")
     return (
-        f"SELECT {column}, COUNT(*) AS n FROM {table} WHERE {sample}{where}"
-        f" GROUP BY {column} HAVING COUNT(*) >= 20 ORDER BY {order}"
+        f"SELECT zip, COUNT(*) AS n FROM people WHERE {sample}"
+        f" GROUP BY zip HAVING COUNT(*) >= 20 ORDER BY {order}"
     )
-
-
-def proof(dialect: str, **parts: str) -> Proof:
-    """What the kernel makes of the release without a schema."""
-    return prove(text(dialect, **parts), dialect)

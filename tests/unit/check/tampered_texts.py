@@ -1,30 +1,16 @@
 """One release in the words of an engine, and what must not pass however it is written.
 
-An engine's test says how it quotes, draws, orders and writes a label; the tamperings that are the
-same for all are made here. Each must be refused, and the release itself must pass.
+An engine says how it quotes, draws, orders and writes a label; the tamperings are the same for all.
+The release itself is answered with a text to run instead; no tampered one is certified.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from policy_engine.syntax.schema import Schema
-from policy_engine.verify.proof import Proof, prove
-
-COLUMNS = {
-    "person": "BIGINT",
-    "code": "VARCHAR",
-    "age": "INTEGER",
-    "income": "DECIMAL(10,2)",
-    "weight": "DOUBLE",
-    "zip": "VARCHAR",
-    "town": "VARCHAR COLLATE nocase",
-    "married": "BOOLEAN",
-    "born": "DATE",
-    "seen": "TIMESTAMP",
-    "moved": "TIMESTAMP WITH TIME ZONE",
-}
-SCHEMA = Schema({"main.people": COLUMNS}, known=True)
+COLUMNS = (
+    "person", "code", "age", "income", "weight", "zip", "town", "married", "born", "seen", "moved",
+)  # fmt: skip
 _TEXT = """\
 WITH {sampled} AS (
   SELECT {age}, {zip}, {born}, {seen}, {moved}, {weight}, {income}, {married}, {town},
@@ -36,13 +22,6 @@ WITH {sampled} AS (
 )
 SELECT {x}, {count} AS {n} FROM {recoded} GROUP BY {x} HAVING {count} >= 5 ORDER BY {by_x}
 """
-
-
-def steps(value: str, step: str, small: str, kept: str = "") -> str:
-    """How many times ``step`` is in ``value``, rounded; 0 of what is below ``small``."""
-    quotient = f"{kept or f'ABS({value})'} / {step}"
-    up = f"FLOOR({quotient}) + CASE WHEN {quotient} - FLOOR({quotient}) >= 0.5 THEN 1 ELSE 0 END"
-    return f"CASE WHEN ABS({value}) < {small} THEN 0 WHEN {value} < 0 THEN -({up}) ELSE {up} END"
 
 
 @dataclass(frozen=True)
@@ -78,14 +57,6 @@ class Engine:
             by_x=self.last.format(self.quoted("x")),
             count=self.count,
         )
-
-    def proof(self, text: str) -> Proof:
-        """What the kernel makes of a text."""
-        return prove(text, self.name, SCHEMA)
-
-    def accepts(self, value: str) -> bool:
-        """Whether the release of ``value`` is proved."""
-        return self.proof(self.text(value)).shape is not None
 
     def tampered(self) -> dict[str, str]:
         """Texts that are no release, by what is wrong with each."""
@@ -139,3 +110,71 @@ class Engine:
         same = [name for name, each in found.items() if each == text]
         assert same == [], f"these are not tampered with: {same}"
         return found
+
+
+_WAITS = "(SELECT {0}salt{1} FROM {0}policy_engine_salts{1} WHERE {0}release_id{1} = 'next')"
+_QUOTED, _TICKED, _BRACKETED = (_WAITS.format(*quotes) for quotes in ('""', "``", "[]"))
+_BINARY = "COLLATE Latin1_General_100_BIN2"
+_SPARK = f"SHA2({_TICKED} || ':u:' || CAST({{person}} AS STRING), 256) < '400000000000000'"
+ENGINES = (
+    Engine(
+        "postgres",
+        "sha256(convert_to(current_setting('policy_engine.salt') || ':u:' || CAST({person} AS"
+        " TEXT), 'UTF8')) < decode('4000000000000000', 'hex')",
+        "current_setting('policy_engine.salt')",
+        last="{} NULLS LAST",
+    ),
+    Engine("spark", _SPARK, _TICKED, quotes="``", last="{} ASC NULLS LAST"),
+    Engine("databricks", _SPARK, _TICKED, quotes="``", last="{} ASC NULLS LAST"),
+    Engine(
+        "snowflake",
+        "SHA2($policy_engine_salt || ':u:' || CAST({person} AS VARCHAR), 256) < '400000000000000'",
+        "$policy_engine_salt",
+    ),
+    Engine(
+        "bigquery",
+        f"TO_HEX(SHA256({_TICKED} || ':u:' || CAST({{person}} AS STRING))) < '400000000000000'",
+        _TICKED,
+        quotes="``",
+        last="{} ASC NULLS LAST",
+    ),
+    Engine(
+        "redshift",
+        f"SHA2({_QUOTED} || ':u:' || CAST({{person}} AS VARCHAR(MAX)), 256) < '400000000000000'",
+        _QUOTED,
+    ),
+    Engine(
+        "trino",
+        f"LOWER(TO_HEX(SHA256(TO_UTF8({_QUOTED} || ':u:' || CAST({{person}} AS VARCHAR)))))"
+        " < '400000000000000'",
+        _QUOTED,
+    ),
+    Engine(
+        "tsql",
+        f"HASHBYTES('SHA2_256', CAST({_BRACKETED} AS VARCHAR(32)) + ':u:' +"
+        " LOWER(CAST({person} AS VARCHAR(40)))) < CONVERT(VARBINARY(8), '4000000000000000', 2)",
+        _BRACKETED,
+        value=f"CASE WHEN {{age}} < 18 THEN 'child' {_BINARY} ELSE 'adult' {_BINARY} END",
+        quotes="[]",
+        last="CASE WHEN {0} IS NULL THEN 1 ELSE 0 END, {0} ASC",
+        count="COUNT_BIG(*)",
+    ),
+    Engine(
+        "clickhouse",
+        "lower(hex(SHA256({{salt:String}} || ':u:' || toString({person})))) < '400000000000000'",
+        "{salt:String}",
+    ),
+    Engine(
+        "datafusion",
+        "encode(sha256($salt || ':u:' || CAST({person} AS VARCHAR)), 'hex') < '400000000000000'",
+        "$salt",
+    ),
+    Engine(
+        "sqlite",
+        "policy_engine_sha256(CAST(:salt || ':u:' || CAST({person} AS TEXT) AS BLOB))"
+        " < '400000000000000'",
+        ":salt",
+        quotes="``",
+        last="{} NULLS LAST",
+    ),
+)
