@@ -154,10 +154,11 @@ class Desk:
 
 
 @contextmanager
-def open_desk(place: Place) -> Iterator[Desk]:
+def open_desk(place: Place, *, writable: bool = True) -> Iterator[Desk]:
     """A connection to a target's warehouse, with the project's books beside it."""
-    _make_database(place.named)
-    with closing(connected(place.named, writable=True)) as warehouse:
+    if writable:
+        _make_database(place.named)
+    with closing(connected(place.named, writable=writable)) as warehouse:
         yield Desk(place.project, place.named, warehouse, place.project.dbt.secrets)
 
 

@@ -15,6 +15,7 @@ from itertools import pairwise
 from policy_engine.audit.values import extremes, labels
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
 from policy_engine.compile.reading import ReadColumn
+from policy_engine.kernel.types import places_of
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -187,7 +188,7 @@ def _prefix(length: int, column: Column) -> list[Example]:
 
 
 def _round(step: Decimal, column: Column) -> list[Example]:
-    places = max(0, -int(step.normalize().as_tuple().exponent))
+    places = places_of(step)
     whole = column.kind is Kind.INTEGER
     found = []
     for times, part in ((2, "-0.4"), (2, "0.4"), (3, "-0.4"), (0, "0.4"), (-1, "0.2")):

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.dbt import places, sinks
-from policy_engine.dbt.builders import replaced_builders
 from policy_engine.dbt.config_reads import queries_in_config
+from policy_engine.dbt.foreign import Code, foreign_code
 from policy_engine.dbt.integrity import OURS, changed_macros, replaced_macros
 from policy_engine.dbt.manifest import Manifest, Node, read_manifest
 from policy_engine.dbt.marks import Marks, marks_of
@@ -31,8 +32,8 @@ from policy_engine.dbt.reading import (
     edges_of_graph,
     relations_of,
 )
+from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.running import moved
 from policy_engine.dbt.switched_off import switched_off
 from policy_engine.dbt.taint import Edge, Graph, Taint
 
@@ -49,9 +50,10 @@ class Verdict:
     findings: tuple[GateFinding, ...] = ()
     notes: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
-    reached: int = 0
+    reached: tuple[str, ...] = ()
     sinks: int = 0
     releases: tuple[Proved, ...] = ()
+    codes: tuple[Code, ...] = ()
 
     @property
     def checked_nothing(self) -> bool:
@@ -81,10 +83,11 @@ def check_manifest(manifest: Path) -> Verdict:
 
 @dataclass
 class Gate:
-    """One run of the gate over one manifest."""
+    """One run of the gate over one manifest; without a ``review`` it is the project's."""
 
     manifest: Manifest
     project: DbtProject | None = None
+    review: Review | None = None
     findings: list[GateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -106,7 +109,15 @@ class Gate:
         certified -= set(sensitive)
         taint, reads = self._hidden(reader, graph, sorted(sensitive), certified)
         view = sinks.View(
-            self.manifest, reader, graph, taint, certified, marks, self.project, tuple(proofs), off
+            self.manifest,
+            reader,
+            graph,
+            taint,
+            certified,
+            marks,
+            tuple(proofs),
+            off,
+            *self._private(),
         )
         self.findings += sinks.shown(view)
         self.findings += sinks.odd_grants(view)
@@ -114,28 +125,42 @@ class Gate:
         self.findings += sinks.written_elsewhere(view)
         self.findings += self._by_name(reads, taint, view)
         self.findings += sinks.not_known(view, reads)
-        self.findings += moved(view)
-        if taint.reached:
-            told = {each.message for each in self.findings}
-            found = replaced_builders(self.manifest)
-            self.findings += (each for each in found if each.message not in told)
+        review, today = self.review or read_review(self.project), date.today()
+        codes = foreign_code(self.manifest, taint.reaches) if taint.reached else ()
+        self.findings += unreviewed(codes, review, self.project, today)
         self.findings += sinks.secrets_read(view)
         self.findings += sinks.replaced_functions(view)
-        placed = places.placed(self.findings, self.manifest, self.project)
+        kept, waivers = review.waived(self.findings, today)
+        self.notes += waivers
+        placed = places.placed(kept, self.project)
         return Verdict(
             manifest=self.manifest,
             findings=tuple(placed),
             notes=tuple(dict.fromkeys(self.notes)),
             sensitive=tuple(sorted(sensitive)),
-            reached=len(taint.reached),
+            reached=tuple(sorted(taint.reached)),
             sinks=len(view.sinks),
             releases=tuple(proofs),
+            codes=codes,
         )
 
     def _reader(self) -> Reader:
         if self.project is None:
             return Reader(self.manifest)
         return Reader(self.manifest, self.project.target, self.project.directory)
+
+    def _private(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The private schemas and roles; none where there is no project file."""
+        folder = self.project.directory.absolute() if self.project is not None else None
+        above = (folder, *folder.parents) if folder is not None else ()
+        if not any((each / "policy-engine.yaml").exists() for each in above):
+            return (), ()
+        # The form of the project file takes long to load, and many projects have none.
+        from policy_engine.policy.project import find_project, load_project
+
+        file = find_project(above[0])
+        private = load_project(file).dbt.private if file is not None else None
+        return (private.schemas, private.roles) if private is not None else ((), ())
 
     def _marks(self) -> Mapping[str, Marks]:
         nodes = (*self.manifest.nodes.values(), *self.manifest.disabled)
@@ -290,7 +315,8 @@ class Gate:
                 node, parent = self.manifest.nodes[id_], view.label(edge.parent)
                 said = f"{node.label} reads {parent} {edge.how}, past ref() and source()"
                 way = (*view.way(edge.parent), node.label)
-                yield finding("G08", said, self.manifest.file_of(node), path=way)
+                remedy = _ROWS if node.kind == "unit_test" else ""
+                yield finding("G08", said, self.manifest.file_of(node), path=way, remedy=remedy)
 
     def _run_arguments(self) -> Mapping[str, Any]:
         """The options of dbt's last run, and those of the environment."""
@@ -301,6 +327,9 @@ class Gate:
             if os.environ.get(name, "").strip().lower() in {"1", "true", "t", "yes", "y"}:
                 found["store_failures"] = True
         return found
+
+
+_ROWS = "Write the rows out: where a unit test fails, dbt prints what its query gave."
 
 
 def _identifiers(taint: Taint, manifest: Manifest) -> frozenset[str]:

@@ -1,94 +1,12 @@
-"""Who is granted what, in a statement and in a node's config."""
+"""Who is granted what by a node's config, which dbt writes into a statement as it stands."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 
-from policy_engine.dbt.held import Held, Moved
-from policy_engine.dbt.lexing import (
-    QUOTED,
-    STRING,
-    WORD,
-    Token,
-    is_everybody,
-    name_at,
-    words,
-)
+from policy_engine.dbt.lexing import is_everybody
 from policy_engine.dbt.manifest import Node, mapping
-from policy_engine.dbt.naming import Name, shown
-from policy_engine.dbt.template_values import HOLE
-
-
-def granted(found: list[Token], held: Held) -> Iterator[Moved]:
-    """Grants to everybody of what holds sensitive data."""
-    said = [token.word for token in found]
-    if "TO" not in said or "ON" not in said:
-        return
-    to = len(said) - 1 - said[::-1].index("TO")
-    dialect = held.reader.dialect
-    if not any(is_everybody(grantee, dialect) for grantee in _grantees(found[to + 1 :])):
-        return
-    on = said.index("ON")
-    objects = found[on + 1 : to]
-    if _is_wide(set(said[:on]), objects):
-        schema = next((n for n in _names(objects) if n[-1].text.upper() not in _KINDS), ())
-        for id_ in _of_schema(schema, held):
-            yield Moved("G03", id_, "is granted to everybody, with every table of its schema")
-            return
-    for name in _names(objects):
-        for id_ in held.sensitive(name):
-            yield Moved("G03", id_, "is granted to everybody")
-    if any(HOLE in token.text for token in objects) and "SCHEMA" not in said:
-        yield Moved("G03", "", "grants to everybody what only a run can tell")
-
-
-def _is_wide(privileges: set[str], objects: list[Token]) -> bool:
-    """Whether a grant is of every table of a schema."""
-    said = {token.word for token in objects}
-    if said & {"ALL", "FUTURE", "TABLES", "VIEWS"} or any(t.text == "*" for t in objects):
-        return True
-    can_read = not privileges.isdisjoint({"SELECT", "READ"}) or not privileges - {"GRANT", ""}
-    return can_read and bool(said & {"SCHEMA", "DATABASE", "CATALOG", "DATASET"})
-
-
-_KINDS = words("""
-    ALL FUTURE TABLES VIEWS IN SCHEMA DATABASE CATALOG DATASET TABLE VIEW MATERIALIZED EXTERNAL
-""")
-
-
-def _grantees(found: list[Token]) -> Iterator[str]:
-    """Who is granted something, one by one."""
-    parts: list[str] = []
-    for token in [*found, Token("sign", ",")]:
-        if token.text == "," or token.word == "WITH":
-            yield " ".join(parts)
-            parts = []
-        elif token.kind in {WORD, QUOTED, STRING}:
-            parts.append(token.text.strip("'"))
-
-
-def _names(found: list[Token]) -> Iterator[Name]:
-    place = 0
-    while place < len(found):
-        named = name_at(found, place) if found[place].word not in _KINDS else None
-        if named is None:
-            place += 1
-            continue
-        yield named[0]
-        place = named[1]
-
-
-def _of_schema(schema: Name, held: Held) -> Iterator[str]:
-    """The sensitive nodes of a schema; of any, where the schema is not known before a run."""
-    wanted = schema[-1].text.lower() if schema and HOLE not in shown(schema) else ""
-    for id_, node in sorted(held.reader.manifest.nodes.items()):
-        own = str(node.data.get("schema") or "").lower()
-        if node.relation and held.is_sensitive(id_) and wanted in {"", own}:
-            yield id_
-
-
-# Grants of a config, which dbt writes into a statement as they stand
 
 _PLAIN = re.compile(r"[\w $.@:%-]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|'[^']*'")
 _PRIVILEGE = re.compile(r"[\w ./+]+")

@@ -22,6 +22,7 @@ _BUILT_IN = frozenset(
 _BLOCK = re.compile(
     r"\{%-?\s*(?P<kind>macro|test)\s+(?P<name>\w+).*?\{%-?\s*end(?P=kind)\s*-?%\}", re.DOTALL
 )
+_TARGETS = re.compile(r"return\(\[(?:'[\w.$ -]+'(?:, '[\w.$ -]+')*)?\]\)")
 
 
 def replaced_macros(manifest: Manifest) -> Iterator[GateFinding]:
@@ -69,7 +70,9 @@ def is_shipped(macro: Macro) -> bool:
     if macro.package != OURS:
         return False
     name = macro.name.removeprefix("test_")
-    return _shipped().get(name, _shipped().get(macro.name)) == _plain(macro.sql)
+    # Another target alone makes no release: that takes a reservation in it.
+    text = _TARGETS.sub("return([])", macro.sql) if name == "release_targets" else macro.sql
+    return _shipped().get(name, _shipped().get(macro.name)) == _plain(text)
 
 
 @lru_cache(maxsize=1)

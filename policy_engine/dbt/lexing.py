@@ -89,45 +89,6 @@ def _ticked(token: Token) -> bool:
     return token.text.startswith("`")
 
 
-def statements(text: str) -> Iterator[str]:
-    """The statements of a text; a semicolon in quotes or in a comment ends none.
-
-    >>> list(statements("select ';'; select 2"))
-    ["select ';'", ' select 2']
-    """
-    start = 0
-    for found in _PIECES.finditer(text):
-        if found[0] == ";":
-            yield text[start : found.start()]
-            start = found.end()
-    yield text[start:]
-
-
-_PIECES = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$|;", re.DOTALL
-)
-
-
-_READS_NOTHING = words("""
-    GRANT REVOKE COMMENT ANALYZE ANALYSE VACUUM ALTER DROP TRUNCATE OPTIMIZE REFRESH REINDEX SET USE
-    CLUSTER
-""")
-
-
-def that_read(text: str) -> str:
-    """The statements of a text that may read a table, and not only name one.
-
-    >>> that_read("grant select on a to b; copy a to 'x'")
-    " copy a to 'x'"
-    """
-    kept = []
-    for statement in statements(text):
-        first = next((token.word for token in tokens(statement) if token.word), "")
-        if first not in _READS_NOTHING:
-            kept.append(statement)
-    return ";".join(kept)
-
-
 HARMLESS = words("""
     aggregate arrayjoin array_join connect_by_path cube explode explode_outer flatten
     exploding_generate_series generate_array generate_date_array generate_range generate_series

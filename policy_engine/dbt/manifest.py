@@ -28,6 +28,7 @@ _SECTIONS = (
     "semantic_models",
     "saved_queries",
     "functions",
+    "unit_tests",
 )
 _SCHEMA = re.compile(r"/manifest/v(\d+)(?:\.json)?\Z")
 _LARGEST = 2_000_000_000
@@ -257,25 +258,6 @@ class Manifest:
         """Whether a package is dbt's own: dbt, or the adapter's."""
         return package in internal_packages(self.adapter)
 
-    @cached_property
-    def own_refs(self) -> frozenset[str]:
-        """Which of ref and source are macros of the project, in the place of dbt's."""
-        return frozenset(n for n in ("ref", "source") if f"macro.{self.project}.{n}" in self.macros)
-
-    def macro_named(self, name: str, package: str = "") -> Macro | None:
-        """The macro that a call means: in its package, else the project's own, else dbt's."""
-        if package:
-            return self.macros.get(f"macro.{package}.{name}")
-        own = self.macros.get(f"macro.{self.project}.{name}")
-        return own or next((m for m in self._macros_by_name.get(name, ())), None)
-
-    @cached_property
-    def _macros_by_name(self) -> Mapping[str, tuple[Macro, ...]]:
-        found: dict[str, list[Macro]] = {}
-        for macro in self.macros.values():
-            found.setdefault(macro.name, []).append(macro)
-        return {name: tuple(each) for name, each in found.items()}
-
 
 def read_manifest(file: Path) -> Manifest:
     """The manifest in a file.
@@ -385,7 +367,7 @@ def text(data: Mapping[str, Any], key: str) -> str:
 def mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     """A mapping of a mapping; empty where there is none."""
     found = data.get(key)
-    return found if isinstance(found, Mapping) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def sequence(data: Mapping[str, Any], key: str) -> Sequence[Any]:

@@ -39,11 +39,6 @@ class Marks:
     reads: tuple[tuple[str, str], ...] = ()
     faults: tuple[str, ...] = ()
 
-    @property
-    def is_unread(self) -> bool:
-        """Whether the marks hold something that could not be read."""
-        return bool(self.faults)
-
 
 def marks_of(node: Node) -> Marks:
     """The marks of a node, of its columns and of the source it belongs to.

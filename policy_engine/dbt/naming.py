@@ -148,14 +148,6 @@ class Names:
         else:
             self._known.setdefault(name[-1].text.lower(), []).append((node, name))
 
-    def has(self, identifier: str) -> bool:
-        """Whether some relation is called that, in whatever schema."""
-        return identifier.lower() in self._known
-
-    def identifiers(self) -> Iterable[str]:
-        """The last part of every name, in lower case."""
-        return self._known.keys()
-
     def meant(self, name: Name) -> Meant:
         """The relations that a name may mean."""
         surely, perhaps = set(), set()

@@ -1,4 +1,4 @@
-"""What is dbt's own in a project: its packages, those of the adapter, and its materializations.
+"""What is dbt's own in a project: its packages, and those of the adapter.
 
 A project may install a package under any name, so a name counts only where dbt itself loads it: a
 package named dbt_snowflake is no adapter in a project on DuckDB.
@@ -30,12 +30,3 @@ def internal_packages(adapter: str) -> frozenset[str]:
     """
     bases = frozenset() if adapter in ALONE else _BASES
     return frozenset({"dbt", *(f"dbt_{each}" for each in {adapter, *bases} if each)})
-
-
-BUILT_IN = frozenset(
-    {
-        "", "view", "table", "incremental", "ephemeral", "snapshot", "seed", "materialized_view",
-        "dynamic_table", "test",
-    }
-)  # fmt: skip
-"""The materializations of dbt's own."""

@@ -136,7 +136,7 @@ class _Walk:
         name = (*([Part(prefix.name, True)] if isinstance(prefix, exp.Identifier) else []), own)
         shown = node if isinstance(node, exp.Table) and not node.args.get("joins") else inner
         text = shown.sql(self.dialect if _reader(self.dialect) else None, comments=False)
-        self.calls.setdefault(Call(text, name, tuple(texts)))
+        self.calls.setdefault(Call(text, name))
         for column in inner.find_all(exp.Column):
             self.names.setdefault(Read(_name(column.parts), False))
         for text in texts:

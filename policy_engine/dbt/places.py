@@ -10,16 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from policy_engine.dbt.manifest import Manifest, mapping
+from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.rules import GateFinding
 
 _YAML = (".yml", ".yaml")
 
 
-def placed(
-    findings: Iterable[GateFinding], manifest: Manifest, project: DbtProject | None
-) -> list[GateFinding]:
+def placed(findings: Iterable[GateFinding], project: DbtProject | None) -> list[GateFinding]:
     """The findings, each once, with their lines where the files are there; by file and line."""
     found = dict.fromkeys(findings)
     lined = [_placed(each, project) if project is not None else each for each in found]
@@ -47,7 +45,8 @@ def _line(found: GateFinding, text: str) -> int:
     if found.code == "G07" and text.count("store_failures") == 1:
         return _first("store_failures", text)
     if found.file.endswith(_YAML):
-        name = found.message.split(" ")[1] if found.message.startswith(_KINDS) else found.message
+        kind = next((each for each in _KINDS if found.message.startswith(each)), "")
+        name = found.message.removeprefix(kind)
         wanted = re.split(r"[ :]", name.strip())[0].rpartition(".")[2]
         return _first(rf"^\s*-?\s*name:\s*['\"]?{re.escape(wanted)}['\"]?\s*(?:#.*)?$", text)
     if found.code in {"G08", "G09"} and len(found.path) > 1:
@@ -57,7 +56,7 @@ def _line(found: GateFinding, text: str) -> int:
     return 1 if text else 0
 
 
-_KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ")
+_KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ", "unit test ")
 
 
 def _first(pattern: str, text: str, flags: int = 0) -> int:

@@ -11,6 +11,7 @@ import re
 
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.compiler import compiled
+from policy_engine.compile.rendering import name_of
 from policy_engine.dbt.marks import marks_of
 from policy_engine.dbt.naming import read_name
 from policy_engine.dbt.releases import DbtRelease
@@ -77,6 +78,6 @@ def printed_for(release: DbtRelease, table: Table, dialect: Engine, text: str) -
 
 def _in_quotes(text: str, written: str, parts: tuple[str, ...], engine: str) -> str:
     """A text with a relation named as the kernel names it: dbt has quotes of its own, or none."""
-    name = ".".join(map(ENGINES[engine].identifier, parts))
+    name = name_of(parts, ENGINES[engine])
     read = re.compile(rf"(?<=FROM ){re.escape(written)}(?=\s)")
     return text if written == name else read.sub(lambda found: name, text)

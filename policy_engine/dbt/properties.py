@@ -90,7 +90,7 @@ def _columns(model: ReleaseModel) -> list[dict[str, Any]]:
             "name": name,
             "data_type": kind,
             "quote": True,
-            "description": words[name] if name in words else count_words(model.policy.k),
+            "description": words[name] if name in words else count_words(model),
         }
         for name, kind in model.types.items()
         if name in words or name == counted
@@ -99,7 +99,7 @@ def _columns(model: ReleaseModel) -> list[dict[str, Any]]:
 
 def _tests(model: ReleaseModel) -> list[dict[str, Any]]:
     """The generic tests of a release, each with what it compares with."""
-    counts: dict[str, Any] = {"k": model.policy.k}
+    counts: dict[str, Any] = {"k": model.least_shown}
     if model.policy.release.form == "counts":
         counts |= {"count_column": model.policy.release.count_as}
     arguments: dict[str, dict[str, Any]] = {

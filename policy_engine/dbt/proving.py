@@ -1,9 +1,9 @@
 """Whether a model that says it is a release is one: the gate's word to cut the way of the data.
 
-Its compiled text must be what the kernel prints for its policy. One without a policy is proved,
-where texts that somebody wrote are. Where dbt did not compile the release itself, because it stands
-already or because this target has an empty one, the text is the one that the template becomes; that
-is found without dbt, and the macros it rests on must be the shipped ones.
+Its template has the one form of a release, and its compiled text must be what the kernel prints for
+its policy. One without a policy is proved, where texts that somebody wrote are. Where dbt did not
+compile the release itself, because it stands already or because this target has an empty one, the
+text is the one that the template becomes; the macros it rests on must be the shipped ones.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.dbt.judged import Judged, of_claim, of_proof
@@ -18,10 +19,10 @@ from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.naming import read_name, shown
 from policy_engine.dbt.raw_text import words_in
-from policy_engine.dbt.reading import Reader, is_filled
+from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.relations import reads_of
+from policy_engine.dbt.release_form import ReleaseForm, release_form
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.templates import Relation, Rendered, World, rendered
 from policy_engine.dbt.texts import secrets_read, text_md5
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, UsageError
@@ -141,9 +142,10 @@ class _Case:
             yield self._finding("G22", said)
 
     def _stands(self) -> bool:
-        """Whether nothing is drawn where the release is there already."""
-        variants = self._variants(incremental=True)
-        return bool(variants) and all(self.is_noop(each.text) for each in variants or ())
+        """Whether nothing is drawn where the release is there already; another form says so."""
+        if self.form is None:
+            return "is_incremental" in self.node.raw
+        return self.is_noop(self.form.stands)
 
     def is_noop(self, text: str) -> bool:
         """Whether a text is the empty select from the release itself."""
@@ -153,70 +155,33 @@ class _Case:
 
     # Its text
 
-    def _variants(self, *, incremental: bool, sampled: bool = True) -> tuple[Rendered, ...] | None:
-        this = Relation(self.node.relation, self.node.id)
-        world = World(self.reader.manifest, this, incremental, sampled)
-        return rendered(self.node.raw, world)
+    @cached_property
+    def form(self) -> ReleaseForm | None:
+        """What the template becomes; None where it has not the form of a release."""
+        return release_form(self.node, self.reader.manifest)
 
     def text(self) -> str:
         """The text of the release: the compiled one if it is that, else what the template is."""
-        compiled = self.reader.compiled(self.node)
+        compiled, form = self.reader.compiled(self.node), self.form
         if compiled is None and not self.node.raw.strip():
             raise _Refused(self._finding("G26", "has no text in this manifest"))
-        bodies = self._bodies()
-        if compiled is None:
-            return self._uncompiled(bodies)
-        if not self.is_noop(compiled):
-            judged = self._judge(compiled)
-            if not judged.why:
-                return compiled
-            if not bodies or not self._is_empty_here(compiled):
-                raise _Refused(*self._unproved(judged, "compiled text"))
-            self.notes.append(f"{self.node.label}: empty in the target of this manifest")
-        if not bodies:
-            said = "stands already, so that its compiled text is not the release"
-            raise _Refused(self._finding("G26", said))
-        return bodies[0]
-
-    def _bodies(self) -> tuple[str, ...]:
-        """Every text that the template can become where the release does not stand yet.
-
-        None of them where one cannot be known; then the compiled text alone tells.
-        """
-        variants = self._variants(incremental=False)
-        if variants is None:
-            raise _Refused(self._finding("G23", "has a template with too many ways to be read"))
-        if not all(each.is_whole for each in variants):
-            asked = sorted({name for each in variants for name in each.asked})
-            if asked:
-                said = f"becomes another text by {', '.join(asked)}"
-                raise _Refused(self._finding("G23", said))
-            called = sorted({name for each in variants for name in each.called})
-            self.notes.append(f"{self.node.label}: proved as compiled; it uses {', '.join(called)}")
-            return ()
-        found = {each.text: self._judge(each.text) for each in variants}
-        proved = tuple(text for text, judged in found.items() if not judged.why)
-        for text, judged in found.items():
-            if judged.why and not (proved and is_empty(text, self.reader.dialect)):
-                which = "text" if len(found) == 1 else "text in one of its branches"
-                raise _Refused(*self._unproved(judged, which))
-        return proved
-
-    def _uncompiled(self, bodies: tuple[str, ...]) -> str:
-        if not bodies:
-            raise _Refused(self._finding("G26", "is not compiled"))
-        if self.marks.generated:
+        if form is None:
+            raise _Refused(self._finding("G23", _OTHER_FORM))
+        drawn = self._judge(form.drawn)
+        if drawn.why:
+            raise _Refused(*self._unproved(drawn, "text"))
+        if compiled is None and self.marks.generated:
             self.notes.append(f"{self.node.label}: not compiled; proved from its template")
-        else:
+        elif compiled is None:
             self.findings.append(self._finding("G26", "is not compiled"))
-        return bodies[0]
-
-    def _is_empty_here(self, compiled: str) -> bool:
-        """Whether the compiled text is the release with nobody in its sample."""
-        variants = self._variants(incremental=False, sampled=False) or ()
-        if any(is_filled(each.text, compiled) for each in variants if each.is_whole):
-            return "false" in compiled.lower()
-        return is_empty(compiled, self.reader.dialect)
+        elif form.empty != form.drawn and compiled.split() == form.empty.split():
+            self.notes.append(f"{self.node.label}: empty in the target of this manifest")
+        elif not self.is_noop(compiled):
+            judged = self._judge(compiled)
+            if judged.why:
+                raise _Refused(*self._unproved(judged, "compiled text"))
+            return compiled
+        return form.drawn
 
     # What it is
 
@@ -249,14 +214,15 @@ class _Case:
 
     def _proved(self, text: str) -> Judged:
         """What a text that somebody wrote is proved to be, where such a proof is one."""
-        engine = ENGINES.get(self.reader.dialect)
-        if engine is not None and engine.name != _READ:
-            said = f"has no policy, and a text for {engine.title} that was only read proves nothing"
+        dialect = self.reader.dialect
+        if dialect not in ENGINES:
+            said = f"cannot be proved: no rules to certify the dialect {dialect!r}"
+            raise _Refused(self._finding("G20", said))
+        if dialect != _READ:
+            title = ENGINES[dialect].title
+            said = f"has no policy, and a text for {title} that was only read proves nothing"
             raise _Refused(*(self.of_policy() or [self._finding("G20", said, _PRINT_IT)]))
-        try:
-            return of_proof(prove(text, self.reader.dialect))
-        except UsageError as error:
-            raise _Refused(self._finding("G20", f"cannot be proved: {error}")) from None
+        return of_proof(prove(text))
 
     def _unproved(self, judged: Judged, which: str) -> Iterator[GateFinding]:
         for each in judged.why:
@@ -340,25 +306,10 @@ _PRINT_IT = (
 )
 
 
-def is_empty(text: str, dialect: str) -> bool:
-    """Whether a query says of itself that it has no rows.
-
-    >>> is_empty("select * from people where false", "duckdb"), is_empty("select 1", "duckdb")
-    (True, False)
-    """
-    import sqlglot
-    from sqlglot import exp
-
-    try:
-        query = sqlglot.parse_one(text, read=dialect)
-    except Exception:  # the parser raises more than errors of its own
-        return False
-    if not isinstance(query, exp.Select):
-        return False
-    where, limit = query.args.get("where"), query.args.get("limit")
-    if isinstance(where, exp.Where) and isinstance(where.this, exp.Boolean):
-        return not where.this.this
-    return isinstance(limit, exp.Limit) and limit.expression.name == "0"
+_OTHER_FORM = (
+    "has another form than a release: a config, and is_incremental() between the empty select and a"
+    " text of no more than refs and sources"
+)
 
 
 def _secrets(text: str) -> str:

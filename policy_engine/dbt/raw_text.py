@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from policy_engine.dbt.manifest import Manifest, Node
 
 _CALL = r"\((?:[^(){}]|\([^(){}]*\))*\)"
+_STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_OTHER = r"(?!\{\{)[^'\"]"
 _PLAIN = re.compile(
-    rf"\{{#.*?#\}}|\{{\{{-?\s*(?:(?:ref|source|config)\s*{_CALL}|this)\s*-?\}}\}}", re.DOTALL
+    rf"\{{#.*?#\}}|\{{\{{-?\s*(?:(?:ref|source)\s*{_CALL}|this"
+    rf"|config\s*\((?:{_STRING}|{_OTHER})*?\))\s*-?\}}\}}",
+    re.DOTALL,
 )
 _CONDITION = re.compile(
     r"\{%-?\s*(?:(?:el)?if\b(?:[^%()]|\b(?:is_incremental|var|env_var)\([^()%]*\))*|else|endif)"
@@ -17,41 +21,43 @@ _CONDITION = re.compile(
 )
 _JINJA = re.compile(r"\{[{%#]")
 _WORD = re.compile(r"\w+")
-_REF = re.compile(
+REF = re.compile(
     r"\bref\(\s*['\"](?P<one>[^'\"]+)['\"]\s*(?:,\s*['\"](?P<two>[^'\"]+)['\"]\s*)?"
     r"(?:,\s*(?:v|version)\s*=\s*['\"]?(?P<version>\w+)['\"]?\s*)?\)"
 )
 _ANY_REF = re.compile(r"\bref\(|\bsource\(")
-_SOURCE = re.compile(r"\bsource\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)")
+SOURCE = re.compile(r"\bsource\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)")
 
 
 def is_plain(node: Node) -> bool:
     """Whether a template has no more than refs, a config and conditions."""
-    if "{" not in node.raw or _is_generic_test(node):
+    if "{" not in node.raw or is_generic_test(node):
         return True
     return not _JINJA.search(_CONDITION.sub("", _PLAIN.sub("", node.raw)))
 
 
-def has_branches(node: Node) -> bool:
-    """Whether a template is another text under another condition."""
-    return "{%" in node.raw and not _is_generic_test(node)
+def has_code(node: Node) -> bool:
+    """Whether a template has more than refs and a config of its own."""
+    return not is_generic_test(node) and _JINJA.search(_PLAIN.sub("", node.raw)) is not None
 
 
-def _is_generic_test(node: Node) -> bool:
+def is_generic_test(node: Node) -> bool:
+    """Whether a node is a generic test, whose text is the call of a macro."""
     return node.kind == "test" and "_dbt_generic_test_kwargs" in node.raw
 
 
 def refs_in(node: Node, manifest: Manifest) -> Iterator[str]:
     """What a template refs in any of its branches; '' for each that is no text or no node."""
-    calls = len(_ANY_REF.findall(node.raw))
-    named = [manifest.node_named(*_named(match)) for match in _REF.finditer(node.raw)]
-    named += [manifest.source_named(*pair) for pair in _SOURCE.findall(node.raw)]
-    yield from (each.id if each is not None else "" for each in named)
-    if calls > len(named):
+    raw = _COMMENT.sub(" ", node.raw)
+    calls = len(_ANY_REF.findall(raw))
+    meant = [manifest.node_named(*named(match)) for match in REF.finditer(raw)]
+    meant += [manifest.source_named(*pair) for pair in SOURCE.findall(raw)]
+    yield from (each.id if each is not None else "" for each in meant)
+    if calls > len(meant):
         yield ""
 
 
-def _named(found: re.Match[str]) -> tuple[str, str, str]:
+def named(found: re.Match[str]) -> tuple[str, str, str]:
     """The package, the name and the version of a ref."""
     package = found["one"] if found["two"] else ""
     return package, found["two"] or found["one"], found["version"] or ""
@@ -76,16 +82,43 @@ def without_refs(raw: str) -> str:
     return _PLAIN.sub(" ", raw)
 
 
-_TAGS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
+_CONFIG = re.compile(rf"\{{\{{-?\s*config\s*\((?:{_STRING}|{_OTHER})*?\)\s*-?\}}\}}", re.DOTALL)
+_STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_PYTHON = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|" + _STRING, re.DOTALL)
+_CODE = re.compile(r"\{[{%](?P<code>.*?)[%}]\}", re.DOTALL)
 
 
-def without_jinja(raw: str) -> str:
-    """What stands outside the braces of a template, every branch of it.
+def with_holes(raw: str, hole: str) -> str:
+    """What stands outside the braces of a template, every branch of it, with holes for values.
 
-    >>> without_jinja("{% if x %}from a{% endif %} {{ b }}").split()
-    ['from', 'a']
+    >>> with_holes("{% if x %}from a{% endif %} {{ b }}.c", "hole").split()
+    ['from', 'a', 'hole.c']
     """
-    return _TAGS.sub(" ", without_refs(raw))
+    return _VALUE.sub(hole, _STATEMENT.sub(" ", _CONFIG.sub("", raw)))
+
+
+def code_of(raw: str) -> str:
+    """What stands within the braces of a template, without its texts and comments.
+
+    >>> code_of("select a {# b #} from {{ ref('c') }}{% do d %}{{ config(a='{{ e }}') }}").split()
+    ['ref()', 'do', 'd', 'config(a=)']
+    """
+    bare = _CONFIG.sub(lambda found: _STRINGS.sub("", found[0]), _COMMENT.sub(" ", raw))
+    return " ".join(_STRINGS.sub("", found["code"]) for found in _CODE.finditer(bare))
+
+
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+
+
+def texts_in(node: Node) -> Iterator[str]:
+    """The texts that the code of a template names, or that of a Python model."""
+    if node.is_python:
+        yield from (each[0].strip("'\"") for each in _PYTHON.finditer(node.raw))
+        return
+    for found in _CODE.finditer(_PLAIN.sub(" ", node.raw)):
+        yield from (each[0][1:-1] for each in _STRINGS.finditer(found["code"]))
 
 
 def without(written: str, relation: str) -> str:

@@ -1,42 +1,42 @@
 """What a node reads beside what dbt's graph says of it.
 
-Three texts say so: the compiled one, which is what runs; the template, whose other branches run
-elsewhere; and the queries that a template runs while it is rendered.
+Two texts say so: the compiled one, which is what runs, and the template, whose other branches run
+elsewhere and whose texts may be queries. No template is run or followed: code that runs beside the
+models is reviewed (review.py).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from policy_engine.dbt.config_reads import queries_in_config
-from policy_engine.dbt.lexing import holds_no_data, that_read
+from policy_engine.dbt.lexing import holds_no_data
 from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
 from policy_engine.dbt.naming import Name, Names, dialect_of, shown
 from policy_engine.dbt.raw_text import (
-    has_branches,
+    has_code,
+    is_generic_test,
     is_plain,
     is_word,
     refs_in,
+    texts_in,
+    with_holes,
     without,
-    without_jinja,
     without_refs,
     words_in,
 )
-from policy_engine.dbt.relations import Reads, reads_of, scanned_reads
+from policy_engine.dbt.relations import Read, Reads, named_in, reads_of, scanned_reads
 from policy_engine.dbt.taint import Edge
-from policy_engine.dbt.template_runs import Runs
 
-BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a query of its template"
+BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a text of its template"
 CONFIG = "by name, in its config"
 SAME = "the same table"
-HOLE = "\uf8ff"
 _HOLE_NAME = "policy_engine_hole"
 
-READ_KINDS = ("model", "snapshot", "test", "operation", "function")
+READ_KINDS = ("model", "snapshot", "test", "function", "source", "unit_test")
 """The kinds of nodes whose text runs."""
 
 
@@ -96,11 +96,6 @@ class Reader:
         return names
 
     @cached_property
-    def runs(self) -> Runs:
-        """Which templates run something while they are rendered."""
-        return Runs(self.manifest)
-
-    @cached_property
     def _calls(self) -> Mapping[str, str]:
         """Relations that are no names, such as a source that is a file, and a name for each."""
         sources = self.manifest.of_kind("source")
@@ -115,6 +110,8 @@ class Reader:
 
     def compiled(self, node: Node) -> str | None:
         """The text that runs, from the manifest or from the file that dbt wrote."""
+        if node.kind in _WITHOUT_FILES:
+            return ";".join(_queries_of(node))
         if node.compiled is not None or self.target is None or not node.file:
             return node.compiled
         files = [self.target / "compiled" / node.package / node.file]
@@ -169,6 +166,8 @@ class Reader:
         It tells without reading the text in earnest: a word that is not there is not read.
         """
         compiled, allowed = self.compiled(node), self.allowed(node)
+        if node.kind in _WITHOUT_FILES:
+            return not identifiers.isdisjoint(words_in(compiled or ""))
         if queries_in_config(node):
             return True
         if node.is_python or compiled is None or not self._is_told(node, allowed):
@@ -177,7 +176,7 @@ class Reader:
             parent = self.manifest.nodes.get(id_)
             if parent is not None and parent.relation and parent.relation in compiled:
                 compiled = without(compiled, parent.relation)
-        if has_branches(node):
+        if has_code(node):
             compiled = f"{compiled} {without_refs(node.raw)}"
         if not identifiers.isdisjoint(words_in(compiled)):
             return True
@@ -186,93 +185,65 @@ class Reader:
         return any(each in compiled.lower() for each in _no_words(identifiers))
 
     def _is_told(self, node: Node, allowed: frozenset[str]) -> bool:
-        """Whether a template says in plain words what it refs, and refs no more than is known."""
-        return (
-            not self.manifest.own_refs
-            and is_plain(node)
-            and all(
-                parent in allowed for parent in refs_in(node, self.manifest) if has_branches(node)
-            )
-        )
+        """Whether every ref of a template, in whatever branch, is one that is known."""
+        return not has_code(node) or all(id_ in allowed for id_ in refs_in(node, self.manifest))
 
     def read(self, node: Node, *, branches: bool = True) -> NodeReads:
         """What a node reads beside its declared parents.
 
-        Without ``branches`` those of a plain template are left out: ``may_read`` saw nothing there.
+        Without ``branches`` the template is left out: ``may_read`` saw nothing there.
         """
-        if node.is_python:
-            from policy_engine.dbt.python_models import read_python
-
-            return read_python(node, self)
         compiled, allowed, found = self.compiled(node), self.allowed(node), Found()
+        if node.kind in _WITHOUT_FILES:
+            self.note(reads_of(compiled or "", self.dialect), node, allowed, found, counts=False)
+            return found.reads()
+        if node.is_python:
+            self._texts(node, allowed, found)
+            return found.reads()
         for query in queries_in_config(node):
             reads = reads_of(self._plain(f"select {query}"), self.dialect)
             self.note(reads, node, allowed, found, how=CONFIG)
         if compiled is not None:
-            runs = that_read(compiled) if node.kind == "operation" else compiled
-            self.note(reads_of(self._plain(runs), self.dialect), node, allowed, found)
-        if node.raw and compiled is None:
-            self._templates(node, allowed, found, None)
-        elif node.raw and ((branches and has_branches(node)) or not self._is_told(node, allowed)):
-            self._templates(node, allowed, found, compiled)
+            self.note(reads_of(self._plain(compiled), self.dialect), node, allowed, found)
+        if is_generic_test(node) or not (has_code(node) or compiled is None):
+            return found.reads()
+        if compiled is None:
+            written = self._plain(with_holes(node.raw, _HOLE_NAME))
+            self.note(reads_of(written, self.dialect), node, allowed, found)
+            if not is_plain(node):
+                found.unread = "it is not compiled"
+        if compiled is None or branches or not self._is_told(node, allowed):
+            self._template(node, allowed, found, words_in(compiled or ""))
         return found.reads()
 
-    def _templates(
-        self, node: Node, allowed: frozenset[str], found: Found, compiled: str | None
+    def _template(
+        self, node: Node, allowed: frozenset[str], found: Found, known: frozenset[str]
     ) -> None:
-        from policy_engine.dbt.templates import Relation, World, rendered
-
-        this = Relation(node.relation or node.name, node.id)
-        variants = rendered(node.raw, World(self.manifest, this))
-        if variants is None:
-            found.unread = "" if compiled is not None else "its template cannot be read"
-            if self.runs.queries(node.raw):
-                found.unread = "its template runs queries, and cannot be read"
-            self._words(node, allowed, found)
-            return
-        for variant in variants:
-            for parent in sorted(variant.refs - allowed):
-                found.edge(Edge(parent, node.id, BRANCH))
-            known = allowed | variant.refs
-            if compiled is None or not is_filled(variant.text, compiled):
-                self._text(variant.text, node, known, found, BY_NAME, counts=compiled is None)
-            for query in variant.queries:
-                self._text(query, node, known, found, QUERY, counts=True)
-            if compiled is None and not variant.is_whole and not found.unread:
-                called = ", ".join(sorted(variant.called)[:3]) or "what only a run can tell"
-                found.unread = f"it is not compiled, and uses {called}"
-
-    def _words(self, node: Node, allowed: frozenset[str], found: Found) -> None:
-        """What the words say of a template that cannot be walked."""
+        """What a template says in any of its branches; ``known`` are the words that were read."""
         for parent in refs_in(node, self.manifest):
             if parent and parent not in allowed:
                 found.edge(Edge(parent, node.id, BRANCH))
-        reads = scanned_reads(without_jinja(node.raw))
-        names = tuple(read for read in reads.names if read.sure or len(read.name) > 1)
+        reads = scanned_reads(self._plain(with_holes(node.raw, _HOLE_NAME)))
+        names = tuple(
+            read
+            for read in reads.names
+            if len(read.name) > 1 or (read.sure and read.name[0].text.lower() not in known)
+        )
         self.note(Reads(names, reads.calls, parsed=False), node, allowed, found, counts=False)
+        self._texts(node, allowed, found)
 
-    def _text(
-        self,
-        written: str,
-        node: Node,
-        allowed: frozenset[str],
-        found: Found,
-        how: str,
-        *,
-        counts: bool,
-    ) -> None:
-        """Note what a rendered text reads; what dbt does not know only if it ``counts``."""
-        written = that_read(written) if node.kind == "operation" else written
-        if _FROM.search(written) is not None:
-            reads = reads_of(self._plain(written), self.dialect)
-            self.note(reads, node, allowed, found, how=how, counts=counts)
+    def _texts(self, node: Node, allowed: frozenset[str], found: Found) -> None:
+        """What the texts of a template, or of a Python model, name."""
+        names = {read for text in texts_in(node) for read in named_in(text)}
+        reads = Reads(tuple(Read(read.name, False) for read in names), parsed=False)
+        self.note(reads, node, allowed, found, how=QUERY, counts=False)
 
     def _plain(self, written: str) -> str:
         """A text with a name in the place of each source that is a call or a file."""
         for call, name in self._calls.items():
             if call in written:
                 written = written.replace(call, name)
-        return written.replace(HOLE, _HOLE_NAME)
+        return written
 
     # Names
 
@@ -311,8 +282,6 @@ class Reader:
             for parent in sorted((surely or perhaps) - allowed) if not is_declared else ():
                 found.edge(Edge(parent, node.id, how))
             is_known = bool(surely) or not read.sure or holds_no_data(read.name)
-            if how == QUERY and read.sure and _HOLE_NAME in read.name[-1].text:
-                found.unread = found.unread or "its template asks what only a run can tell"
             if not is_known and counts and not _has_hole(read.name):
                 found.unknown[shown(read.name)] = None
         for call in reads.calls:
@@ -323,7 +292,17 @@ class Reader:
                 found.unknown[_brief(call.text)] = None
 
 
-_FROM = re.compile(r"\b(?:from|join|into|using|table|update)\b", re.IGNORECASE)
+_WITHOUT_FILES = ("source", "unit_test")
+
+
+def _queries_of(node: Node) -> Iterator[str]:
+    """The query that a source of dbt-duckdb is, and those by which a unit test makes its rows."""
+    if node.kind == "source":
+        yield from (f"select * from {each}" for each in relations_of(node) if "(" in each)
+    for given in (*sequence(node.data, "given"), node.data.get("expect")):
+        rows = given.get("rows") if isinstance(given, Mapping) else None
+        if isinstance(rows, str):
+            yield rows
 
 
 def relations_of(node: Node) -> Iterator[str]:
@@ -350,27 +329,6 @@ def _external(node: Node) -> Iterator[str]:
         if location:
             yield location if "(" in location else f"'{location}'"
             return
-
-
-def is_filled(template: str, whole: str) -> bool:
-    """Whether a text with holes becomes another one, but for blanks, when they are filled.
-
-    >>> is_filled(f"select {HOLE} from {HOLE}.a", "select 1  from  main.a")
-    True
-    """
-    pieces = [" ".join(piece.split()) for piece in template.split(HOLE)]
-    rest = " ".join(whole.split())
-    if len(pieces) == 1:
-        return pieces[0] == rest
-    if not rest.startswith(pieces[0]) or not rest.endswith(pieces[-1]):
-        return False
-    place = len(pieces[0])
-    for piece in pieces[1:-1]:
-        found = rest.find(piece, place)
-        if found < 0:
-            return False
-        place = found + len(piece)
-    return place <= len(rest) - len(pieces[-1])
 
 
 @lru_cache(maxsize=16)

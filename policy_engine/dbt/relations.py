@@ -34,11 +34,10 @@ class Read:
 
 @dataclass(frozen=True)
 class Call:
-    """A function or a file in the place of a relation, with every text that it is given."""
+    """A function or a file in the place of a relation."""
 
     text: str
     name: Name = ()
-    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,8 +117,9 @@ def scanned_reads(text: str) -> Reads:
 
 
 def _defined(found: list[Token]) -> Iterator[Token]:
-    """The names of queries: ``name AS (``."""
-    for token, one, other in zip(found, found[1:], found[2:], strict=False):
+    """The names of queries: ``name AS [[NOT] MATERIALIZED] (``."""
+    plain = [token for token in found if token.word not in {"NOT", "MATERIALIZED"}]
+    for token, one, other in zip(plain, plain[1:], plain[2:], strict=False):
         if one.word == "AS" and other.text == "(" and token.kind in {WORD, QUOTED}:
             yield token
 
@@ -140,6 +140,14 @@ def _is_behind_from(found: list[Token], place: int) -> bool:
         if token.word == "SELECT":
             return True
     return True
+
+
+def named_in(text: str) -> Iterator[Read]:
+    """What a text of a program may name: the relations of a query, or one with its schema."""
+    yield from _inside(text)
+    found = name_at(tokens(text), 0)
+    if found is not None and len(found[0]) > 1:
+        yield Read(found[0], False)
 
 
 def _inside(text: str) -> Iterator[Read]:

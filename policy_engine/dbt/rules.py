@@ -1,6 +1,7 @@
 """The rules of the gate: what each code means, why, and what mends it.
 
-A code never changes its meaning, and a retired one is not used again.
+A code never changes its meaning, and a retired one is not used again: G05 was what hooks and macros
+did with sensitive data, as far as an analysis could tell.
 """
 
 from __future__ import annotations
@@ -94,13 +95,6 @@ _RULES = (
         _RELEASE_IT,
     ),
     Rule(
-        "G05",
-        "No hook, operation or macro takes sensitive data elsewhere.",
-        "What a hook copies, exports, inserts or creates stands outside dbt's graph: no ref shows"
-        " it, and no test sees it.",
-        "Make a model of it, so that dbt knows it; or take it out of the hook.",
-    ),
-    Rule(
         "G06",
         "No sensitive data is written to files or sent away by a model.",
         "A file outside the warehouse has none of its access rules.",
@@ -137,7 +131,7 @@ _RULES = (
         "Models are built by dbt's own macros.",
         "A macro in the place of dbt's own or the adapter's runs between the text that was read and"
         " the warehouse, for every model, and may put data anywhere.",
-        "Rename the macro, or remove it; a materialization of your own has a name of its own.",
+        "Rename the macro, or remove it; or read it, and 'policy-engine dbt review' writes so.",
     ),
     Rule(
         "G13",
@@ -146,6 +140,21 @@ _RULES = (
         " off, and another target builds it.",
         "Delete it or write enabled: false, or mend what it reads; what cannot be read here is read"
         " in the manifest of the target that builds it: 'dbt compile --target …', and the gate.",
+    ),
+    Rule(
+        "G14",
+        "Code that runs beside the models was read by somebody.",
+        "Packages, hooks, operations, materializations, Python models and what runs statements may"
+        " copy, export, grant, log or drop. No graph shows it, so a person reads it, once.",
+        "Read it; 'policy-engine dbt review' shows it and writes who read it into"
+        " privacy-review.yml.",
+    ),
+    Rule(
+        "G15",
+        "Sensitive relations stand in private schemas and are granted to private roles.",
+        "What dbt makes elsewhere is read by whoever reads there, whether an exposure names it or"
+        " not: a mart is what a BI tool reads. dbt.private in policy-engine.yaml says where.",
+        "Write schema: of a private one, or let it read a certified release.",
     ),
     Rule(
         "G20",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.dbt.granted import everybody, no_names
-from policy_engine.dbt.manifest import Manifest, Node, sequence
+from policy_engine.dbt.foreign import is_own_call
+from policy_engine.dbt.granted import everybody, grants_of, no_names
+from policy_engine.dbt.manifest import Manifest, Node, sequence, text
 from policy_engine.dbt.marks import Marks
-from policy_engine.dbt.packages import BUILT_IN
-from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import words_in
 from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
 from policy_engine.dbt.rules import GateFinding, finding
@@ -25,7 +25,10 @@ _NAMED = 5
 
 @dataclass(frozen=True)
 class View:
-    """A project with everything that is known of where its data goes."""
+    """A project with everything that is known of where its data goes.
+
+    ``schemas`` and ``roles`` are the private ones.
+    """
 
     manifest: Manifest
     reader: Reader
@@ -33,9 +36,22 @@ class View:
     taint: Taint
     certified: set[str]
     marks: Mapping[str, Marks]
-    project: DbtProject | None = None
     releases: tuple[Proved, ...] = ()
     off: tuple[Node, ...] = ()
+    schemas: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+
+    def is_private(self, node: Node) -> bool:
+        """Whether a relation stands where only private roles read."""
+        schema = text(node.data, "schema").lower()
+        full = f"{text(node.data, 'database').lower()}.{schema}"
+        return any(each.lower() in {schema, full} for each in self.schemas)
+
+    def strangers(self, node: Node) -> tuple[str, ...]:
+        """The grantees of a relation that are no private role."""
+        roles = {each.lower() for each in self.roles}
+        granted = dict.fromkeys(grantee for _, grantee in grants_of(node))
+        return tuple(each for each in granted if roles and each.strip().lower() not in roles)
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -84,9 +100,13 @@ def _sinks(view: View) -> Iterator[tuple[Node, str]]:
             yield node, "G03"
         if node.kind == "saved_query" and sequence(node.data, "exports"):
             yield node, "G04"
+        is_out = bool(view.schemas) and not view.is_private(node)
+        if node.kind in _MADE and node.relation and (is_out or view.strangers(node)):
+            yield node, "G15"
     yield from ((node, "G13") for node in view.off)
 
 
+_MADE = ("model", "seed", "snapshot")
 _SAID = {
     "G01": "shows sensitive data",
     "G02": "is public and holds sensitive data",
@@ -103,6 +123,11 @@ def shown(view: View) -> Iterator[GateFinding]:
             continue
         if code == "G02" and node.kind == "source":
             said = f"{node.label} is marked public, and is sensitive"
+        elif code == "G15" and (strangers := view.strangers(node)):
+            said = f"{node.label} holds sensitive data and is granted to {', '.join(strangers)}"
+        elif code == "G15":
+            schema = text(node.data, "schema")
+            said = f"{node.label} holds sensitive data and stands in {schema}, which is not private"
         else:
             to = f" {', '.join(everybody(node, view.reader.dialect))}" if code == "G03" else ""
             said = f"{node.label} {_SAID[code]}{to}"
@@ -144,32 +169,13 @@ def _stores(node: Node, arguments: Mapping[str, Any]) -> str:
 
 
 def written_elsewhere(view: View) -> Iterator[GateFinding]:
-    """Models that write sensitive data to files, or send it away."""
+    """Models that write sensitive data to files."""
     for node in view.manifest.of_kind("model", "snapshot"):
-        if not view.taint.reaches(node.id):
-            continue
-        what = _written(node, view)
-        for said, line in what:
-            message = f"{node.label} {said}"
-            yield finding("G06", message, view.manifest.file_of(node), line, path=view.way(node.id))
-
-
-def _written(node: Node, view: View) -> Iterator[tuple[str, int]]:
-    if node.materialized == "external":
-        place = node.config.get("location")
-        yield f"is written to a file{f', {place}' if isinstance(place, str) else ''}", 0
-    elif node.materialized not in BUILT_IN:
-        from policy_engine.dbt.hooks import exports, materialization_macros
-
-        for macro in materialization_macros(node.materialized, view.reader):
-            statement = exports(macro)
-            if statement:
-                yield f"is exported by its materialization: {statement}", 0
-    if node.is_python:
-        from policy_engine.dbt.python_models import writes_of
-
-        for call, line in writes_of(node)[:_NAMED]:
-            yield f"may send what it reads elsewhere: {call}", line
+        if node.materialized == "external" and view.taint.reaches(node.id):
+            place = node.config.get("location")
+            said = f"is written to a file{f', {place}' if isinstance(place, str) else ''}"
+            message, file = f"{node.label} {said}", view.manifest.file_of(node)
+            yield finding("G06", message, file, path=view.way(node.id))
 
 
 def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
@@ -178,32 +184,26 @@ def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
     What was not read before, because no sensitive name stands in it, is read now: ``reads`` grows,
     and the graph with it, while the way goes upwards.
     """
-    told: set[str] = set()
-    unread: dict[str, GateFinding] = {}
+    unread: list[GateFinding] = []
     off = {node.id: node for node in view.off}
-    for sink, _ in view.sinks:
-        for id_, edges in view.graph.behind(sink.id, view.certified):
-            node = view.manifest.nodes.get(id_) or off.get(id_)
-            if id_ in told or node is None or node.kind not in READ_KINDS:
-                continue
-            told.add(id_)
-            if id_ not in reads:
-                reads[id_] = view.reader.read(node, branches=False)
-                for edge in reads[id_].edges:
-                    view.graph.add(edge)
-            found = reads[id_]
-            way = (node.label, *view.steps(edges))
-            yield from _unknown(node, found, way, view)
-            if found.unread and id_ in off:
-                said = f"{node.label} is switched off in this manifest, and cannot be read"
-                yield finding("G13", f"{said}: {found.unread}", view.manifest.file_of(node))
-            elif found.unread:
-                said = f"{node.label} cannot be read: {found.unread}"
-                remedy = _PYTHON if node.is_python else ""
-                unread[id_] = finding(
-                    "G10", said, view.manifest.file_of(node), path=way, remedy=remedy
-                )
-    yield from _few(list(unread.values()))
+    for id_, edges in view.graph.behind((sink.id for sink, _ in view.sinks), view.certified):
+        node = view.manifest.nodes.get(id_) or off.get(id_)
+        if node is None or node.kind not in READ_KINDS:
+            continue
+        if id_ not in reads:
+            reads[id_] = view.reader.read(node, branches=False)
+            for edge in reads[id_].edges:
+                view.graph.add(edge)
+        found = reads[id_]
+        way = (node.label, *view.steps(edges))
+        yield from _unknown(node, found, way, view)
+        if found.unread and id_ in off:
+            said = f"{node.label} is switched off in this manifest, and cannot be read"
+            yield finding("G13", f"{said}: {found.unread}", view.manifest.file_of(node))
+        elif found.unread:
+            said = f"{node.label} cannot be read: {found.unread}"
+            unread.append(finding("G10", said, view.manifest.file_of(node), path=way))
+    yield from _few(unread)
 
 
 def _unknown(
@@ -222,7 +222,6 @@ def _unknown(
 
 
 _OF_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
-_PYTHON = "Write the names of what it reads as texts, in dbt.ref() and dbt.source()."
 
 
 def _few(found: list[GateFinding]) -> Iterator[GateFinding]:
@@ -234,22 +233,45 @@ def _few(found: list[GateFinding]) -> Iterator[GateFinding]:
     yield finding("G10", f"{said}: {', '.join(each.path[0] for each in found[:_NAMED])} …")
 
 
+_FUNCTION = re.compile(
+    r"\bcreate\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+)?(?:aggregate\s+)?(?:function|macro)\s+"
+    r"(?:if\s+not\s+exists\s+)?[\w.\"`\[\]]*?\"?(\w+)[\"`\]]?\s*\(",
+    re.IGNORECASE,
+)
+
+
 def replaced_functions(view: View) -> Iterator[GateFinding]:
     """Functions of the project that have the name of one that a release calls."""
     for node in view.manifest.of_kind("function"):
         if node.name.lower() in view.called:
             said = f"{node.label} has the name of a function that a release calls"
             yield finding("G25", said, view.manifest.file_of(node))
+    for node, sql in _beside(view.manifest) if view.called else ():
+        for name in _FUNCTION.findall(sql):
+            if name.lower() in view.called:
+                said = f"has a hook that makes a function {name}, which a release calls"
+                yield finding("G25", f"{node.label} {said}", view.manifest.file_of(node))
+
+
+def _beside(manifest: Manifest) -> Iterator[tuple[Node, str]]:
+    """The texts that run beside the models, but for the calls of the engine's own package."""
+    for node in manifest.nodes.values():
+        for sql in (node.raw,) if node.kind == "operation" else (sql for _, sql in node.hooks()):
+            if not is_own_call(sql):
+                yield node, sql
 
 
 def secrets_read(view: View) -> Iterator[GateFinding]:
-    """Models that read the secrets of the samples."""
+    """Models and hooks that read the secrets of the samples."""
     if not view.secrets:
         return
     releases = {each.node for each in view.releases}
     for node in view.manifest.of_kind(*READ_KINDS):
-        text = view.reader.compiled(node) or node.raw
-        is_read = node.id not in releases and node.kind != "operation"
-        if is_read and view.secrets & words_in(text):
+        runs = view.reader.compiled(node) or node.raw
+        if node.id not in releases and view.secrets & words_in(runs):
             said = f"{node.label} reads the secrets of the samples"
+            yield finding("G27", said, view.manifest.file_of(node))
+    for node, sql in _beside(view.manifest):
+        if view.secrets & words_in(sql):
+            said = f"{node.label} has a hook that touches the secrets of the samples"
             yield finding("G27", said, view.manifest.file_of(node))

@@ -20,7 +20,7 @@ from policy_engine.dbt.types import Known, table_of
 from policy_engine.dbt.writing import Change, apply, changed, read
 from policy_engine.dbt.yaml_items import YamlItems
 from policy_engine.errors import EnvironmentFailed, PolicyEngineError, UsageError
-from policy_engine.policy.project import PROJECT_FILE, find_project
+from policy_engine.policy.project import PROJECT_FILE, find_project, load_project
 
 _PROJECT = """\
 # Found upwards from the dbt project. Paths are relative to this file.
@@ -83,10 +83,13 @@ def start(project: DbtProject, model: str | None = None, profiles: Path | None =
     kept: list[Path] = []
     found: list[Change | None] = []
     file = find_project(project.directory) or project.directory / PROJECT_FILE
-    described = _project_file(project, file, profiles, notes)
-    found.append(described)
-    if described is None:
+    if _has_section(file):
         kept.append(file)
+        targets = load_project(file).dbt.release_targets
+    else:
+        likely = _target(project, profiles, notes)
+        targets = () if likely is None else (likely,)
+        found.append(_project_file(file, likely))
     path = None
     if model is not None:
         path, text = _policy(project, model, profiles, notes)
@@ -94,7 +97,7 @@ def start(project: DbtProject, model: str | None = None, profiles: Path | None =
             kept.append(path)
         else:
             found.append(changed(path, text))
-    found += vendored.environment(project)
+    found += vendored.environment(project, targets)
     changes = tuple(change for change in found if change is not None)
     apply(changes)
     if not vendored.is_installed(project):
@@ -102,17 +105,16 @@ def start(project: DbtProject, model: str | None = None, profiles: Path | None =
     return Started(project, changes, tuple(kept), tuple(notes), path)
 
 
-def _project_file(
-    project: DbtProject, file: Path, profiles: Path | None, notes: list[str]
-) -> Change | None:
-    """The project file with its dbt section; None where it has one."""
+def _has_section(file: Path) -> bool:
+    """Whether the project file has a section for dbt."""
     text = read(file)
-    if text is not None and "dbt" in YamlItems(text).sections:
-        return None
-    target = _target(project, profiles, notes)
-    section = _NO_TARGET
-    if target is not None:
-        section = _SECTION.format(target=starter._scalar(target))
+    return text is not None and "dbt" in YamlItems(text).sections
+
+
+def _project_file(file: Path, target: str | None) -> Change | None:
+    """The project file with a dbt section of this release target."""
+    text = read(file)
+    section = _NO_TARGET if target is None else _SECTION.format(target=starter._scalar(target))
     before = _PROJECT if text is None else text
     gap = "" if not before or before.endswith("\n") else "\n"
     return changed(file, f"{before}{gap}{section}")

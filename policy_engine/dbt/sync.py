@@ -20,7 +20,6 @@ from policy_engine.dbt.outdated import OUTDATED, REMEDY, outdated
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.property_files import PropertyFiles
 from policy_engine.dbt.release_model import (
-    MARKS,
     STAND_IN,
     ReleaseModel,
     broken_laws,
@@ -28,6 +27,7 @@ from policy_engine.dbt.release_model import (
     broken_settings,
     release_model,
 )
+from policy_engine.dbt.release_text import MARKS
 from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name
 from policy_engine.dbt.sources import SourceNode, Sources, read_wanted
 from policy_engine.dbt.targets import Target, Targets, dialect_of_target, read_targets
@@ -113,7 +113,8 @@ def sync(
     removed = [path for path in stale if prune or path.name in moved]
     named = [project.shown(path) for path in stale if path not in removed]
     named += properties.prune() if prune else properties.stale()
-    found: list[Change | None] = list(vendored.environment(project))
+    found: list[Change | None] = []
+    found += vendored.environment(project, room.settings.dbt.release_targets)
     found += [changed(release.file, release.text) for release in releases]
     found += properties.changes()
     found += [changed(path, None) for path in removed]
@@ -189,7 +190,7 @@ def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
     """The release of every policy; every problem of all of them is raised together."""
     problems: list[Problem] = []
     releases: list[ReleaseModel] = []
-    known = Known(room.project, room.targets, room.target)
+    known = Known(room.project, room.targets, room.target, room.notes)
     for path in paths:
         try:
             releases.append(_release(room, known, path))

@@ -79,11 +79,14 @@ class Graph:
         return reached
 
     def behind(
-        self, sink: str, certified: Collection[str]
+        self, sinks: Iterable[str], certified: Collection[str]
     ) -> Iterator[tuple[str, tuple[Edge, ...]]]:
-        """Every node that a sink rests on, itself first, with the way from it to the sink."""
-        ways: dict[str, tuple[Edge, ...]] = {sink: ()}
-        ahead = deque([sink])
+        """Every node that sinks rest on, themselves first, each once with its way to a sink.
+
+        Edges that are added meanwhile are followed from the nodes that are not left yet.
+        """
+        ways: dict[str, tuple[Edge, ...]] = dict.fromkeys(sinks, ())
+        ahead = deque(ways)
         while ahead:
             node = ahead.popleft()
             if node in certified:

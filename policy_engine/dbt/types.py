@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,10 +20,10 @@ from policy_engine.dbt.runner import Dbt
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.targets import Target, Targets, warehouse_of
 from policy_engine.dialects import Engine
+from policy_engine.engines.types import told, type_of
 from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.policy.recodings import Constant, Keep, Recoding, Round, Truncate
 from policy_engine.policy.resolve import Policy, Source
-from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse.profiles import is_connected_to
 
 
@@ -50,7 +50,8 @@ def needed(policy: Policy) -> tuple[str, ...]:
     source = policy.source
     named = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
     named += [source.key] if source.key else []
-    named += [name for name, _ in (*source.order_by, *source.columns, *policy.filter)]
+    named += [name for name, _ in (*source.order_by, *source.columns)]
+    named += policy.reads_beside
     return tuple(dict.fromkeys(named))
 
 
@@ -61,6 +62,7 @@ class Known:
     project: DbtProject
     targets: Targets | None = None
     target: Target | None = None
+    notes: list[str] = field(default_factory=list)
 
     def columns(
         self, node: SourceNode, wanted: Iterable[str], twin: Callable[[], SourceNode | None]
@@ -99,6 +101,21 @@ class Known:
             return
         room = _Room(self.project, self.targets, self.target)
         yield lambda: room.columns(node, known or node)
+        # Where 'init' has read it: the source is often built there first.
+        other = self.targets.known.get(self.targets.default)
+        if other not in (None, self.target) and other.adapter == adapter:
+            yield lambda: self._elsewhere(other, node)
+
+    def _elsewhere(self, target: Target, node: SourceNode) -> Mapping[str, str]:
+        """The types of a node in another target, which may be others than where it is released."""
+        assert self.targets is not None
+        # The manifest names the relation of one target; by its schema it is found in the other.
+        found = _Room(self.project, self.targets, target).columns(node, node)
+        self.notes.append(
+            f"{node.label} is not built in the target releases are written for: its types are those"
+            f" of the target {target.name}; the release is refused where they are others"
+        )
+        return found
 
     @cached_property
     def _catalog(self) -> Mapping[str, Any]:
@@ -227,13 +244,9 @@ def kernel_type(native: str, dialect: Engine) -> str:
         return _of_duckdb(native)
     if native.upper().startswith("ENUM("):
         return native
-    reading = READINGS[dialect.name]
     plain = " ".join(native.lower().split())
-    meaning = reading.type_of(_ALIASES.get(dialect.name, {}).get(plain, native))
-    if dialect.name == "postgres" and meaning == "DECIMAL":
-        # Without a precision two numbers that are equal have two texts.
-        return "OTHER NUMERIC"
-    return reading.told(meaning)
+    meaning = type_of(dialect.name, _ALIASES.get(dialect.name, {}).get(plain, native))
+    return told(dialect.name, meaning)
 
 
 _DUCKDB = {
@@ -306,8 +319,7 @@ def released_types(
         declared = column.declared if column is not None else None
         found[name] = _released(recoding, kind, own, declared, dialect)
     if policy.release.form == "counts":
-        count = "UInt64" if dialect.name == "clickhouse" else engine_type(WHOLE, dialect)
-        found[policy.release.count_as] = count
+        found[policy.release.count_as] = engine_type(WHOLE, dialect)
     return found
 
 
@@ -323,8 +335,8 @@ def _released(
             return own.partition(" COLLATE ")[0]
         case Truncate():
             return engine_type(DAY if kind is Kind.DATE else MOMENT, dialect)
-        case Round(step):
-            digits = max(0, -int(step.normalize().as_tuple().exponent))
+        case Round():
+            digits = recoding.scale
             whole = kind is Kind.INTEGER and not digits
             return engine_type(WHOLE if whole else DECIMAL, dialect, digits)
         case _:

@@ -1,7 +1,8 @@
 """A unit test of a release's recodes, for dbt to run: people whose release is worked out by hand.
 
 Every case is one line, and stands for so many people: at least k, so that they are released, and
-once k - 1, so that they are not. Sampling is left out: the test puts ``true`` in its place.
+once k - 1, so that they are not. Chance is left out: the test puts ``true`` in the place of the
+sample, and 0 in that of the noise, where k is the least number that is shown.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from policy_engine.dbt.jinja import escaped, spaced
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.types import TEXT, WHOLE, engine_type
 from policy_engine.dbt.yaml_text import Block, Flow
-from policy_engine.dialects import parser_of
+from policy_engine.engines.types import parser_of
 from policy_engine.policy.recodings import Constant
 
 _MOST_PEOPLE = 200_000
@@ -32,6 +33,7 @@ _WORDS = (
     " {file} alone."
 )
 _SMALL = "A group of fewer than {k} people is not released."
+_NO_NOISE = "Without noise a group of fewer than {k} people is not released."
 _OTHER_ROWS = " Person {person} has a second row, which the policy does not choose."
 
 Tuple = tuple[str | None, ...]
@@ -53,10 +55,10 @@ def unit_tests(model: ReleaseModel) -> list[dict[str, Any]]:
     That is where the person's key is itself released, so that each person is a group of its own, or
     where a filter decides who is released.
     """
-    cases = cases_of(model) if not model.policy.filter else []
+    k = model.least_shown
+    cases = cases_of(model) if not model.policy.filter and k > 1 else []
     if not cases:
         return []
-    k = model.policy.k
     chosen = [case for case in cases if case.released is not None]
     other = next((case.person for case in cases if case.released is None), None)
     words = _WORDS.format(file=model.policy.file.name)
@@ -64,7 +66,8 @@ def unit_tests(model: ReleaseModel) -> list[dict[str, Any]]:
     tests = [_test(model, "recodes", words, cases, _groups(chosen, k))]
     if all(case.people >= k for case in chosen):
         small = replace(cases[0], people=k - 1)
-        tests.append(_test(model, "small_group", _SMALL.format(k=k), [small], {}))
+        told = (_SMALL if model.policy.noise is None else _NO_NOISE).format(k=k)
+        tests.append(_test(model, "small_group", told, [small], {}))
     return tests
 
 
@@ -82,10 +85,21 @@ def _test(
         "description": spaced(words),
         "config": {"enabled": _ENABLED, "meta": {"privacy": Flow(generated=True)}},
         "versions": Flow(include=[model.version]),
-        "overrides": {"macros": {"is_incremental": False, "policy_engine.in_sample": "true"}},
+        "overrides": {"macros": _without_chance(model)},
         "given": [given],
         "expect": _expected(model, groups),
     }
+
+
+def _without_chance(model: ReleaseModel) -> dict[str, Any]:
+    """What a test puts in the place of the sample, or of the noise, and of the secret."""
+    found = {"is_incremental": False, "policy_engine.in_sample": "true"}
+    if "policy_engine.secret()" in model.text:
+        found["policy_engine.secret"] = "''"
+    if model.policy.noise is not None:
+        shown = {"in_sample": f"policy_engine_n >= {model.least_shown}", "noise": "0"}
+        found |= {f"policy_engine.{name}": text for name, text in shown.items()}
+    return found
 
 
 def _twice(text: str) -> Block:
@@ -103,15 +117,16 @@ def cases_of(model: ReleaseModel) -> list[Case]:
         return []
     shown = {name: examples(recodings[name], read[name]) for name in read}
     longest = max(map(len, shown.values()), default=1)
-    most = max(3, _MOST_PEOPLE // policy.k)
+    k = model.least_shown
+    most = max(3, _MOST_PEOPLE // k)
     chosen = [
         {name: each[number % len(each)] for name, each in shown.items()}
         for number in range(min(longest, most))
     ]
-    cases = [_case(model, number, policy.k, each) for number, each in enumerate(chosen, 1)]
+    cases = [_case(model, number, k, each) for number, each in enumerate(chosen, 1)]
     free = _free(model, shown, {case.released for case in cases})
     if free is not None:
-        cases.append(_case(model, len(cases) + 1, policy.k - 1, free))
+        cases.append(_case(model, len(cases) + 1, k - 1, free))
     second = _second_row(model, cases)
     return cases if second is None else [*cases, second]
 
@@ -149,9 +164,9 @@ def _free(
 def _second_row(model: ReleaseModel, cases: Sequence[Case]) -> Case | None:
     """A row of the first case's people that comes behind the one they have."""
     source, first = model.policy.source, cases[0]
-    if source.unique or not first.values:
-        return None
     ordered = source.order_by
+    if source.unique or not ordered or not first.values:
+        return None
     found = model.table.find(ordered[0][0])
     if found is None or first.values.get(found.name) is None:
         return None
@@ -180,11 +195,13 @@ def _given(model: ReleaseModel, cases: Sequence[Case]) -> str:
         for case in cases
     ]
     writer = _Writer(model)
-    copy, digits = writer.copies(model.policy.k)
-    key = f"{10**digits} * {writer.of('cases', person)} + {copy}"
-    found = model.table.find(str(model.policy.source.key))
-    own = found.name if found is not None else str(model.policy.source.key)
-    items = [f"CAST({key} AS {engine_type(WHOLE, model.dialect)}) AS {writer.name(own)}"]
+    copy, digits = writer.copies(model.least_shown)
+    items, key = [], model.policy.source.key
+    if key is not None:
+        found = model.table.find(key)
+        own = found.name if found is not None else key
+        number = f"{10**digits} * {writer.of('cases', person)} + {copy}"
+        items = [f"CAST({number} AS {engine_type(WHOLE, model.dialect)}) AS {writer.name(own)}"]
     for name in names:
         column = model.table.find(name)
         assert column is not None
@@ -192,7 +209,7 @@ def _given(model: ReleaseModel, cases: Sequence[Case]) -> str:
         if column.kind in {Kind.TEXT, Kind.LABEL}:
             kind = engine_type(TEXT, model.dialect)
         items.append(f"CAST({writer.of('cases', name)} AS {kind}) AS {writer.name(name)}")
-    return writer.query(items, rows, people, model.policy.k)
+    return writer.query(items, rows, people, model.least_shown)
 
 
 def _expected(model: ReleaseModel, groups: Mapping[Tuple, int]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from policy_engine.errors import FileError
 NAME = "policy_engine"
 FOLDER = "packages/policy_engine"
 IGNORED = "*.privacy.yml"
+_TARGETS = "macros/targets.sql"
 _SOURCE = Path(__file__).parent / "package"
 _OWN = re.compile(rf"^name:\s*[\"']?{NAME}[\"']?\s*(#.*)?$", re.MULTILINE)
 _IGNORE_WORDS = "# Policies of policy-engine, which dbt would read as properties."
@@ -21,13 +22,13 @@ _PACKAGES = "packages.yml"
 _DEPENDENCIES = "dependencies.yml"
 
 
-def environment(project: DbtProject) -> list[Change]:
-    """What is still missing for dbt to understand a release model.
+def environment(project: DbtProject, targets: tuple[str, ...]) -> list[Change]:
+    """What is still missing for dbt to understand a release model; ``targets`` have releases.
 
     Raises:
         FileError: something of somebody else's stands in the way.
     """
-    found = [*_package(project), _entry(project), _ignored(project)]
+    found = [*_package(project, targets), _entry(project), _ignored(project)]
     return [change for change in found if change is not None]
 
 
@@ -47,19 +48,22 @@ def left_over(project: DbtProject) -> list[Path]:
 
 
 def is_installed(project: DbtProject) -> bool:
-    """Whether ``dbt deps`` has put the package where dbt looks for it."""
-    return (project.packages / NAME / "dbt_project.yml").is_file()
+    """Whether ``dbt deps`` has put the package, with its targets, where dbt looks for it."""
+    installed = read(project.packages / NAME / _TARGETS)
+    return installed is not None and installed == read(project.directory / FOLDER / _TARGETS)
 
 
-def _package(project: DbtProject) -> Iterator[Change | None]:
+def _package(project: DbtProject, targets: tuple[str, ...]) -> Iterator[Change | None]:
     folder = project.directory / FOLDER
     described = read(folder / "dbt_project.yml")
     if described is None and folder.exists() and any(folder.iterdir()):
         raise FileError(f"{folder} is in the way: it is no dbt package; move it elsewhere")
     if described is not None and not _OWN.search(described):
         raise FileError(f"{folder} is in the way: it is another dbt package; move it elsewhere")
+    listed = ", ".join(f"'{target}'" for target in targets)
     for name, text in files():
-        yield changed(folder / name, text)
+        own = text.replace("return([])", f"return([{listed}])") if name == _TARGETS else text
+        yield changed(folder / name, own)
 
 
 def _entry(project: DbtProject) -> Change | None:

@@ -9,6 +9,7 @@ from policy_engine.accounting.odds import odds_words
 from policy_engine.dbt.jinja import spaced
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.policy.filter_models import FilterSpec
+from policy_engine.policy.noise import Noise
 from policy_engine.policy.recode_models import cut_text
 from policy_engine.policy.recodings import (
     Bins,
@@ -20,6 +21,7 @@ from policy_engine.policy.recodings import (
     Round,
     Truncate,
 )
+from policy_engine.policy.resolve import Policy
 
 RELEASE = "**A certified release**"
 """How our words about a release begin; what stands before them is its reader's own."""
@@ -43,22 +45,50 @@ def release_words(model: ReleaseModel) -> str:
         f"Guarantee: whatever is published here would have been published with almost the same"
         f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}: {said}"
         f" (ε = {in_text(epsilon)}, δ = {in_text(delta)}, source: {model.node.label}).",
-        f"Who is protected: {_unit(model)}{_filtered(model)} Each is drawn into a secret sample"
-        f" with the probability {policy.rate:f}, and only groups of at least {policy.k} people of"
-        f" the sample are released. The counts are those of the sample: divided by"
-        f" {policy.rate:f} they estimate how many people there are.",
+        f"Who is protected: {_unit(model)}{_filtered(model)} {_shown(policy)}",
         "It is drawn once, and a rebuild changes nothing. Another draw is another version of the"
         " model, and has a price of its own.",
     ]
     return spaced("\n\n".join(paragraphs))
 
 
+def _shown(policy: Policy) -> str:
+    """Who is counted, and what a number that is released says of how many people there are."""
+    noise = policy.noise
+    if not isinstance(noise, Noise):
+        return (
+            f"Each is drawn into a secret sample with the probability {policy.rate:f}, and only"
+            f" groups of at least {policy.k} people of the sample are released. The counts are"
+            f" those of the sample: divided by {policy.rate:f} they estimate how many people there"
+            " are."
+        )
+    low, high = noise.certain
+    many = (
+        ""
+        if noise.groups == 1
+        else f" A person is counted in at most {noise.groups} groups, drawn at random of theirs."
+    )
+    return (
+        f"Everybody is counted, and each count has noise: for certain at most {-low} people fewer"
+        f" than its number were counted in a group, and at most {high} more.{many} Only numbers of"
+        f" at least {noise.least_shown(policy.k)} are released, and every group that is has at"
+        f" least {policy.k} people."
+    )
+
+
 def _unit(model: ReleaseModel) -> str:
     source = model.policy.source
+    if source.key is None:
+        return "every row is a person."
     if source.unique:
         return f"a row, known by its {source.key}, is a person."
+    one = f"a person is one value of {source.key}"
+    if source.counts_all:
+        return f"{one}, in every group that one of its rows is in."
+    if source.draws_a_row:
+        return f"{one}, of whom one row counts, drawn at random."
     order = ", ".join(f"{name} {way}" for name, way in source.order_by)
-    return f"a person is one value of {source.key}, of whom one row counts: the first by {order}."
+    return f"{one}, of whom one row counts: the first by {order}."
 
 
 def _filtered(model: ReleaseModel) -> str:
@@ -78,9 +108,11 @@ def column_words(recoding: Recoding) -> str:
     return spaced(f"{COLUMN} {_recoded(recoding)}")
 
 
-def count_words(k: int) -> str:
+def count_words(model: ReleaseModel) -> str:
     """What the count's column holds."""
-    return f"{COLUMN} the number of people of the sample in the group, at least {k}."
+    is_noisy = model.policy.noise is not None
+    who = "in the group, with noise" if is_noisy else "of the sample in the group"
+    return f"{COLUMN} the number of people {who}, at least {model.least_shown}."
 
 
 def _recoded(recoding: Recoding) -> str:

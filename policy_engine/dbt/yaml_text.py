@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 
 _PLAIN = re.compile(r"[A-Za-z_][\w./()-]*(?: [\w./()-]+)*", re.ASCII)
 _WORDS = frozenset(
@@ -102,6 +103,8 @@ def scalar(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | date):
         return str(value)
+    if isinstance(value, Decimal):
+        return f"{value:f}"
     assert isinstance(value, str)
     if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
         return value

@@ -28,7 +28,14 @@ pytestmark = pytest.mark.slow
 
 ROOMS = [("1.11", "postgres"), *((version, "duckdb") for version in VERSIONS)]
 NAME = "towns_v1"
-CERTIFICATE = Path("models") / f"{NAME}.prod.certificate.json"
+NOISY = {
+    "plain": {"unit": "row", "chance": "mechanism: noisy_counts"},
+    "placed": {"unit": "{key: person_id, keep: any}", "chance": "noise: {law: place}\nk: 20"},
+    "several": {
+        "unit": "{key: person_id, keep: all}",
+        "chance": "mechanism: noisy_counts\ncontribution: {groups: 2}",
+    },
+}
 _STAGING = """\
 {{ config(materialized='table') }}
 select * from {{ ref('visits') }}
@@ -124,17 +131,18 @@ class Room:
         """The release."""
         return self.sql(f"select age, town, n from {NAME} order by age, town")
 
-    def verified(self) -> dict[str, object]:
+    def verified(self, name: str = NAME) -> dict[str, object]:
         """What ``verify`` says of the certificate and of an export of the table."""
         file = self.world.folder / "export.csv"
         with file.open("w", newline="") as opened:
-            csv.writer(opened).writerows([["age", "town", "n"], *self.stored()])
-        return self.engine_says("verify", str(CERTIFICATE), "--release", str(file))
+            csv.writer(opened).writerows([["age", "town", "n"], *self.stored(name)])
+        certificate = f"models/{name}.prod.certificate.json"
+        return self.engine_says("verify", certificate, "--release", str(file))
 
-    def stored(self) -> list[list[object]]:
+    def stored(self, name: str = NAME) -> list[list[object]]:
         """The release in its own order."""
         order = " order by age, town" if self.engine == "postgres" else ""
-        return self.sql(f"select age, town, n from {NAME}{order}")
+        return self.sql(f"select age, town, n from {name}{order}")
 
     def entries(self) -> list[dict[str, object]]:
         """What the ledger has."""
@@ -171,6 +179,8 @@ def _story(version: str, engine: str, folder: Path) -> dict[str, object]:
         _again(room, story)
         _over_budget(room, story)
         _tampered(room, story)
+        _noisy(room, story)
+        _grants(room, story)
         return story
 
 
@@ -224,6 +234,54 @@ def _tampered(room: Room, story: dict[str, object]) -> None:
     story["tampered"] = room.asks("attest")
     story["tampered twice"] = room.asks("attest")
     story["entries at last"] = room.entries()
+
+
+def _noisy(room: Room, story: dict[str, object]) -> None:
+    """Counts with noise: of every row, and of people in several groups."""
+    accounts = "accounts: {people: {epsilon: 0.5, delta: 4.0e-11}, visits: {}}\n"
+    room.world.write("policy-engine.yaml", room.world.read("policy-engine.yaml").replace(
+        "accounts: {people: {epsilon: 0.5, delta: 4.0e-11}}\n", accounts
+    ))  # fmt: skip
+    for name, law in NOISY.items():
+        path = room.world.policy(
+            f"models/{name}", relation="ref('visits')", model=name, recode=_RECODE, **law
+        )
+        path.write_text(path.read_text().replace("budget: people", "budget: visits"))
+    story["noisy synced"] = room.engine_says("dbt", "sync", "--target", "prod")
+    story["noisy unreserved"] = room.builds("--target", "prod", "--select", "plain")
+    story["noisy reserved"] = room.asks("reserve")
+    story["noisy built"] = room.builds()
+    story["noisy attested"] = room.asks("attest")
+    story["noisy status"] = room.asks("status")
+    story["noisy verified"] = [room.verified(f"{name}_v1") for name in NOISY]
+    names = [f"{name}_v1" for name in NOISY]
+    story["noisy tables"] = room.engine_says("dbt", "verify", *names, "--target", "prod")
+    story["all tables"] = room.engine_says("dbt", "verify", "--target", "prod")
+    story["no tables"] = room.engine_says("dbt", "verify", *names, "--target", "dev")
+    story["noisy rows"] = [room.stored(f"{name}_v1") for name in NOISY]
+    story["noisy truth"] = room.sql(
+        "select count(*), count(distinct person_id) from visits where age < 30"
+    )
+
+
+def _grants(room: Room, story: dict[str, object]) -> None:
+    """Who may see the sources, as the project file says and as the database has it."""
+    text = room.world.read("policy-engine.yaml")
+    story["no roles"] = room.engine_says("dbt", "grants", "--target", "prod")
+    private = "release_targets: [prod], private: {roles: [engineers]}"
+    room.world.write("policy-engine.yaml", text.replace("release_targets: [prod]", private))
+    for role in ("engineers", "bob", '"Odd ""role"""'):
+        room.sql(f"create role {role}")
+    story["private"] = room.engine_says("dbt", "grants", "--target", "prod")
+    room.sql("grant select on stg_people to public, engineers")
+    room.sql("grant update (age) on visits to bob")
+    room.sql('alter default privileges in schema prod grant select on tables to "Odd ""role"""')
+    room.sql("alter table stg_people owner to ana")
+    story["excess"] = room.engine_says("dbt", "grants", "--target", "prod")
+    for statement in str(story["excess"]["out"]).splitlines():
+        room.sql(statement)
+    story["run"] = room.engine_says("dbt", "grants", "--target", "prod")
+    story["seen"] = room.sql("select has_table_privilege('engineers', 'prod.visits', 'select')")
 
 
 @pytest.fixture(scope="module", params=ROOMS, ids="-".join)
@@ -313,3 +371,63 @@ def test_a_table_that_was_changed_is_charged_once_and_not_signed_for(story):
     assert outcome(story["tampered"]) == outcome(story["tampered twice"]) == ["refused"]
     assert "it has other rows than the release that was attested" in story["tampered"]["err"]
     assert [entry["state"] for entry in story["entries at last"]] == ["committed", "kept"]
+
+
+def of_noise(found: dict[str, object], key: str = "outcome") -> list[str]:
+    """What a command says of the three releases with noise."""
+    told = {release["release"]: release[key] for release in found["releases"]}
+    return [told[f"{name}_v1"] for name in NOISY]
+
+
+def test_counts_with_noise_are_reserved_built_and_signed_for(story):
+    assert story["noisy synced"]["code"] == 0, story["noisy synced"]
+    assert "is not reserved" in story["noisy unreserved"]["out"]
+    assert of_noise(story["noisy reserved"]) == ["reserved"] * 3, story["noisy reserved"]
+    assert story["noisy built"]["code"] == 0, story["noisy built"]["out"]
+    assert of_noise(story["noisy attested"]) == ["attested"] * 3, story["noisy attested"]
+    assert of_noise(story["noisy status"], "state") == ["certified"] * 3
+    for verified in story["noisy verified"]:
+        assert "holds the certified rows of" in verified["out"], verified
+
+
+def test_counts_with_noise_are_near_the_truth_and_not_the_truth(story):
+    [(visits, people)] = story["noisy truth"]
+    young = [
+        sum(int(n) for age, _, n in rows if age == "<30") for rows in story["noisy rows"]
+    ]  # fmt: skip
+    assert all(len(rows) == 9 for rows in story["noisy rows"])
+    far = [young[0] - visits, young[1] - people]
+    assert far != [0, 0] and max(map(abs, far)) < 400, far
+    assert people - 200 < young[2] < 2 * people + 200
+
+
+def test_tables_are_verified_without_an_export(story):
+    told = story["noisy tables"]
+    assert told["code"] == 0, told
+    assert told["out"].count("holds the certified rows, in their order") == 3
+    assert story["all tables"]["code"] == 1
+    assert "towns_v1: " in story["all tables"]["err"]
+    assert "does not hold the certified rows" in story["all tables"]["err"]
+    assert story["no tables"]["code"] == 4
+    assert "nothing is released in the target dev" in story["no tables"]["err"]
+
+
+def test_grants_beyond_the_private_roles_are_found_and_taken_away(story, request):
+    if "postgres" not in request.node.name:
+        assert story["private"]["code"] == 4
+        assert "DuckDB has no roles and no grants" in story["private"]["err"]
+        return
+    assert story["no roles"]["code"] == 2
+    assert "dbt.private.roles names nobody" in story["no roles"]["err"]
+    assert story["private"]["code"] == 0, story["private"]
+    assert 'GRANT SELECT ON TABLE "prod"."visits" TO "engineers";' in story["private"]["out"]
+    assert story["excess"]["code"] == 1
+    said = story["excess"]["err"].splitlines()
+    assert [line.removesuffix(", and is no role of dbt.private") for line in said] == [
+        '"ana" owns "prod"."stg_people"',
+        'PUBLIC has privileges on "prod"."stg_people"',
+        '"bob" has privileges on "prod"."visits"',
+        '"Odd ""role""" will have privileges on tables that "postgres" will make in "prod"',
+    ]
+    assert story["run"]["code"] == 0, story["run"]
+    assert story["seen"] == [[True]]

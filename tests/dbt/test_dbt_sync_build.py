@@ -137,7 +137,8 @@ _POSTGRES_TYPES = {
     "at time": "time without time zone",
 }
 ROOMS = (("1.11", "duckdb"), ("1.12", "duckdb"), ("1.11", "postgres"))
-RELEASES = {"every_v1", "every_v2", "repeated_v1", "group__v1", "towns_v1"}
+RELEASES = {"every_v1", "every_v2", "repeated_v1", "group__v1", "towns_v1", "noisy_v1",
+            "several_v1"}  # fmt: skip
 
 
 def properties(types: dict[str, str]) -> str:
@@ -181,6 +182,16 @@ def odd_world(folder: Path, engine: str = "duckdb") -> World:
     bins = "  order: {bins: [30]}"
     made.policy("models/group", recode=bins, unit=born, model="group_", more=", count_as: people")
     made.policy("models/towns", recode=bins, unit=born)
+    noisy = "mechanism: noisy_counts"
+    made.policy("models/noisy", recode=bins, unit="row", model="noisy", chance=noisy)
+    made.policy(
+        "models/several",
+        recode=bins + "\n  flag: keep",
+        unit="{key: person_id, keep: all}",
+        model="several",
+        more=", as: rows",
+        chance="noise: {law: place}\ncontribution: {groups: 2}",
+    )
     made.write("models/towns.yml", _BY_HAND)
     return made
 
@@ -308,6 +319,9 @@ def test_every_recoding_passes_its_unit_test_and_its_contract(told):
         "group_::group__v1_small_group_v1",
         "towns::towns_v1_recodes_v1",
         "towns::towns_v1_small_group_v1",
+        "noisy::noisy_v1_recodes_v1",
+        "noisy::noisy_v1_small_group_v1",
+        "several::several_v1_recodes_v1",
     }
     assert re.search(r"Done\. PASS=\d+ WARN=0 ERROR=0 SKIP=0", told["built"])
     generic = re.findall(

@@ -46,8 +46,7 @@ source:
   unit: {unit}
 recode:
 {recode}
-sample: {{rate: {rate}}}
-k: {k}
+{chance}
 guarantee: {{epsilon: 0.5, delta: {delta}}}
 release: {{relation: {model}, version: {version}{more}}}
 budget: people
@@ -101,11 +100,12 @@ class World:
         model: str = "towns",
         version: int = 1,
         more: str = "",
+        chance: str = "",
     ) -> Path:
         """A policy's file."""
         text = POLICY.format(
-            relation=relation, unit=unit, recode=recode, rate=rate, k=k, delta=delta, model=model,
-            version=version, more=more,
+            relation=relation, unit=unit, recode=recode, delta=delta, model=model, version=version,
+            more=more, chance=chance or f"sample: {{rate: {rate}}}\nk: {k}",
         )  # fmt: skip
         return self.write(f"{name}.privacy.yml", text)
 

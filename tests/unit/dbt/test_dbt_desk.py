@@ -17,7 +17,7 @@ import pytest
 from dbt_sync_world import World
 
 from policy_engine.attest.keys import generate_key
-from policy_engine.books import has_ledger, open_ledger
+from policy_engine.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.dbt.attesting import Attested, attest
 from policy_engine.dbt.booking import Reserved, reserve
 from policy_engine.dbt.desk import Desk
@@ -28,7 +28,14 @@ from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.status import left_behind, standing
 from policy_engine.dbt.texts import text_md5
-from policy_engine.errors import NotCertifiable, NotReleasable, PolicyError, WarehouseError
+from policy_engine.dbt.verifying import Looked, verified
+from policy_engine.errors import (
+    FileError,
+    NotCertifiable,
+    NotReleasable,
+    PolicyError,
+    WarehouseError,
+)
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.project import load_project
@@ -93,6 +100,10 @@ class Room:
     def attest(self) -> Attested:
         [found] = self.at_desk(attest, self.text)
         return found
+
+    def verified(self) -> list[Looked]:
+        trusted = trusted_keys(load_project(self.world.folder / "policy-engine.yaml"))
+        return self.at_desk(lambda desk, pairs: [*verified(desk, (pairs[0][0],), trusted)])
 
     def state(self) -> str:
         [found] = self.at_desk(lambda desk, pairs: standing(desk, tuple(r for (r,) in pairs)))
@@ -418,3 +429,26 @@ def test_a_released_policy_that_was_changed_is_not_synced(built):
     built.world.policy()
     built.world.policy("models/more", k=21, version=2)
     assert len(built.world.sync().releases) == 2
+
+
+def test_a_table_is_verified_against_its_certificate_as_it_stands(room):
+    assert room.verified() == []
+    room.reserve()
+    room.build()
+    [found] = room.verified()
+    assert not found.is_verified and "prod.main.towns_v1 stands without a cert" in found.why[0]
+    room.attest()
+    [found] = room.verified()
+    assert found.is_verified and found.found is not None
+    assert "prod.main.towns_v1 holds the certified rows, in their order" in found.found.checked
+    room.sql(f"UPDATE {TABLE} SET n = n + 1")
+    [found] = room.verified()
+    assert found.why == (
+        "prod.main.towns_v1 does not hold the certified rows: their digest is another",
+    )
+
+
+def test_a_certificate_that_cannot_be_read_is_said(built):
+    built.release.certificate.mkdir()
+    with pytest.raises(FileError, match="could not be read"):
+        built.verified()

@@ -6,6 +6,7 @@ import io
 import re
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -51,8 +52,7 @@ source:
   relation: ref('stg_people')
   unit: {unit}{read_as}
 recode: {{{recode}}}{conditions}
-sample: {{rate: 0.1}}
-k: {k}
+{chance}
 guarantee: {{epsilon: 1, delta: 0.5}}
 release: {{relation: towns, version: 2, as: {form}}}
 """
@@ -70,38 +70,48 @@ def model(
     dialect: str = "duckdb",
     words: str = "Words",
     conditions: str = "",
+    chance: str = "sample: {{rate: 0.1}}\nk: {k}",
 ) -> ReleaseModel:
     """The model of a policy over columns of these types."""
     text = POLICY.format(
-        recode=recode, k=k, form=form, unit=unit, read_as=read_as, words=words,
-        conditions=conditions,
+        recode=recode, form=form, unit=unit, read_as=read_as, words=words, conditions=conditions,
+        chance=chance.format(k=k),
     )  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({**types, "the key": "int64" if dialect == "bigquery" else "bigint"})
     return release_model(policy, NODE, columns, dialect_named(dialect), SETTINGS)
 
 
+NOTHING: Mapping[str, object] = {}
+EVERYBODY = {"policy_engine.in_sample": "true"}
+
+
 class Package:
-    """Our package's macros, as they are in a release target, or in a unit test."""
+    """Our package's macros, as they are in a release target, but for those of ``instead``."""
 
-    def __init__(self, *, is_test: bool) -> None:
-        self.is_test = is_test
+    def __init__(self, instead: Mapping[str, object]) -> None:
+        self.instead = instead
 
-    def in_sample(self, targets: list[str], caller) -> str:
-        assert targets == ["prod", "prod eu"]
-        return "true" if self.is_test else caller()
+    def in_sample(self, caller) -> str:
+        return str(self.instead.get("policy_engine.in_sample", caller()))
+
+    def secret(self, caller) -> str:
+        return str(self.instead.get("policy_engine.secret", caller()))
+
+    def noise(self, caller) -> str:
+        return str(self.instead.get("policy_engine.noise", caller()))
 
     def salts(self, name: str) -> str:
         return f"<{name}>"
 
 
-def rendered(text: str, *, is_test: bool = False, **more: object) -> str:
+def rendered(text: str, instead: Mapping[str, object] = NOTHING, **more: object) -> str:
     """A text as dbt's Jinja renders it."""
     names = {
         "config": lambda **_: "",
         "is_incremental": lambda: False,
         "ref": lambda name: f"<{name}>",
-        "policy_engine": Package(is_test=is_test),
+        "policy_engine": Package(instead),
         **more,
     }
     return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(names)
@@ -142,18 +152,20 @@ def test_a_column_that_is_called_as_ours_is_refused():
         model("policy_engine_rank: keep", {"policy_engine_rank": "text"})
 
 
+@pytest.mark.parametrize("chance", ["sample: {rate: 0.1}\nk: 3", "mechanism: noisy_counts"])
 @pytest.mark.parametrize("name", sorted(set(ENGINES) - {"sqlite", "tsql"}))
-def test_every_dialect_with_a_keyed_sample_has_a_model(name):
+def test_every_dialect_with_a_keyed_secret_has_a_model(name, chance):
     kind = {"bigquery": "string", "clickhouse": "String", "datafusion": "utf8"}.get(name, "text")
     number = {"clickhouse": "Int64", "datafusion": "Int64"}.get(name, "bigint")
-    text = POLICY.format(recode="age: {bins: [30]}", k=3, form="counts", unit="{row_key: the key}",
-                         read_as="", words="x", conditions="")  # fmt: skip
+    text = POLICY.format(recode="age: {bins: [30]}", form="counts", unit="{row_key: the key}",
+                         read_as="", words="x", conditions="", chance=chance)  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({"age": number, "the key": number, "town": kind})
     found = release_model(policy, NODE, columns, dialect_named(name), SETTINGS)
     assert found.certificate.dialect == name
     assert list(found.types) == ["age", "n"]
-    assert found.text.count("{% call policy_engine.in_sample(['prod', 'prod eu']) %}") == 1
+    assert found.text.count("{% call policy_engine.in_sample() %}") == 1
+    assert found.text.count("{% call policy_engine.secret() %}") == ("noisy" in chance)
 
 
 def run_unit_tests(release: ReleaseModel) -> None:
@@ -162,7 +174,8 @@ def run_unit_tests(release: ReleaseModel) -> None:
         # dbt renders the YAML, and then the SQL that it has made of it.
         [given_rows] = test["given"]
         rows = rendered(rendered(str(given_rows["rows"])))
-        sql = rendered(release.text, is_test=True).replace("<stg_people>", "people")
+        sql = rendered(release.text, test["overrides"]["macros"])
+        sql = sql.replace("<stg_people>", "people")
         with duckdb.connect() as connection:
             connection.execute("set timezone = 'UTC'")
             connection.execute(f"create view people as {rows}")
@@ -276,6 +289,47 @@ def test_a_second_row_of_a_person_must_not_count(unit):
         run_unit_tests(replace(release, text=text))
 
 
+NOISY = [
+    ("mechanism: noisy_counts\nk: {k}", "row"),
+    ("mechanism: noisy_counts", "{row_key: the key}"),
+    ("noise: {{law: place}}\nk: {k}", "{key: the key, keep: {order_by: [day]}}"),
+    ("noise: {{law: discrete_gaussian}}", "{key: the key, keep: any}"),
+    ("mechanism: noisy_counts\ncontribution: {{groups: 3}}", "{key: the key, keep: all}"),
+    ("sample: {{rate: 0.1}}\nk: {k}", "{key: the key, keep: any}"),
+]
+
+
+@pytest.mark.parametrize("form", ["counts", "rows"])
+@pytest.mark.parametrize(("chance", "unit"), NOISY)
+def test_chance_is_taken_out_of_a_test_and_stands_in_a_release(chance, unit, form):
+    types = {"x": "int", "y": "text", "day": "date"}
+    release = model("x: {bins: [30, 60]}, y: keep", types, unit=unit, form=form, chance=chance, k=7)
+    run_unit_tests(release)
+    assert unit_tests(release)
+    text = rendered(release.text).replace("<policy_engine_salts>", '"policy_engine_secrets"')
+    text = text.replace("<stg_people>", '"policy_engine_source"."policy_engine_source"')
+    assert text.strip() == release.printed.strip()
+    elsewhere = {"policy_engine.in_sample": "false", "policy_engine.secret": "''"}
+    with duckdb.connect() as connection:
+        connection.execute(
+            """create table people as select i as "the key", 1 as x, 'a' as y,"""
+            " date '2024-01-01' as day from range(5000) as r(i)"
+        )
+        sql = rendered(release.text, elsewhere).replace("<stg_people>", "people")
+        assert connection.execute(sql).fetchall() == []
+
+
+def test_what_a_count_with_noise_says_is_said_in_words():
+    many = ("mechanism: noisy_counts\ncontribution: {{groups: 3}}", "{key: the key, keep: all}")
+    words = {
+        unit: release_words(model("x: {bins: [30]}", {"x": "int"}, unit=unit, chance=chance))
+        for chance, unit in [NOISY[0], many, NOISY[5]]
+    }
+    assert "every row is a person. Everybody is counted" in words["row"]
+    assert "A person is counted in at most 3 groups" in words["{key: the key, keep: all}"]
+    assert "of whom one row counts, drawn at random." in words["{key: the key, keep: any}"]
+
+
 @given(COLUMNS, st.sampled_from([2, 3, 20]), st.sampled_from(["counts", "rows"]))
 @settings(max_examples=60, deadline=None)
 def test_the_tests_of_whatever_a_policy_says_pass_on_the_engine(columns, k, form):
@@ -321,7 +375,7 @@ def test_a_filter_decides_who_is_released_and_has_no_unit_test():
             'create table people as select i as "the key", i % 2 * 40 as age,'
             " chr(65 + (i // 2 % 3)::int) as town, 'z' as zip from range(60) as r(i)"
         )
-        sql = rendered(release.text, is_test=True).replace("<stg_people>", "people")
+        sql = rendered(release.text, EVERYBODY).replace("<stg_people>", "people")
         assert connection.execute(sql).fetchall() == [("A", 10), ("B", 10)]
     assert release.text.count("in_sample") == 1
 
@@ -502,7 +556,7 @@ def test_types_have_the_kernels_names(dialect, native, kind):
 @pytest.mark.parametrize(("kind", "recode"), TYPED)
 def test_the_contract_has_the_types_that_the_engine_gives(kind, recode):
     release = model(f"x: {recode}", {"x": kind})
-    sql = rendered(release.text, is_test=True).replace("<stg_people>", "people")
+    sql = rendered(release.text, EVERYBODY).replace("<stg_people>", "people")
     with duckdb.connect() as connection:
         connection.execute(f'create table people (x {kind}, "the key" bigint)')
         said = connection.execute(f"describe {sql}").fetchall()

@@ -61,7 +61,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         lambda: replaced("duckdb__star", "create table {{ b }} as {{ c }}"),
     ),
     "an adapter's macro of a package": (
-        "G11",
+        "G14",
         lambda: replaced("duckdb__create_view_as", "create view {{ b }} as {{ c }}", "pack"),
         lambda: replaced("duckdb__mine_as", "create view {{ b }} as {{ c }}", "pack"),
     ),
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         lambda: replaced("generate_schema_name", "{{ a if a else target.schema }}"),
     ),
     "a materialization of the same name": (
-        "G11",
+        "G14",
         lambda: built().macro(
             "materialization_table_duckdb",
             "{% materialization table, adapter='duckdb' %}{% endmaterialization %}", "pack",
@@ -92,66 +92,66 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         lambda: replaced("default__current_timestamp", "{{ return('now()') }}"),
     ),
     "a package with the name of another adapter": (
-        "G11",
+        "G14",
         lambda: replaced("create_table_as", "{{ evil(c) }}", "dbt_snowflake"),
         lambda: replaced("create_table_as", "{{ evil(c) }}", "dbt_duckdb"),
     ),
     "a materialization of another name": (
-        "G05",
+        "G14",
         lambda: mine("create table open.copy as {{ sql }}"),
         lambda: mine("{% set t = make_temp_relation(this) %}create table {{ t }} as {{ sql }}"),
     ),
     "a materialization that builds elsewhere": (
-        "G05",
+        "G14",
         lambda: mine("{{ create_view_as(api.Relation.create(identifier='v'), sql) }}"),
         lambda: mine("{{ get_create_table_as_sql(false, this.incorporate(type='table'), sql) }}"),
     ),
     "a ref of the project's own": (
-        "G02",
+        "G11",
         lambda: own_ref("{% if target.name == 'prod' %}{{ return(builtins.ref('people')) }}"
                         "{% endif %}{{ return(builtins.ref(name)) }}"),
         lambda: own_ref("{{ return(builtins.ref(name)) }}"),
     ),
     # What a template runs
     "a template that copies": (
-        "G05",
+        "G14",
         lambda: template(f'{{% do run_query("{COPY}") %}}'),
         lambda: template("{% do run_query(\"select count(*) from {{ ref('people') }}\") %}"),
     ),
     "a template that copies what it refs": (
-        "G05",
+        "G14",
         lambda: template(
             "{% do run_query(\"copy (select * from \" ~ ref('people') ~ \") to 'x.csv'\") %}"
         ),
         lambda: template("{% do run_query(\"copy (select 1) to 'x.csv'\") %}"),
     ),
     "a template with a statement": (
-        "G05",
+        "G14",
         lambda: template(f"{{% call statement('x') %}}{COPY}{{% endcall %}}"),
         lambda: template("{% call statement('x') %}select 1{% endcall %}"),
     ),
     "a template that asks the adapter": (
-        "G05",
+        "G14",
         lambda: template(f'{{% do adapter.execute("{COPY}") %}}'),
         lambda: template("{% if execute %}{% endif %}"),
     ),
     "a template under another name": (
-        "G05",
+        "G14",
         lambda: template(f"{{% set run = context['run_query'] %}}{{% do run(\"{COPY}\") %}}"),
         lambda: template("{% set x = var('x', 'a text of words') %}"),
     ),
     "a macro under another name": (
-        "G05",
+        "G14",
         lambda: template("{% set f = dump %}{{ f(ref('people')) }}").macro("dump", DUMP),
         lambda: template("{% set f = 'dump' %}{{ f }}").macro("dump", DUMP),
     ),
     "a package under another name": (
-        "G05",
+        "G14",
         lambda: template("{% set p = shop %}{{ p.dump(ref('people')) }}").macro("dump", DUMP),
         lambda: template("{% set p = shop %}{{ p.undump(ref('people')) }}").macro("dump", DUMP),
     ),
     "a macro that is given": (
-        "G05",
+        "G14",
         lambda: template("{{ apply(dump, ref('people')) }}").macro("dump", DUMP).macro(
             "apply", "{% macro apply(f, x) %}{{ f(x) }}{% endmacro %}"
         ),
@@ -160,12 +160,12 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         ),
     ),
     "a template whose query nobody can read": (
-        "G05",
+        "G14",
         lambda: template("{% do run_query(var('x')) %}"),
         lambda: template("{% do run_query('select ' ~ var('x')) %}"),
     ),
     "a template that calls a macro that copies": (
-        "G05",
+        "G14",
         lambda: template("{{ dump(ref('people')) }}").macro(
             "dump", DUMP
         ),
@@ -174,12 +174,12 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         ),
     ),
     "a template that renames by the adapter": (
-        "G05",
+        "G14",
         lambda: template("{% do adapter.rename_relation(ref('people'), this) %}"),
         lambda: template("{% do adapter.drop_relation(this) %}"),
     ),
     "a singular test that copies": (
-        "G05",
+        "G14",
         lambda: shop().test(
             "t", f'{{% do run_query("{COPY}") %}}select 1 as x', compiled="select 1 as x"
         ),
@@ -188,23 +188,23 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         ),
     ),
     "a generic test that copies what it tests": (
-        "G05",
+        "G14",
         lambda: generic_test("copy (select * from \" ~ model ~ \") to 'x'"),
         lambda: generic_test("select * from \" ~ model ~ \""),
     ),
     # Hooks that read
     "a variable of the session": (
-        "G05",
+        "G14",
         lambda: hook("set variable x = (select list(id) from main.people)"),
         lambda: hook("set variable x = (select 1)"),
     ),
     "a deletion by what is sensitive": (
-        "G05",
+        "G14",
         lambda: hook("delete from {{ this }} where one not in (select id from main.people)"),
         lambda: hook("delete from {{ this }} where one not in (select 1)"),
     ),
     "an insertion of what was asked": (
-        "G05",
+        "G14",
         lambda: hook(
             "{% set v = run_query('select max(id) from main.people').columns[0][0] %}"
             "insert into {{ this }} values ({{ v }})"
@@ -215,63 +215,63 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         ),
     ),
     "a variable of MySQL": (
-        "G05",
+        "G14",
         lambda: hook("select @x := max(id) from main.people"),
         lambda: hook("select max(id) from main.people"),
     ),
     "a setting by a function": (
-        "G05",
+        "G14",
         lambda: hook("select set_config('a.b', (select max(id)::text from main.people), false)"),
         lambda: hook("select set_config('a.b', 'c', false)"),
     ),
     "a view with another text": (
-        "G05",
+        "G14",
         lambda: hook("alter view main.pub as select * from main.people"),
         lambda: hook("alter view main.pub owner to analyst"),
     ),
     "a schema with a view in it": (
-        "G05",
+        "G14",
         lambda: hook("create schema open create view v as select * from main.people"),
         lambda: hook("create schema open"),
     ),
     # Names that a template gives
     "the relation of the model": (
-        "G05",
+        "G14",
         lambda: sensitive_hook("create view v as select * from {{ model.relation_name }}"),
         lambda: sensitive_hook("comment on table {{ model.relation_name }} is 'x'"),
     ),
     "the relation of a variable": (
-        "G05",
+        "G14",
         lambda: hook("create view v as select * from {{ var('x') }}"),
         lambda: hook("insert into audit.log values ('{{ var('x') }}', {{ run_started_at }})"),
     ),
     "the query of a variable": (
-        "G05",
+        "G14",
         lambda: hook("create view v as {{ var('x') }}"),
         lambda: hook("create function f(a {{ dbt.type_string() }}) as (cast(a as {{ t }}))"),
     ),
     "the statement of a variable": (
-        "G05",
+        "G14",
         lambda: hook("{{ var('x') }}"),
         lambda: hook("{{ log('x') }}"),
     ),
     "the text of the model": (
-        "G05",
+        "G14",
         lambda: sensitive_hook("create view v as {{ model.compiled_code }}"),
         lambda: sensitive_hook("comment on table {{ this }} is '{{ model.name }}'"),
     ),
     "a name that is joined": (
-        "G08",
+        "G14",
         lambda: template("{% set n = run_query('select 1 from ' ~ ['peo', 'ple'] | join) %}"),
         lambda: template("{% set n = run_query('select 1 from ' ~ ['f', 'g'] | join) %}"),
     ),
     "a name by replacement": (
-        "G08",
+        "G14",
         lambda: template("{% set n = run_query('select 1 from ' ~ 'pXople'.replace('X','e')) %}"),
         lambda: template("{% set n = run_query('select 1 from ' ~ 'pXople'.replace('X','-')) %}"),
     ),
     "a name that nobody can read": (
-        "G10",
+        "G14",
         lambda: template(
             "{% set n = run_query('select 1 from ' ~ 'elpoep' | whatever) %}", access="public"
         ),
@@ -279,32 +279,32 @@ CASES: dict[str, tuple[str, Make, Make]] = {
     ),
     # Releases
     "a release that is dropped": (
-        "G22",
+        "G14",
         lambda: released().operation("drop table if exists {{ ref('out') }}"),
         lambda: released().operation("drop table if exists main.tmp"),
     ),
     "a release that is dropped by the adapter": (
-        "G22",
+        "G14",
         lambda: released().operation("{% do adapter.drop_relation(ref('out')) %}", compiled=" "),
         lambda: released().operation("{% do adapter.drop_relation(ref('people')) %}", compiled=" "),
     ),
     "a release that is dropped with its schema": (
-        "G22",
+        "G14",
         lambda: released().operation("drop schema main cascade"),
         lambda: released().operation("drop schema tmp cascade"),
     ),
     "a release that is renamed": (
-        "G22",
+        "G14",
         lambda: released(config={**ONCE, "post-hook": "alter table {{ this }} rename to old"}),
         lambda: released(config={**ONCE, "post-hook": "alter table {{ this }} cluster by (n)"}),
     ),
     "a release that is emptied": (
-        "G22",
+        "G14",
         lambda: released().operation("truncate table main.out"),
         lambda: released().operation("truncate main.log"),
     ),
     "what only a run can tell is dropped": (
-        "G22",
+        "G14",
         lambda: released().operation("drop table {{ var('old') }}", compiled=" "),
         lambda: shop().operation("drop table {{ var('old') }}", compiled=" "),
     ),
@@ -464,7 +464,7 @@ def test_a_way_past_the_gate_is_closed(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_ordinary_stays_allowed(name: str) -> None:
-    verdict = CASES[name][2]().verdict()
+    verdict = CASES[name][2]().reviewed()
     assert [str(found) for found in verdict.findings] == []
 
 
@@ -493,5 +493,5 @@ def test_a_table_of_a_hook_has_advice_of_its_own() -> None:
     project = open_model(
         sql="select * from tmp", config={"pre-hook": "create temp table tmp as select 1 as one"}
     )
-    [found] = project.verdict().findings
+    [found] = project.reviewed().findings
     assert (found.code, found.remedy.split(" and")[0]) == ("G09", "Make a model of it")

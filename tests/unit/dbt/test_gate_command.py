@@ -119,6 +119,55 @@ def test_github(folder, capsys) -> None:
     )
 
 
+def test_markdown_is_a_page_for_a_job(folder, capsys) -> None:
+    code, out, _ = gate(capsys, "--format", "markdown")
+    lines = out.splitlines()
+    assert code == 1 and lines[:2] == ["## dbt gate", ""]
+    assert lines[2].startswith("2 findings; 4 nodes, 1 sensitive")
+    assert lines[6].startswith("| G01 | models/schema.yml:3 | exposure board shows sensitive data.")
+    assert lines[7].endswith("| raw.people → people → dim |")
+
+
+def test_what_a_baseline_has_is_left_out(folder, capsys) -> None:
+    gate(capsys, "--format", "json", "--output", "old.json")
+    code, out, err = gate(capsys, "--baseline", "old.json")
+    assert code == 0 and out.startswith("gate: nothing found")
+    assert "2 findings of old.json left out" in err
+    shop().model("dim", "select *\nfrom main.people", access="public").exposure("b", "dim").write(
+        folder
+    )
+    code, out, _ = gate(capsys, "--baseline", "old.json")
+    found = re.findall(r": (G\d\d) (.*)", out)
+    assert code == 1 and found == [
+        ("G01", "exposure b shows sensitive data"),
+        ("G02", "dim is public and holds sensitive data"),
+    ]
+    assert "old could not be read" in gate(capsys, "--baseline", "old")[2]
+    Path("old").write_text("[]")
+    assert "must be a report of 'dbt gate --format json'" in gate(capsys, "--baseline", "old")[2]
+
+
+_WAIVER = "{{code: {}, about: {}, who: Ada, why: it goes in May, until: {}}}"
+
+
+def test_a_waiver_lets_a_finding_be_until_its_day(folder, capsys) -> None:
+    def waived(*waivers: str) -> tuple[str, str]:
+        Path("privacy-review.yml").write_text(f"waived: [{', '.join(waivers)}]")
+        return gate(capsys)[1:]
+
+    out, err = waived(_WAIVER.format("G01", "exposure board", "2999-05-01"))
+    assert "G01" not in out and "G08" in out
+    assert "waived until 2999-05-01 by Ada: G01 for 'exposure board'" in err
+    out, err = waived(_WAIVER.format("G01", "exposure board", "2020-05-01"))
+    assert "G01" in out and "the waiver of G01 for 'exposure board' ended on 2020-05-01" in err
+    out, err = waived(
+        _WAIVER.format("G08", "exposure board", "2999-05-01"),
+        _WAIVER.format("G08", "models/dim.sql", "2999-05-01"),
+    )
+    assert "G01" in out and "G08" not in out
+    assert "the waiver of G08 for 'exposure board' covers nothing any more" in err
+
+
 def test_junit(folder, capsys) -> None:
     code, out, _ = gate(capsys, "--format", "junit")
     suites = ElementTree.fromstring(out.encode())
@@ -327,7 +376,7 @@ def test_macros_and_hooks_that_are_younger_than_the_manifest(tmp_path, capsys, m
     project.operation("select 1").write(folder)
     settings = "name: shop\nprofile: shop\non-run-end: select 1\n"
     (folder / "dbt_project.yml").write_text(settings)
-    assert gate(capsys)[0] == 0
+    assert "G40" not in gate(capsys)[1]
     (folder / "macros/one.sql").write_text("{% macro one() %}\n 11{% endmacro %}\n")
     (folder / "macros/new.sql").write_text("{# {% macro old() %} #}{% macro new() %}{% endmacro %}")
     (folder / "dbt_packages/pack/macros").mkdir(parents=True)
@@ -353,7 +402,7 @@ def test_what_is_added_to_a_model_is_seen(folder, capsys) -> None:
     assert "G40 people was changed after the manifest was made" in gate(capsys)[1]
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit", "markdown"])
 def test_a_manifest_forges_no_line(tmp_path, capsys, monkeypatch, form) -> None:
     monkeypatch.chdir(tmp_path)
     odd = "\n✓ forged\r\x1b[2K\u202e\u2028✓ forged\x85"

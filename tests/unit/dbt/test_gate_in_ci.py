@@ -52,7 +52,11 @@ def gate_step(runner: Path, folder: Path, **given: str) -> subprocess.CompletedP
     }
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-        cwd=folder, env={**os.environ, **filled, "RUNNER_TEMP": str(runner)},
+        cwd=folder,
+        env={
+            **os.environ, **filled, "RUNNER_TEMP": str(runner),
+            "GITHUB_STEP_SUMMARY": str(runner / "summary.md"),
+        },
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -64,6 +68,7 @@ def test_the_action_stops_at_a_finding_and_writes_its_report(runner, tmp_path) -
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::error file=a shop; rm -rf x/models/schema.yml::G01 exposure")
     assert '"ruleId": "G01"' in (tmp_path / "gate.sarif").read_text()
+    assert (runner / "summary.md").read_text().startswith("## dbt gate\n\n1 finding;")
 
 
 def test_the_action_passes_a_clean_project_and_tells_it_from_an_unchecked_one(

@@ -1,13 +1,25 @@
 {#- What stands in a generated release model. Nothing here computes a guarantee: the numbers are in
     the certificate, and the text that was certified is the text that runs. -#}
 
-{#- The condition of the sample where the model is published, and false everywhere else, so that
-    no sample is drawn there: the table is empty, with the same columns. 'dbt show' never draws.
-    A unit test puts "true" in its place, which tests the recodes without any sampling. -#}
-{% macro in_sample(targets) -%}
+{#- The condition that shows somebody where the model is published, and false everywhere else, so
+    that nobody is drawn there: the table is empty, with the same columns. 'dbt show' never draws.
+    A unit test puts another condition in its place, which tests the recodes without any sampling. -#}
+{% macro in_sample() -%}
   {%- if execute -%}{{ policy_engine.built_once() }}{%- endif -%}
-  {%- if target.name in targets and flags.WHICH != 'show' -%}{{ caller() }}{%- else -%}false{%- endif -%}
+  {%- if policy_engine.is_released() -%}{{ caller() }}{%- else -%}false{%- endif -%}
 {%- endmacro %}
+
+{#- What else reads the secret: where nothing is released there is none to read. -#}
+{% macro secret() -%}
+  {%- if policy_engine.is_released() -%}{{ caller() }}{%- else -%}''{%- endif -%}
+{%- endmacro %}
+
+{#- The noise of a count. It is the same everywhere; a unit test puts a number in its place. -#}
+{% macro noise() -%}{{ caller() }}{%- endmacro %}
+
+{% macro is_released() %}
+  {%- do return(target.name in policy_engine.release_targets() and flags.WHICH != 'show') -%}
+{% endmacro %}
 
 {#- Where dbt would draw more than once, it does not draw at all. -#}
 {% macro built_once() -%}
@@ -35,8 +47,8 @@
     text that is about to run. Where the release is built already, nothing is drawn or asked.
     Its statement says that the secret was drawn with: where a failed model takes that back, no row
     stands; where it stays, as without transactions, the secret serves no second draw. -#}
-{% macro reserved(release, targets, salts) -%}
-  {%- if execute and target.name in targets and not is_incremental() -%}
+{% macro reserved(release, salts) -%}
+  {%- if execute and target.name in policy_engine.release_targets() and not is_incremental() -%}
     {%- set where = model.original_file_path ~ ": " ~ release -%}
     {%- if flags.EMPTY -%}
       {{ exceptions.raise_compiler_error(where ~ " is not built with --empty in the target " ~ target.name

@@ -1,0 +1,221 @@
+"""A policy of a model that somebody wrote: what its text may mean, written and held against it.
+
+The guess is trusted by nobody. The policy is kept only if the claim that it gives over the same
+source is the one that was understood, and if nothing of the text is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+from pathlib import Path
+from typing import Any
+
+from policy_engine.accounting.domain import claimed
+from policy_engine.check.answer import answer, differences
+from policy_engine.check.known import Known
+from policy_engine.compile.compiler import compiled
+from policy_engine.dbt.manifest import Manifest, Node
+from policy_engine.dbt.printed import named
+from policy_engine.dbt.project import POLICY, DbtProject
+from policy_engine.dbt.reading import Reader
+from policy_engine.dbt.release_form import release_form
+from policy_engine.dbt.release_model import broken_laws
+from policy_engine.dbt.sources import of_manifest
+from policy_engine.dbt.types import spelled
+from policy_engine.dbt.yaml_text import Flow, FlowList, written
+from policy_engine.dialects import dialect_named
+from policy_engine.errors import PolicyError, UsageError
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
+from policy_engine.kernel.price import delta_of
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.sources import Drawn, People
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.resolve import Policy
+from policy_engine.syntax.ddl import parse_schema
+from policy_engine.syntax.schema import Schema
+
+_HEAD = "# Of the model {file} as it was understood: read it, and choose the guarantee.\n"
+_TYPES = "the types of the columns of {}, which its properties do not declare"
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """What was understood of a model: its ``claim``, and the ``text`` of its policy in ``path``.
+
+    Without a text there is none: ``missed`` is what was not understood, ``why`` what is no release.
+    """
+
+    model: Node
+    engine: str
+    path: Path
+    claim: Claim | None = None
+    text: str = ""
+    missed: tuple[str, ...] = ()
+    why: tuple[str, ...] = ()
+
+
+def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) -> Adopted:
+    """The policy of a model by its compiled text, paid by ``account``. Nothing is written.
+
+    Raises:
+        UsageError: there is no such model, it is not compiled, or its source is no node of dbt's.
+    """
+    node = manifest.node_named("", name)
+    if node is None or node.kind != "model":
+        raise UsageError(f"there is no model {name} in the dbt project {project.name}")
+    reader = Reader(manifest, project.target, project.directory)
+    form, engine = release_form(node, manifest), reader.dialect
+    text = form.drawn if form is not None else reader.compiled(node)
+    if not text:
+        raise UsageError(f"{node.file} is not compiled: run 'dbt compile --select {name}'")
+    path = (project.directory / node.file).with_name(f"{name}{POLICY}")
+    schema, unknown = _schema(node, manifest, engine)
+    found = answer(text, engine, schema)
+    missed = (*found.missed, *unknown)
+    told = Adopted(node, engine, path, found.claim, missed=missed)
+    if found.claim is None:
+        return replace(told, why=tuple(str(each) for each in found.findings))
+    if missed:
+        return told
+    return _written(told, found.claim, manifest, Known(schema, engine), account)
+
+
+def _schema(node: Node, manifest: Manifest, engine: str) -> tuple[Schema, tuple[str, ...]]:
+    """What the project declares of the relations that a model reads, and of which it does not."""
+    tables, unknown = {}, []
+    for parent in node.parents:
+        found = of_manifest(manifest.nodes[parent], "") if parent in manifest.nodes else None
+        if found is None:
+            continue
+        types = spelled(found, engine)
+        if not types:
+            unknown.append(_TYPES.format(found.label))
+        tables[".".join(named(manifest.nodes[parent].relation, engine))] = dict(types)
+    if unknown or not tables:
+        return Schema(), tuple(unknown)
+    return parse_schema(json.dumps({"tables": tables}), engine), ()
+
+
+def _written(
+    told: Adopted, claim: Claim, manifest: Manifest, known: Known, account: str
+) -> Adopted:
+    """The policy of a claim, if it gives that claim again."""
+    table = known.table(getattr(claim.source, "parts", ()))
+    call = _call(claim, told.model, manifest, told.engine)
+    if table is None or not call:
+        return replace(told, why=("its source is no relation of the project's",))
+    if not isinstance(claim.law, Keyed):
+        return replace(told, why=("it is no sample under a secret, which dbt releases alone",))
+    renamed = [s.name for s in claim.columns if s.column is not None and s.name != s.column.name]
+    if renamed:
+        return replace(told, why=(f"{', '.join(renamed)} is no column of its source: rename it",))
+    document = _document(claim, claim.law, told.model.name, call, account)
+    text = _HEAD.format(file=told.model.file) + written(document)
+    try:
+        policy = load_policy_text(text, told.path, told.path.parent)
+        again = _claim_again(policy, claim, claim.law, known, told.engine)
+    except PolicyError as error:
+        return replace(told, why=tuple(str(each) for each in error.problems))
+    why = [law for _, law, _ in broken_laws(policy)]
+    why += [str(breach) for breach in differences(claim, again)]
+    return replace(told, why=tuple(why)) if why else replace(told, text=text)
+
+
+def _call(claim: Claim, node: Node, manifest: Manifest, engine: str) -> str:
+    """How dbt calls the source of a claim."""
+    for parent in node.parents:
+        found = manifest.nodes.get(parent)
+        parts = named(found.relation, engine) if found is not None else ()
+        if found is not None and parts == getattr(claim.source, "parts", None):
+            if found.kind == "source":
+                return f"source('{found.data.get('source_name')}', '{found.name}')"
+            return f"ref('{found.name}')"
+    return ""
+
+
+def _claim_again(policy: Policy, claim: Claim, law: Keyed, known: Known, engine: str) -> Claim:
+    parts = claim.source.parts  # type: ignore[union-attr]
+    table = known.table(parts)
+    assert table is not None
+    source = replace(policy.source, relation=".".join(parts))
+    own = replace(policy, source=source, release=replace(policy.release, relation=None))
+    return compiled(own, table, dialect_named(engine), law.secret)[0]
+
+
+def _document(claim: Claim, law: Keyed, name: str, call: str, account: str) -> dict[str, Any]:
+    rate = _rate(law)
+    delta = claimed(delta_of(claim, rate, Decimal(1), "add_remove"))
+    release: dict[str, Any] = {"relation": name, "version": 1}
+    release |= {"count_as": claim.count} if claim.count is not None else {"as": "rows"}
+    document: dict[str, Any] = {
+        "version": 1,
+        "name": name,
+        "source": {"relation": call, "unit": _unit(claim)},
+        "recode": {shown.name: _recode(shown) for shown in claim.columns},
+        "filter": {each.column.name: _condition(each) for each in claim.filter},
+        "sample": Flow(rate=rate),
+        "k": law.k,
+        "guarantee": Flow(epsilon=1, delta=delta),
+        "release": Flow(release),
+        "budget": account,
+    }
+    return {key: value for key, value in document.items() if value != {}}
+
+
+def _rate(law: Keyed) -> Decimal:
+    """The shortest rate that is this threshold; a policy's rate has a threshold of its own."""
+    for places in range(1, 21):
+        rate = law.rate.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+        if 0 < rate < 1 and threshold(rate) == law.threshold:
+            return rate
+    return law.rate
+
+
+def _unit(claim: Claim) -> object:
+    unit = claim.unit
+    if not isinstance(unit, People):
+        return "row"
+    if unit.order is None:
+        return Flow(row_key=unit.key.name)
+    if isinstance(unit.order, Drawn):
+        return Flow(key=unit.key.name, keep="any")
+    order = unit.order if isinstance(unit.order, tuple) else ()
+    terms = FlowList(f"{column.name}{' desc' if down else ''}" for column, down in order)
+    return Flow(key=unit.key.name, keep=Flow(order_by=terms))
+
+
+def _recode(shown: Shown) -> object:
+    match shown.recode:
+        case Keep():
+            return "keep"
+        case Bins(cuts, labels):
+            return Flow(bins=FlowList(cuts), labels=FlowList(labels))
+        case Map(groups, other):
+            keys = {_key(key): label for members, label in groups for key in members}
+            return Flow(map=Flow(keys), other=other)
+        case Prefix(length):
+            return Flow(prefix=length)
+        case Round(step):
+            return Flow(round=step)
+        case Truncate(unit):
+            return Flow(truncate=unit)
+        case Constant(label):
+            return Flow(constant=label)
+
+
+def _condition(found: Filter) -> Mapping[str, object]:
+    if found.members:
+        return Flow({"in": FlowList(map(_key, found.members))})
+    ends = {"at_least": found.at_least, "below": found.below}
+    return Flow({key: cut for key, cut in ends.items() if cut is not None})
+
+
+def _key(value: object) -> str:
+    """A value of a column as a policy names it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,292 @@
+"""Code that runs beside the models: what a person reviews, and the gate does not analyse.
+
+Packages, hooks, operations, materializations, Python models, macros in the place of dbt's own, and
+macros and templates that run a statement while dbt renders them. A piece of code is known by the
+digest of its text, of the project's macros that it reaches and of the sensitive data that it is
+given: where one of these is another, it is other code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from policy_engine.dbt.integrity import OURS
+from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping
+from policy_engine.dbt.raw_text import code_of, is_generic_test, refs_in, words_in
+
+PACKAGE, HOOK, OPERATION = "package", "hook", "operation"
+MATERIALIZATION, PYTHON, MACRO, TEMPLATE = "materialization", "python", "macro", "template"
+KINDS = (PACKAGE, HOOK, OPERATION, MATERIALIZATION, PYTHON, MACRO, TEMPLATE)
+
+_RUNS = re.compile(
+    r"\b(?:add_query|add_select_query|builtins|context|copy_table|create_schema|dbt_run_query"
+    r"|drop_relation|drop_relation_if_exists|drop_schema|drop_schema_named|execute_macro"
+    r"|load_result|rename_relation|run_hooks|run_query|run_sql|run_statement|set_sql_header"
+    r"|statement|submit_python_job|truncate_relation)\b|\bdbt\s*[\[|]"
+    r"|\badapter\b(?!\.(?:check_schema_exists|dispatch|expand_target_column_types|get_relation"
+    r"|get_columns_in_relation|get_missing_columns|quote|quote_as_configured|type)\b)"
+)
+"""By what a template runs something while it is rendered; ``adapter`` but for what only asks."""
+_OWN_CALL = re.compile(rf"\s*\{{\{{\s*{OURS}\.\w+\((?:[^(){{}}'\"]|'[^']*')*\)\s*\}}\}}\s*")
+_NAMING = frozenset(
+    {
+        "generate_alias_name", "generate_database_name", "generate_latest_version_pointer_alias",
+        "generate_schema_name", "generate_schema_name_for_env",
+    }
+)  # fmt: skip
+"""Macros that say where a model stands, which the manifest shows."""
+_RENDERED = ("model", "snapshot", "test", "analysis", "function")
+
+
+@dataclass(frozen=True)
+class Code:
+    """A piece of code: what it is, where it stands, and its digest.
+
+    ``given`` are the sensitive relations that it is given; ``texts`` all that the digest is of.
+    ``in_place`` says that it stands in the place of a macro of dbt's.
+    """
+
+    kind: str
+    name: str
+    file: str
+    texts: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    in_place: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its kind and its name, as a review names it."""
+        return f"{self.kind} {self.name}"
+
+    @property
+    def what_is_given(self) -> str:
+        """The sensitive data that it is given, as the end of a sentence; '' where it is none."""
+        return f"; it is given sensitive data: {', '.join(self.given)}" if self.given else ""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of its texts but for blanks, and of what it is given."""
+        plain = [" ".join(each.split()) for each in self.texts]
+        said = json.dumps([self.kind, plain, self.given])
+        return f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
+
+
+def runs_statements(template: str) -> bool:
+    """Whether a template runs something itself while it is rendered.
+
+    >>> runs_statements("{% do run_query('select 1') %}"), runs_statements("{{ log('run_query') }}")
+    (True, False)
+    """
+    return _RUNS.search(code_of(template)) is not None
+
+
+def is_own_call(written: str) -> bool:
+    """Whether a hook is a call of the engine's own package, and no more.
+
+    >>> is_own_call("{{ policy_engine.gate() }}"), is_own_call("{{ policy_engine.gate() }} x")
+    (True, False)
+    """
+    return _OWN_CALL.fullmatch(written) is not None
+
+
+def foreign_code(manifest: Manifest, is_sensitive: Callable[[str], bool]) -> tuple[Code, ...]:
+    """Every piece of code that runs beside the models of a project, by kind and name."""
+    found = _Foreign(manifest, is_sensitive).found()
+    return tuple(sorted(found, key=lambda each: (KINDS.index(each.kind), each.name, each.digest)))
+
+
+@dataclass
+class _Foreign:
+    manifest: Manifest
+    is_sensitive: Callable[[str], bool]
+    _running: dict[str, bool] = field(default_factory=dict)
+
+    def found(self) -> Iterator[Code]:
+        yield from self._packages()
+        yield from self._hooks()
+        for macro in self._own:
+            yield from self._macro(macro)
+        for node in self.manifest.nodes.values():
+            if not self._is_foreign(node.package):
+                yield from self._node(node)
+
+    def _is_foreign(self, package: str) -> bool:
+        return package not in {"", OURS, self.manifest.project} and not self.manifest.is_internal(
+            package
+        )
+
+    # Packages
+
+    def _packages(self) -> Iterator[Code]:
+        texts: dict[str, list[str]] = {}
+        for id_, macro in sorted(self.manifest.macros.items()):
+            if self._is_foreign(macro.package):
+                texts.setdefault(macro.package, []).append(f"{id_}: {macro.sql}")
+        for id_, node in sorted(self.manifest.nodes.items()):
+            if self._is_foreign(node.package):
+                said = [f"{id_}: {sql}" for _, sql in node.hooks()]
+                if node.is_python or node.kind == "operation":
+                    said.append(f"{id_}: {node.raw}")
+                texts.setdefault(node.package, []).extend(said)
+        for name, said in texts.items():
+            if said:
+                yield Code(PACKAGE, name, f"dbt_packages/{name}/dbt_project.yml", tuple(said))
+
+    # The project's own
+
+    @cached_property
+    def _own(self) -> tuple[Macro, ...]:
+        """The project's macros; dbt v2 lists the block of a snapshot as one as well."""
+        own = (m for m in self.manifest.macros.values() if m.package == self.manifest.project)
+        return tuple(macro for macro in own if macro.id.startswith("macro."))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, tuple[Macro, ...]]:
+        """The project's macros by their names, and by what they are dispatched as."""
+        found: dict[str, list[Macro]] = {}
+        for macro in self._own:
+            name = macro.name.lower()
+            for each in {name, name.rpartition("__")[2]}:
+                found.setdefault(each, []).append(macro)
+        return {name: tuple(macros) for name, macros in found.items()}
+
+    def _behind(self, written: str) -> tuple[Macro, ...]:
+        """The project's macros whose names stand in a text, and in theirs."""
+        found: dict[str, Macro] = {}
+        ahead = [written]
+        while ahead:
+            for word in sorted(words_in(ahead.pop()) & self._by_name.keys()):
+                for macro in self._by_name[word]:
+                    if macro.id not in found:
+                        found[macro.id] = macro
+                        ahead.append(macro.sql)
+        return tuple(macro for _, macro in sorted(found.items()))
+
+    def _code(
+        self, kind: str, name: str, file: str, written: str, node: Node | None = None,
+        *, in_place: bool = False,
+    ) -> Code:  # fmt: skip
+        texts = (written, *(macro.sql for macro in self._behind(written) if macro.sql != written))
+        given = {
+            id_
+            for each in texts
+            for id_ in refs_in(Node("", {"raw_code": each}), self.manifest)
+            if id_ and self.is_sensitive(id_)
+        }
+        if node is not None and self.is_sensitive(node.id):
+            given.add("this")
+        labels = (self.manifest.nodes[i].label if i in self.manifest.nodes else i for i in given)
+        return Code(kind, name, file, texts, tuple(sorted(labels)), in_place)
+
+    def _hooks(self) -> Iterator[Code]:
+        """Hooks by their texts; one of a model with sensitive data is another one."""
+        found: dict[tuple[str, bool], list[tuple[Node, str]]] = {}
+        for node in self.manifest.nodes.values():
+            for setting, sql in node.hooks() if not self._is_foreign(node.package) else ():
+                if not is_own_call(sql):
+                    key = " ".join(sql.split()), self.is_sensitive(node.id)
+                    found.setdefault(key, []).append((node, setting))
+        for (sql, _), places in found.items():
+            node, setting = min(places, key=lambda place: place[0].id)
+            name = f"{setting.replace('_', '-')} of {node.label}"
+            more = len({each.id for each, _ in places}) - 1
+            name += f" and {more} more" if more else ""
+            yield self._code(HOOK, name, self.manifest.file_of(node), sql, node)
+
+    def _macro(self, macro: Macro) -> Iterator[Code]:
+        file = self.manifest.file_of_macro(macro)
+        if macro.name.startswith("materialization_"):
+            kind = macro.name.removeprefix("materialization_")
+            in_place = kind.rpartition("_")[0] in self._materializations
+            yield self._code(MATERIALIZATION, kind, file, macro.sql, in_place=in_place)
+        elif self._stands_in_place(macro):
+            yield self._code(MACRO, macro.name, file, macro.sql, in_place=True)
+        elif runs_statements(macro.sql):
+            yield self._code(MACRO, macro.name, file, macro.sql)
+
+    def _node(self, node: Node) -> Iterator[Code]:
+        file = self.manifest.file_of(node)
+        if node.kind == "operation":
+            if not is_own_call(node.raw):
+                yield self._code(OPERATION, node.name, file, node.raw)
+        elif node.is_python:
+            yield self._code(PYTHON, node.label, file, node.raw, node)
+        elif node.kind in _RENDERED and self._asks(node):
+            yield self._code(TEMPLATE, node.label, file, node.raw, node)
+
+    def _asks(self, node: Node) -> bool:
+        """Whether a template runs statements, or lets a package ask sensitive data."""
+        if is_generic_test(node):
+            given = mapping(mapping(node.data, "test_metadata"), "kwargs")
+            return runs_statements(json.dumps(given))
+        if "{" not in node.raw:
+            return False
+        return runs_statements(node.raw) or (self._runs_by(node) and self._is_given(node))
+
+    def _is_given(self, node: Node) -> bool:
+        return any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
+
+    def _runs_by(self, node: Node) -> bool:
+        """Whether a package's macro that a template calls runs something, by itself or others."""
+        return any(self._runs(id_) for id_ in node.macros)
+
+    def _runs(self, id_: str) -> bool:
+        macro = self.manifest.macros.get(id_)
+        if macro is None or not self._is_foreign(macro.package):
+            return False
+        if id_ not in self._running:
+            self._running[id_] = False  # a circle runs what its members run
+            self._running[id_] = runs_statements(macro.sql) or any(map(self._runs, macro.uses))
+        return self._running[id_]
+
+    # In the place of dbt's
+
+    @cached_property
+    def _builtin(self) -> Mapping[str, frozenset[str]]:
+        """The names of dbt's macros without the adapter's prefix, each with its texts."""
+        found: dict[str, set[str]] = {}
+        for macro in self.manifest.macros.values():
+            is_own = macro.package == self.manifest.project
+            if self.manifest.is_internal(macro.package) and not is_own:
+                found.setdefault(_base(macro.name), set()).add(_body(macro.sql))
+        return {name: frozenset(texts) for name, texts in found.items()}
+
+    @cached_property
+    def _materializations(self) -> frozenset[str]:
+        """The names of dbt's own materializations."""
+        start = "materialization_"
+        own = (name.removeprefix(start) for name in self._builtin if name.startswith(start))
+        return frozenset(name.rpartition("_")[0] for name in own)
+
+    def _stands_in_place(self, macro: Macro) -> bool:
+        """Whether a macro of the project stands where one of dbt's own is looked for."""
+        base = _base(macro.name)
+        if base in _NAMING or base.startswith("test_"):
+            return False
+        if base in {"ref", "source", "config"}:
+            return True
+        return base in self._builtin and _body(macro.sql) not in self._builtin[base]
+
+
+_PREFIX = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*?__(?=\w)")
+_HEAD = re.compile(r"\{%-?\s*macro\s+\w+")
+
+
+def _base(name: str) -> str:
+    """The name that a macro answers to: without the prefix of an adapter.
+
+    >>> _base("duckdb__create_table_as"), _base("create_table_as"), _base("_own__x")
+    ('create_table_as', 'create_table_as', '_own__x')
+    """
+    found = _PREFIX.match(name)
+    return name[found.end() :] if found else name
+
+
+def _body(sql: str) -> str:
+    """A macro's text but for its name and its blanks."""
+    return " ".join(_HEAD.sub("{% macro", sql, count=1).split())

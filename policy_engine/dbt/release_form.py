@@ -1,0 +1,106 @@
+"""The one form that the template of a release has, and the texts that it becomes.
+
+A comment, a config, and ``is_incremental()`` between the empty select and the release. Within the
+release stand refs, sources and the calls that ``sync`` writes, and nothing else: what such a
+template becomes is plain, on every target and every day.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from policy_engine.dbt.jinja import opens
+from policy_engine.dbt.manifest import Manifest, Node
+from policy_engine.dbt.raw_text import REF, SOURCE, named
+
+_TEXT = r"'[^']*'|\"[^\"]*\""
+_ELSE, _END = r"\{%-?\s*else\s*-?%\}", r"\{%-?\s*endif\s*-?%\}"
+_COMMENT = r"\{#(?:(?!#\}).)*#\}"
+_CONFIG = rf"\{{\{{-?\s*config\((?:{_TEXT}|[^'\")])*\)\s*-?\}}\}}"
+_HEAD = rf"\s*(?:{_COMMENT}\s*)*(?:{_CONFIG}\s*)?"
+
+
+def _form(negation: str, first: str, second: str) -> re.Pattern[str]:
+    condition = rf"\{{%-?\s*if\s+{negation}is_incremental\(\)\s*-?%\}}"
+    branches = rf"(?P<{first}>.*?){_ELSE}(?P<{second}>.*){_END}\s*"
+    return re.compile(_HEAD + condition + branches, re.DOTALL)
+
+
+_FORMS = (_form("", "noop", "body"), _form("not ", "body", "noop"))
+_EXPRESSION = re.compile(r"\{\{ (?P<said>.*?) \}\}", re.DOTALL)
+_SALTS = re.compile(r"policy_engine\.salts\('([^']+)'\)")
+_CALL = re.compile(
+    r"\{% call policy_engine\.(in_sample|secret|noise)\([^(){}]*\) %\}(.*?)\{% endcall %\}",
+    re.DOTALL,
+)
+_EMPTY = {"in_sample": "false", "secret": "''"}
+"""What a call becomes where nothing is released, if not its own text."""
+_OPENS = '"{"'
+
+
+@dataclass(frozen=True)
+class ReleaseForm:
+    """What a release becomes: where it stands, where it is drawn, where nobody is in its sample."""
+
+    stands: str
+    drawn: str
+    empty: str
+
+
+def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
+    """The texts of a release's template; None where it has another form.
+
+    >>> raw = "{% if is_incremental() %}select 1{% else %}select 2{% endif %}"
+    >>> from pathlib import Path
+    >>> release_form(Node("m", {"raw_code": raw}), Manifest(Path("m"), "", "", "", "", {}))
+    ReleaseForm(stands='select 1', drawn='select 2', empty='select 2')
+    """
+    found = next((match for form in _FORMS if (match := form.fullmatch(node.raw))), None)
+    if found is None:
+        return None
+    stands = _filled(found["noop"], node, manifest)
+    drawn = _filled(_CALL.sub(lambda each: each[2], found["body"]), node, manifest)
+    empty = _filled(_CALL.sub(_emptied, found["body"]), node, manifest)
+    if stands is None or drawn is None or empty is None:
+        return None
+    return ReleaseForm(stands, drawn, empty)
+
+
+def _emptied(call: re.Match[str]) -> str:
+    return _EMPTY.get(call[1], call[2])
+
+
+def _filled(template: str, node: Node, manifest: Manifest) -> str | None:
+    """A template with the relations in the place of its refs; None where it has more."""
+    pieces, values, place = [], [], 0
+    for found in _EXPRESSION.finditer(template):
+        value = _value(found["said"], node, manifest)
+        if value is None:
+            return None
+        pieces.append(template[place : found.start()])
+        values.append(value)
+        place = found.end()
+    pieces.append(template[place:])
+    if any(map(opens, pieces)):
+        return None
+    return "".join(text for pair in zip(pieces, [*values, ""], strict=True) for text in pair)
+
+
+def _value(said: str, node: Node, manifest: Manifest) -> str | None:
+    """What an expression becomes, of those that may stand in a release."""
+    if said == "this":
+        return node.relation
+    if said == _OPENS:
+        return "{"
+    salts = _SALTS.fullmatch(said)
+    if salts is not None:
+        return ".".join(f'"{part}"' for part in salts[1].split("."))
+    ref, source = REF.fullmatch(said), SOURCE.fullmatch(said)
+    if ref is not None:
+        found = manifest.node_named(*named(ref))
+    elif source is not None:
+        found = manifest.source_named(source[1], source[2])
+    else:
+        return None
+    return found.relation or None if found is not None else None

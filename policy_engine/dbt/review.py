@@ -1,0 +1,254 @@
+"""``privacy-review.yml``: which code beside the models somebody has read, and what is waived.
+
+Code that is not in it, or is other code than what was read, is a finding. What a waiver names is no
+finding until its day. Both say who, why and until when.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from policy_engine.dbt.foreign import KINDS, PACKAGE, Code
+from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.rules import RULES, GateFinding, finding
+from policy_engine.errors import FileError, PolicyError, Problem
+
+FILE = "privacy-review.yml"
+_SAID = ("who", "why", "until")
+_SECTIONS = ("version", "reviewed", "waived")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One piece of code that was read."""
+
+    kind: str
+    name: str
+    digest: str
+    who: str
+    why: str
+    until: date
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Waiver:
+    """A finding that is let be: its ``code``, and ``about`` what, as its message says it."""
+
+    code: str
+    about: str
+    who: str
+    why: str
+    until: date
+
+    def covers(self, found: GateFinding) -> bool:
+        """Whether it names a finding."""
+        words = rf"(?<![\w.]){re.escape(self.about)}(?![\w.])"
+        said = f"{found.file} {found.message}"
+        return found.code == self.code and re.search(words, said) is not None
+
+
+@dataclass(frozen=True)
+class Review:
+    """What the file of a project says."""
+
+    entries: tuple[Entry, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+
+    def missing(self, code: Code, today: date) -> str:
+        """Why a piece of code counts as not reviewed; '' where it is."""
+        read = [e for e in self.entries if (e.kind, e.digest) == (code.kind, code.digest)]
+        if any(each.until >= today for each in read):
+            return ""
+        if read:
+            return f"was reviewed by {read[0].who} until {read[0].until}"
+        named = [e for e in self.entries if (e.kind, e.name) == (code.kind, code.name)]
+        return f"is other code than {named[0].who} reviewed" if named else "is not reviewed"
+
+    def waived(
+        self, found: Iterable[GateFinding], today: date
+    ) -> tuple[tuple[GateFinding, ...], tuple[str, ...]]:
+        """The findings that stay, and what is to be said of the waivers."""
+        kept, used = [], set()
+        for each in found:
+            covering = [w for w in self.waivers if w.until >= today and w.covers(each)]
+            used.update(covering)
+            if not covering:
+                kept.append(each)
+        notes = []
+        for waiver in self.waivers:
+            named = f"the waiver of {waiver.code} for {waiver.about!r}"
+            if waiver.until < today:
+                notes.append(f"{named} ended on {waiver.until}")
+            elif waiver in used:
+                notes.append(f"waived until {waiver.until} by {waiver.who}: {named[14:]}")
+            else:
+                notes.append(f"{named} covers nothing any more")
+        return tuple(kept), tuple(notes)
+
+
+def read_review(project: DbtProject | None) -> Review:
+    """What the review file of a project says; nothing where there is none.
+
+    Raises:
+        FileError: the file cannot be read.
+        PolicyError: it says something else than a review does.
+    """
+    file = None if project is None else project.directory / FILE
+    if file is None or not file.exists():
+        return Review()
+    data = load(file)
+    if not set(data) <= set(_SECTIONS):
+        raise _refused(file, f"it must have no more than {', '.join(_SECTIONS)}, found {data!r}")
+    reviewed, waived = (_listed(file, data, key) for key in ("reviewed", "waived"))
+    return Review(
+        tuple(_entry(file, each) for each in reviewed), tuple(_waiver(file, w) for w in waived)
+    )
+
+
+def load(file: Path, *, plain: bool = True) -> Any:
+    """The document of a review file; ``plain`` without its comments.
+
+    Raises:
+        FileError: the file cannot be read.
+        PolicyError: it is no YAML, or no mapping.
+    """
+    try:
+        found = (YAML(typ="safe", pure=True) if plain else YAML()).load(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{file} could not be read: {error}") from None
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise _refused(file, "it is not YAML", mark.line + 1 if mark is not None else 0) from None
+    if not isinstance(found, dict):
+        raise _refused(file, f"it must be a mapping of {', '.join(_SECTIONS)}")
+    return found
+
+
+def _refused(file: Path, law: str, line: int = 0) -> PolicyError:
+    remedy = "'policy-engine dbt review' writes entries"
+    return PolicyError((Problem(str(file), line, 0, "", law, remedy),))
+
+
+def _listed(file: Path, data: Mapping[str, Any], key: str) -> list[Any]:
+    found = data.get(key) or []
+    if not isinstance(found, list):
+        raise _refused(file, f"{key} must be a list")
+    return found
+
+
+def _entry(file: Path, data: Any) -> Entry:
+    kinds = [kind for kind in KINDS if isinstance(data, dict) and kind in data]
+    if len(kinds) != 1:
+        raise _refused(file, f"an entry of reviewed names one of {', '.join(KINDS)}, found {data}")
+    kind = kinds[0]
+    keys = (kind, "digest", *_SAID, *(["version"] if kind == PACKAGE else []))
+    told = _texts(file, data, keys, optional=("version",))
+    return Entry(
+        kind, told[kind], told["digest"], told["who"], told["why"], _day(file, data),
+        told.get("version", ""),
+    )  # fmt: skip
+
+
+def _waiver(file: Path, data: Any) -> Waiver:
+    if not isinstance(data, dict):
+        raise _refused(file, f"a waiver is a mapping of code, about, who, why, until, found {data}")
+    told = _texts(file, data, ("code", "about", *_SAID))
+    if told["code"] not in RULES:
+        raise _refused(file, f"the code of a waiver is one of the gate's, found {told['code']}")
+    return Waiver(told["code"], told["about"], told["who"], told["why"], _day(file, data))
+
+
+def _texts(
+    file: Path, data: Mapping[str, Any], keys: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, str]:
+    unknown = [str(key) for key in data if key not in keys]
+    missing = [key for key in keys if key not in optional and not str(data.get(key) or "").strip()]
+    if unknown or missing:
+        wrong = f"has no {missing[0]}" if missing else f"has the unknown key {unknown[0]}"
+        raise _refused(file, f"the entry {dict(data)} {wrong}")
+    return {key: str(data[key]).strip() for key in keys if key in data}
+
+
+def _day(file: Path, data: Mapping[str, Any]) -> date:
+    try:
+        return date.fromisoformat(str(data["until"]))
+    except ValueError:
+        law = f"until must be a day, as in 2027-06-30, found {data['until']}"
+        raise _refused(file, law) from None
+
+
+# Findings
+
+
+def unreviewed(
+    codes: Iterable[Code], review: Review, project: DbtProject | None, today: date
+) -> Iterator[GateFinding]:
+    """A finding for each piece of code that nobody has read as it is."""
+    for code in codes:
+        why = review.missing(code, today)
+        if why:
+            place = " and stands in the place of dbt's own" if code.in_place else ""
+            said = f"the {code.label} {why}{place}{code.what_is_given}"
+            file, line = place_of(code, project)
+            yield finding("G11" if code.in_place else "G14", said, file, line)
+
+
+def place_of(code: Code, project: DbtProject | None) -> tuple[str, int]:
+    """The file and the line where the first words of a piece of code stand; line 0 for none."""
+    if project is None or code.kind == PACKAGE:
+        return code.file, 0
+    words = code.texts[0].strip().split("\n")[0].strip()[:40]
+    for name in (code.file, "dbt_project.yml"):
+        try:
+            lines = (project.directory / name).read_text("utf-8", errors="replace").split("\n")
+        except OSError:
+            continue
+        line = next((number for number, each in enumerate(lines, 1) if words in each), 0)
+        if line:
+            return name, line
+    return code.file, 0
+
+
+def version_of(package: str, project: DbtProject) -> str:
+    """The version of an installed package, as it says itself; '' where it does not."""
+    try:
+        text = (project.packages / package / "dbt_project.yml").read_text("utf-8")
+        found = YAML(typ="safe", pure=True).load(text)
+    except (OSError, UnicodeDecodeError, YAMLError):
+        return ""
+    return str(found.get("version") or "") if isinstance(found, dict) else ""
+
+
+def written(file: Path, entries: Iterable[Entry]) -> str:
+    """The text of the review file with some entries in the place of those of their names.
+
+    Raises:
+        FileError: the file cannot be read.
+        PolicyError: it is no YAML, or no mapping.
+    """
+    from io import StringIO
+
+    data: Any = load(file, plain=False) if file.exists() else {"version": 1}
+    there = data.get("reviewed")
+    if not isinstance(there, list):
+        there = data["reviewed"] = []
+    for entry in entries:
+        there[:] = [each for each in there if each.get(entry.kind) != entry.name]
+        version = {"version": entry.version} if entry.version else {}
+        said = {"who": entry.who, "why": entry.why, "until": entry.until}
+        there.append({entry.kind: entry.name, **version, "digest": entry.digest, **said})
+    out = StringIO()
+    yaml = YAML()
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.width = 100
+    yaml.dump(data, out)
+    return out.getvalue()
