@@ -173,7 +173,11 @@ def _power(found: Audit) -> str:
     """What this audit would have found for certain."""
     least = found.power
     if least is None:
-        return "none: with so few runs nothing refutes this claim"
+        from policy_engine.audit.verdict import error_of, runs_that_refute
+
+        runs = runs_that_refute(found.claim, error_of(found.confidence, len(found.found)))
+        remedy = f"take --runs {runs}" if runs else "audit the policy with a smaller ε"
+        return f"none: with so few runs nothing refutes this claim; {remedy}"
     return (
         f"refuted by what is met in {least.seen} of {least.runs} judged runs on one table, and"
         " never on the other"

@@ -27,6 +27,7 @@ _EVERY = "the frontier has every k and rate: leave --k and --rate out"
 _PEOPLE_AND_GROUPS = "a prior has people and groups: give --people and --groups"
 _OF_A_PRIOR = "--exponent and --maximise are of a prior: give --people and --groups"
 _OF_THE_FRONTIER = "--most-k is of the frontier: give --frontier, --people or --output"
+_OF_PAIRS = "--mechanisms compares the best of each: leave out what chooses a pair, and --frontier"
 
 
 class Maximise(StrEnum):
@@ -78,6 +79,9 @@ def calibrate(
     frontier: Annotated[
         bool, typer.Option("--frontier", help="Show every pair that no other pair beats.")
     ] = False,
+    mechanisms: Annotated[
+        bool, typer.Option("--mechanisms", help="Compare noisy counts of each law with a sample.")
+    ] = False,
     most_k: Annotated[
         int | None,
         typer.Option(help="The frontier's largest k: 500, replaced 100, several releases 50."),
@@ -94,7 +98,7 @@ def calibrate(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Draw the frontier: FILE.svg, .png or .pdf."),
+        typer.Option("--output", "-o", help="Draw it: FILE.svg, .png or .pdf."),
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", hidden=True)] = None,
     replace: Annotated[
@@ -102,7 +106,7 @@ def calibrate(
     ] = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
-    """Find the least k for a rate, the greatest rate for a k, or a good pair.
+    """Find the least k for a rate, the greatest rate for a k, or a good pair; compare mechanisms.
 
     Without --rate and --k the pair with the least k/rate is found: a group of n people is
     expected to be released once n·rate reaches k. With --people and --groups it is the pair
@@ -112,8 +116,9 @@ def calibrate(
     """
     belief = None if people is None and groups is None else _Belief(people, groups, exponent)
     plot = output or plot
-    over_all = frontier or plot is not None or belief is not None
+    over_all = frontier or (plot is not None and not mechanisms) or belief is not None
     _check(
+        (mechanisms and (over_all or any((k, rate, most_k))), _OF_PAIRS),
         (k is not None and rate is not None, _ONE_OF_TWO),
         (over_all and (k is not None or rate is not None), _EVERY),
         (belief is not None and (people is None or groups is None), _PEOPLE_AND_GROUPS),
@@ -122,14 +127,17 @@ def calibrate(
         (replace and plot is None, "--replace replaces a plot; name it with --output"),
     )
     asked = _Asked(epsilon, delta, neighbours, releases)
+    if plot is not None:
+        from policy_engine.cli.plots import check_place
+
+        check_place(plot, replace=replace)
+    if mechanisms:
+        _compare(asked, plot, format)
+        return
     if not over_all:
         document, lines = _answer(asked, _pair(asked, k, rate))
         emit(document, lines, format)
         return
-    if plot is not None:
-        from policy_engine.cli.frontier_plot import check_place
-
-        check_place(plot, replace=replace)
     document, lines = _from_frontier(asked, most_k, belief, maximise, plot, whole=frontier)
     emit(document, lines, format)
 
@@ -141,6 +149,24 @@ def _check(*laws: tuple[bool, str]) -> None:
     for broken, message in laws:
         if broken:
             raise UsageError(message)
+
+
+def _compare(asked: _Asked, plot: Path | None, form: Format) -> None:
+    """Print the mechanisms beside one another; they may be drawn."""
+    from policy_engine.accounting.comparison import compare
+    from policy_engine.accounting.domain import nonnegative_epsilon, probability
+    from policy_engine.accounting.tables import Aim
+    from policy_engine.cli.comparing import Table
+
+    epsilon, delta = nonnegative_epsilon(asked.epsilon), probability(asked.delta)
+    aim = Aim(epsilon, delta, asked.neighbours, releases=asked.releases)
+    with progress("comparing mechanisms"):
+        table = Table(aim, compare(aim))
+    emit(table.document() | table.drawn(plot), [*table.lines(), *_plot_line(plot)], form)
+
+
+def _plot_line(plot: Path | None) -> list[str]:
+    return [] if plot is None else [f"plot  {plot}"]
 
 
 def _from_frontier(
@@ -174,7 +200,7 @@ def _from_frontier(
         document["frontier"] = [_row_document(row) for row in rows]
     if plot is not None:
         document["plot"] = str(plot)
-        lines.append(f"plot  {plot}")
+    lines += _plot_line(plot)
     return document, lines
 
 

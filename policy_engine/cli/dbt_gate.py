@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +32,7 @@ class GateFormat(StrEnum):
     junit = "junit"
     sarif = "sarif"
     github = "github"
+    markdown = "markdown"
 
 
 GateFormatOption = Annotated[GateFormat, typer.Option("--format", help="How to report.")]
@@ -52,6 +54,9 @@ def gate(
         typer.Option("--output", "-o", help="Write the report here, and text to the terminal."),
     ] = None,
     output_file: Annotated[Path | None, typer.Option("--output-file", hidden=True)] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(help="A JSON report: what stands in it is left out.")
+    ] = None,
     explain: Annotated[str | None, typer.Option(help="Say what a code means, and stop.")] = None,
 ) -> None:
     """Stop a dbt project where sensitive data would leave it but through a certified release.
@@ -68,6 +73,8 @@ def gate(
     if compile_:
         _compile(project_dir, profiles_dir, target)
     verdict, folder = _verdict(project_dir, manifest)
+    if baseline is not None:
+        verdict = _new(verdict, baseline)
     for text in verdict.notes:
         note(f"note: {text}")
     _report(verdict, folder, format, output or output_file)
@@ -110,6 +117,25 @@ def _verdict(project_dir: Path | None, manifest: Path | None) -> tuple[Verdict, 
     return check_project(project, manifest), project.directory
 
 
+def _new(verdict: Verdict, baseline: Path) -> Verdict:
+    """A verdict without the findings that an earlier report has."""
+    import json
+    from dataclasses import replace
+
+    try:
+        known = json.loads(baseline.read_text("utf-8"))["findings"]
+        old = {(each["code"], each["message"], *each["path"]) for each in known}
+    except OSError as error:
+        raise FileError(f"{baseline} could not be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise FileError(f"{baseline} must be a report of 'dbt gate --format json'") from None
+    new = [each for each in verdict.findings if (each.code, each.message, *each.path) not in old]
+    left = len(verdict.findings) - len(new)
+    said = f"{_count(left, 'finding')} of {baseline} left out"
+    notes = (*verdict.notes, *([said] if left else []))
+    return replace(verdict, findings=tuple(new), notes=notes)
+
+
 def _report(
     verdict: Verdict, folder: Path | None, form: GateFormat, output_file: Path | None
 ) -> None:
@@ -140,9 +166,33 @@ def _formatted(verdict: Verdict, folder: Path | None, form: GateFormat) -> list[
         return junit("policy-engine dbt gate", titles, entries, skipped)
     if form is GateFormat.sarif:
         return json_text(sarif(titles, entries)).split("\n")
+    if form is GateFormat.markdown:
+        return _markdown(verdict, folder)
     if form is GateFormat.github:
         return [annotation(entry) for entry in entries]
     return _text(verdict, folder)
+
+
+def _markdown(verdict: Verdict, folder: Path | None) -> list[str]:
+    """A page for a job's summary."""
+    said = _MARK_IT if verdict.checked_nothing else _summary(verdict).removeprefix("gate: ")
+    lines = ["## dbt gate", "", _cell(said)]
+    if verdict.findings:
+        lines += ["", "| rule | where | what | way |", "|---|---|---|---|"]
+    for found in verdict.findings:
+        place = _place(found.file, folder) + (f":{found.line}" if found.line else "")
+        cells = (found.code, place, f"{found.message}. {found.remedy}", found.shown_path)
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    return [*lines, *(f"\n{_cell(note)}" for note in verdict.notes)]
+
+
+def _cell(text: str) -> str:
+    """A text that is nothing but text in a table of Markdown.
+
+    >>> _cell("a|b <c> ![d]")
+    'a\\\\|b &lt;c> !\\\\[d]'
+    """
+    return re.sub(r"([\\|`*\[])", r"\\\1", text).replace("<", "&lt;")
 
 
 def _entry(found: GateFinding, folder: Path | None) -> Entry:
@@ -203,7 +253,7 @@ def _document(verdict: Verdict, folder: Path | None) -> dict[str, Any]:
         "checked": {
             "nodes": len(nodes),
             "sensitive": [nodes[id_].label if id_ in nodes else id_ for id_ in verdict.sensitive],
-            "reached": verdict.reached,
+            "reached": len(verdict.reached),
             "sinks": verdict.sinks,
             "releases": [
                 {"name": nodes[each.node].label, "certified": each.is_certified, **each.facts}

@@ -19,6 +19,9 @@ ProjectOption = Annotated[
 ProfilesOption = Annotated[
     Path | None, typer.Option("--profiles-dir", help="The folder of profiles.yml.")
 ]
+VarsOption = Annotated[
+    str | None, typer.Option("--vars", help="Variables of the project, as dbt takes them: YAML.")
+]
 TargetOption = Annotated[
     str | None,
     typer.Option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
+from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.failures import failure
 from policy_engine.cli.output import (
     Format,
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from policy_engine.dbt.status import Standing
     from policy_engine.ledger.entry import Entry
 
-VarsOption = Annotated[
-    str | None, typer.Option("--vars", help="Variables of the project, as dbt takes them: YAML.")
-]
 FreshOption = Annotated[
     bool, typer.Option("--fresh", help="Charge anew what was charged before and does not stand.")
 ]

@@ -137,10 +137,12 @@ def sql_lines(sql: str, dialect: str) -> list[str]:
     >>> sql_lines("SELECT 'a\\n-- all' AS x\\nFROM t", "duckdb")
     ["SELECT 'a\\\\n-- all' AS x", 'FROM t']
     """
-    from policy_engine.syntax.grammar import dialect_named
+    from sqlglot.dialects.dialect import Dialect
+
+    from policy_engine.engines.types import parser_of
 
     parts, end = [], 0
-    for token in dialect_named(dialect).tokenizer().tokenize(sql):
+    for token in Dialect.get_or_raise(parser_of(dialect)).tokenizer().tokenize(sql):
         parts += [sql[end : token.start], escaped(sql[token.start : token.end + 1])]
         end = token.end + 1
     return "".join([*parts, sql[end:]]).rstrip("\n").split("\n")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from policy_engine.cli.chance import chance_document, chance_lines
+from policy_engine.cli.outlook import Outlook
 from policy_engine.cli.output import (
     Format,
     FormatOption,
@@ -21,8 +21,11 @@ from policy_engine.cli.output import (
     shown,
     sql_lines,
 )
+from policy_engine.cli.progress import progress
+from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
+    from policy_engine.cli.comparing import Table
     from policy_engine.ledger.account import Balance
     from policy_engine.policy.resolve import Policy
     from policy_engine.release import Preview
@@ -34,87 +37,83 @@ _FEW = 3
 
 def plan(
     policy: Annotated[Path, typer.Argument(help="A policy file.", readable=False)],
+    releases: Annotated[
+        int, typer.Option(min=1, help="Compare mechanisms if the guarantee were of so many.")
+    ] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Draw the comparison: FILE.svg, .png or .pdf."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a plot that stands there.")
+    ] = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
-    """A dry run: the SQL, the certificate to be, what will be seen, the price. Writes nothing.
+    """A dry run: the SQL, the certificate to be, what will be seen, the price. Releases nothing.
 
     What will be seen follows from the policy alone: how many groups its recodes can make, how large
-    a group must be to be shown, and how wrong a count will be. Exits with 1 where the account
-    cannot pay.
+    a group must be to be shown, and how wrong a count will be; and the same of every other
+    mechanism at the policy's (ε, δ). Exits with 1 where the account cannot pay.
 
     Example: policy-engine plan policies/adult/policy.yaml
     """
+    from policy_engine.policy.chance import Chance
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import preview
+    from policy_engine.release import preview, unenforced
     from policy_engine.validation import about, check_guarantee, warnings_of
 
+    if output is not None:
+        from policy_engine.cli.plots import check_place
+
+        check_place(output, replace=replace)
+    elif replace:
+        raise UsageError("--replace replaces a plot; name it with --output")
     loaded = load_policy(policy)
     check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)
-    for each in warnings_of(loaded):
+    for each in (*warnings_of(loaded), *unenforced(loaded, found.certificate)):
         note(f"warning: {each}")
     if found.news:
         note(found.news)
-    seen, more = Outlook.of(loaded), found.more(_MOST) if found.affordable else None
+    seen = None if isinstance(loaded.noise, Chance) else Outlook.of(loaded)
+    more = found.more(_MOST) if found.affordable else None
     if warning := _warning(found, more):
         note(f"warning: {warning}")
-    emit(_planned(loaded, found, seen, more), _text(loaded, found, seen, more), format)
+    # Of public values there is nothing to compare: they are for those who trust no centre.
+    table = None if seen is None else _compared(loaded, seen, releases)
+    document, lines = _planned(loaded, found, seen, more), _text(loaded, found, seen, more, table)
+    if table is not None:
+        document |= {"comparison": table.document()} | table.drawn(output)
+    if table is not None and output is not None:
+        lines.append(f"plot  {output}")
+    emit(document, lines, format)
     if not found.affordable:
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """What a reader could see of a release, from its policy alone.
+def _compared(policy: Policy, seen: Outlook, releases: int) -> Table:
+    """Every mechanism at the policy's guarantee, for one release or for several together.
 
-    ``labels`` says of each column how many values its recoding can give at most, a missing one
-    being one of them; None where the policy does not tell. ``chances`` are of groups of ½, 1, 1½
-    and 2 times the size that is shown half of the time, and ``error`` is the standard deviation of
-    the estimate of one of that size.
+    k of a sample is the accountant's: noise is not asked for groups of so many people. Of several
+    numbers a person each gets an equal part.
     """
+    from policy_engine.accounting.comparison import compare
+    from policy_engine.accounting.tables import Aim
+    from policy_engine.cli.comparing import Table
+    from policy_engine.policy.chance import Chance
 
-    labels: dict[str, int | None]
-    half: int
-    chances: tuple[tuple[int, Decimal], ...]
-    error: Decimal
-
-    @classmethod
-    def of(cls, policy: Policy) -> Outlook:
-        """That of a policy."""
-        from policy_engine.accounting.appearing import chance_shown, count_error, half_shown
-        from policy_engine.policy.recodings import labels
-
-        read_as = {column.casefold(): kind for column, kind in policy.source.columns}
-        half = half_shown(policy.k, policy.rate)
-        sizes = (math.ceil(half / 2), half, math.ceil(half * 1.5), half * 2)
-        return cls(
-            labels={
-                column: labels(recoding, read_as.get(column.casefold()))
-                for column, recoding in policy.recodings
-            },
-            half=half,
-            chances=tuple((size, chance_shown(policy.k, policy.rate, size)) for size in sizes),
-            error=count_error(policy.rate, half),
-        )
-
-    @property
-    def groups(self) -> int:
-        """How many groups the columns make at most whose values the policy tells."""
-        return math.prod(count for count in self.labels.values() if count is not None)
-
-    @property
-    def of_known(self) -> int:
-        """So many of them at most miss no value."""
-        return math.prod(max(1, count - 1) for count in self.labels.values() if count is not None)
-
-    @property
-    def open(self) -> list[str]:
-        """The columns whose values the policy does not tell."""
-        return [column for column, count in self.labels.items() if count is None]
+    asked, noise = policy.guarantee, policy.noise
+    assert not isinstance(noise, Chance)
+    numbers, at_least = (1, 1) if noise is None else (noise.numbers, policy.k)
+    aim = Aim(asked.epsilon, asked.delta, asked.neighbours, numbers, releases, at_least=at_least)
+    with progress("comparing mechanisms"):
+        return Table(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
 
 
-def _planned(policy: Policy, found: Preview, seen: Outlook, more: int | None) -> dict[str, Any]:
+def _planned(
+    policy: Policy, found: Preview, seen: Outlook | None, more: int | None
+) -> dict[str, Any]:
     certificate, balance = found.certificate, found.balance
     after = found.after if found.affordable else None
     document = {
@@ -128,13 +127,7 @@ def _planned(policy: Policy, found: Preview, seen: Outlook, more: int | None) ->
         "unit": certificate.unit,
         "assumptions": list(certificate.assumptions),
         "release": _place(policy),
-        "outlook": {
-            "labels": seen.labels,
-            "groups": None if seen.open else seen.groups,
-            "half_shown": seen.half,
-            "chances": [{"size": size, "shown": float(chance)} for size, chance in seen.chances],
-            "count_error": float(seen.error),
-        },
+        "outlook": chance_document(certificate) if seen is None else seen.document,
         "ledger": {
             "account": found.account.name,
             "affordable": found.affordable,
@@ -159,19 +152,27 @@ def _place(policy: Policy) -> str:
     return str(policy.release_path or policy.release.text)
 
 
-def _text(policy: Policy, found: Preview, seen: Outlook, more: int | None) -> list[str]:
+def _text(
+    policy: Policy,
+    found: Preview,
+    seen: Outlook | None,
+    more: int | None,
+    table: Table | None,
+) -> list[str]:
     from policy_engine.accounting.odds import odds_words
 
     certificate = found.certificate
+    sampled = f"rate {shown(certificate.rate)}, k = {certificate.k}"
     lines = [
         *sql_lines(certificate.query, certificate.dialect),
         f"release    {_place(policy)} ({policy.release.form})",
         f"guarantee  ε = {shown(certificate.epsilon)}, δ = {shown(certificate.delta)}"
         f" ({certificate.neighbours}, unit: {certificate.unit})",
         f"           {odds_words(certificate.epsilon, certificate.delta, certificate.neighbours)}",
-        f"mechanism  rate {shown(certificate.rate)}, k = {certificate.k}",
+        f"mechanism  {noise_words(policy) or sampled}",
         *[f"           {text}" for text in (*about_rate(policy), *_about_rows(policy))],
-        *_outlook_lines(policy, seen),
+        *(chance_lines(certificate) if seen is None else _outlook_lines(policy, seen)),
+        *(() if table is None else table.lines()),
         *_price_lines(found, more),
         "assuming:",
         *[f"  - {text}" for text in certificate.assumptions],
@@ -206,8 +207,63 @@ def _outlook_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
         those = f"{seen.of_known:,} groups of that size, without missing values"
         yield f"           {those}: {together}"
     count = policy.release.count_as if policy.release.form == "counts" else "its rows"
+    if policy.noise is not None:
+        said = _of_noise(policy, count, seen.error)
+        yield from (
+            f"{head} {text}" for head, text in zip(("counts    ", " " * 10), said, strict=True)
+        )
+        yield from _beside_counts(policy)
+        return
     estimate = f"{count} / {shown(policy.rate)} estimates a group of the source"
     yield f"counts     {estimate}: at {half:,} people give or take {seen.error:.0f} (1 SD)"
+
+
+def _of_noise(policy: Policy, count: str, error: Decimal) -> Iterator[str]:
+    """What a number with noise is."""
+    from policy_engine.policy.noise import Noise
+
+    noise = policy.noise
+    assert isinstance(noise, Noise)
+    low, high = noise.certain
+    if noise.groups > 1:
+        about = f"give or take {error:.1f} (1 SD)"
+        yield f"{count} estimates how many people were counted in a group: {about}"
+        certain = f"for certain {count} - {-low} to {count} + {high} people were counted"
+        yield f"{certain}; who is in more than {noise.groups} groups is left out of some"
+        return
+    yield f"{count} estimates a group of the source: give or take {error:.1f} (1 SD)"
+    yield f"for certain the group has between {count} - {-low} and {count} + {high} people"
+
+
+def _beside_counts(policy: Policy) -> Iterator[str]:
+    """What stands beside the counts: sums and means, and other groupings."""
+    from policy_engine.accounting.tables import shown_half
+    from policy_engine.kernel.price import priced
+    from policy_engine.showing import error_of_sum
+
+    noise, count = policy.noise, policy.release.count_as
+    for each in noise.sums if noise is not None else ():
+        about = error_of_sum(each, count)
+        what = "mean" if each.clip.is_mean else "sum"
+        yield f"sums       {each.name}, the {what} of {each.column}: give or take {about} (1 SD)"
+    for place, coarse in enumerate(noise.groupings if noise is not None else (), 1):
+        table = coarse.table
+        own = "" if table is None else f": {shown_half(priced(table), policy.k)} people"
+        half = f"{own} are shown half of the time" if own else ""
+        yield f"grouping   {place} by {', '.join(coarse.columns)}{half}"
+
+
+def noise_words(policy: Policy) -> str:
+    """The law of the noise, with the numbers that it was given; empty where a sample is drawn."""
+    from policy_engine.policy.chance import Chance
+
+    if policy.noise is None:
+        return ""
+    if isinstance(policy.noise, Chance):
+        return policy.noise.words
+    law = policy.noise.law.replace("_", " ")
+    groups = f", a person in up to {policy.noise.groups} groups" * (policy.noise.groups > 1)
+    return f"noisy counts, law {law}, k = {policy.k}{groups}"
 
 
 def _per_cent(chance: Decimal) -> str:
@@ -261,6 +317,8 @@ def _about_rows(policy: Policy) -> list[str]:
     source = policy.source
     if not source.has_many_rows:
         return []
+    if source.counts_all:
+        return [f"all of each {source.key}'s rows count, once in each group"]
     order = ", ".join(f"{name} {way}" for name, way in source.order_by)
     drawn = "one drawn by a keyed hash, another in every new sample"
     return [f"of each {source.key}'s rows {f'the first by {order}' if order else drawn}"]

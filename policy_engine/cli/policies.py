@@ -110,7 +110,7 @@ def compile_(
     from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
     from policy_engine.release import compile_policy, dialect_of
-    from policy_engine.syntax.schema import parse_schema
+    from policy_engine.syntax.ddl import parse_schema
 
     loaded = load_policy(policy)
     dialect = dialect_named(dialect or dialect_of(loaded)).name

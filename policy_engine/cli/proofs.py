@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown, sql_lines
+from policy_engine.cli.reading import KeyOption, KeyringOption
 from policy_engine.errors import Finding, NotCertifiable, NothingChecked, UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from policy_engine.attest.results import Verified
     from policy_engine.check.answer import Answer
     from policy_engine.cli.reading import Trusted
+    from policy_engine.kernel.claim import Claim
     from policy_engine.policy.resolve import Policy
     from policy_engine.relations.shape import ColumnShape, ReleaseShape
     from policy_engine.syntax.schema import Schema
@@ -54,7 +56,8 @@ def check(
     from policy_engine.cli.reading import read_file
     from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
-    from policy_engine.syntax.schema import Schema, parse_schema
+    from policy_engine.syntax.ddl import parse_schema
+    from policy_engine.syntax.schema import Schema
 
     wanted = load_policy(policy) if policy is not None else None
     text = read_file(file)
@@ -95,9 +98,8 @@ def _answered(name: str, found: Answer, dialect: str) -> tuple[dict[str, Any], l
         return told, [*broken, *(["not understood:", *missed] if missed else [])]
     listed = list(lines(claim, dialect))
     if is_certified:
-        method, k = told["shape"]["method"], claim.law.k
-        worth = _worth(Fraction(claim.law.rate), method, k)
-        return told, _certified(listed, found.assumptions, worth)
+        worth = _worth_of(claim, told["shape"]["method"])
+        return told, _certified(listed, found.assumptions, worth, told["shape"]["mechanism"])
     account = ["understood:", *listed, *(["not understood:", *missed] if missed else [])]
     text = sql_lines(found.canonical, dialect)
     return told, ["not as written: run this instead", "", *text, "", *broken, *account]
@@ -110,10 +112,10 @@ def _read(
     from policy_engine.check.laws import READER
     from policy_engine.verify.proof import prove
 
-    proof = prove(text, "duckdb", known)
+    proof = prove(text, known)
     findings = proof.findings
     if wanted is not None and proof.shape is not None:
-        findings = _differences(wanted, text, "duckdb", known)
+        findings = _differences(wanted, text, known)
     shape = None if findings else proof.shape
     document: dict[str, Any] = {
         "certified": shape is not None,
@@ -136,14 +138,12 @@ def _read(
     return document, _certified(listed, tuple(document["assumptions"]), worth)
 
 
-def _differences(
-    policy: Policy, text: str, dialect: str, schema: Schema | None
-) -> tuple[Finding, ...]:
+def _differences(policy: Policy, text: str, schema: Schema) -> tuple[Finding, ...]:
     """What keeps a text that was proved from being the release of ``policy``."""
     from policy_engine.verify.certificate import certify
 
     try:
-        certify(policy, text, dialect, schema=schema)
+        certify(policy, text, "duckdb", schema=schema)
     except NotCertifiable as error:
         return error.findings
     return ()
@@ -194,10 +194,26 @@ def _mapped(column: ColumnShape) -> str:
     return "; ".join([*shown, *([f"and {more} more"] if more else [])])
 
 
-def _certified(listed: list[str], assumed: tuple[str, ...], worth: str) -> list[str]:
+def _certified(
+    listed: list[str], assumed: tuple[str, ...], worth: str, mechanism: str = ""
+) -> list[str]:
     """A certified text in lines."""
     assuming = ["assuming:" if assumed else "assuming nothing", *(f"  - {a}" for a in assumed)]
-    return ["certified: sampled k-anonymisation", *listed, *assuming, worth]
+    what = {"noisy-counts": "noisy counts"}.get(mechanism, "sampled k-anonymisation")
+    return [f"certified: {what}", *listed, *assuming, worth]
+
+
+def _worth_of(claim: Claim, method: str) -> str:
+    """What a release of a claim is worth, or how to find out."""
+    from policy_engine.accounting.domain import claimed
+    from policy_engine.kernel.assumptions import unit_of
+    from policy_engine.kernel.mechanisms import Noisy
+    from policy_engine.kernel.price import delta_of
+
+    if not isinstance(claim.law, Noisy):
+        return _worth(Fraction(claim.law.rate), method, claim.law.k)
+    delta = claimed(delta_of(claim, Decimal(1), Decimal(1), "add_remove"))
+    return f"what it is worth: δ = {shown(delta)} at ε = 1 (add_remove, unit: {unit_of(claim)})"
 
 
 def _worth(rate: Fraction, method: str, k: int) -> str:
@@ -215,12 +231,8 @@ def verify(
         Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
     ],
     release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
-    key: Annotated[
-        list[Path] | None, typer.Option(help="A public key to trust; default: the project's.")
-    ] = None,
-    keyring: Annotated[
-        Path | None, typer.Option(help="Trust the keys of this keyring, within their dates.")
-    ] = None,
+    key: KeyOption = None,
+    keyring: KeyringOption = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Check a certificate and its release from the files alone.
@@ -228,10 +240,11 @@ def verify(
     Signature; δ by brute force; the SQL proved again, and what is stated of it; and with --release
     its digest, columns, order, that every group has at least k people and that it holds nothing
     else. A table's release is checked as an export, Parquet or CSV. Without --release the
-    certificate is checked alone, and the exit code is 4. The keys to trust are those named by --key
-    and --keyring, else the project's own and those of its keyring; it says which. Of certify-
-    count's certificate: signature, assumptions, numbers. Of a statement of 'ledger export':
-    signature, charges, sums, limits.
+    certificate is checked alone, and the exit code is 4; so it is where no claim stands in the
+    certificate and its SQL is of another engine than DuckDB, which is not proved again. The keys to
+    trust are those named by --key and --keyring, else the project's own and those of its keyring;
+    it says which. Of certify-count's certificate: signature, assumptions, numbers. Of a statement
+    of 'ledger export': signature, charges, sums, limits.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
@@ -251,25 +264,29 @@ def verify(
         _verify_statement(text, trusted, places, release, format)
         return
     found = verify_release(text, trusted, release)
+    is_verified = release is not None and found.is_proved
     document = {
-        "verified": release is not None,
+        "verified": is_verified,
         "release": found.subject,
-        **_checked(found, places),
+        **checked_document(found, places),
         "assumptions": list(found.assumptions),
         **found.facts,
     }
     assumed = [f"  - {text}" for text in found.assumptions]
-    assuming = [_meaning(found.facts), "assuming:", *assumed]
-    if release is not None:
+    assuming = [meaning(found.facts), "assuming:", *assumed]
+    if is_verified:
         head = f"verified: {one_line(found.subject)}"
-        confirm(document, [head, *_checked_lines(found, places), *assuming], format)
+        confirm(document, [head, *checked_lines(found, places), *assuming], format)
         return
     head = "certificate holds; no release was looked at"
-    emit(document, [head, *_checked_lines(found, places), *assuming], format)
+    if not found.is_proved:
+        head = "not verified: the SQL was not checked; what else was looked at holds"
+    emit(document, [head, *checked_lines(found, places), *assuming], format)
     raise typer.Exit(NothingChecked.exit_code)
 
 
-def _checked(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:
+def checked_document(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:
+    """What was checked, what was not, and which keys were trusted."""
     return {
         "checked": list(found.checked),
         "unchecked": list(found.unchecked),
@@ -277,14 +294,14 @@ def _checked(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:
     }
 
 
-def _checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
+def checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
     """What was checked, the signature first, with whose word it is that its key counts."""
     signed, *others = [f"  ✓ {text}" for text in found.checked]
     trusting = [f"    {place}" for place in places]
     return [signed, *trusting, *others, *[f"  – {text}" for text in found.unchecked]]
 
 
-def _meaning(facts: Mapping[str, Any]) -> str:
+def meaning(facts: Mapping[str, Any]) -> str:
     """What the numbers of a certificate mean to somebody who guesses."""
     from policy_engine.accounting.odds import odds_words
 
@@ -311,10 +328,10 @@ def _verify_statement(
     found = verify_statement(text, trusted)
     document = {
         "verified": True,
-        **_checked(found, places),
+        **checked_document(found, places),
         **found.facts,
     }
-    lines = [f"verified: {one_line(found.subject)}", *_checked_lines(found, places)]
+    lines = [f"verified: {one_line(found.subject)}", *checked_lines(found, places)]
     confirm(document, lines, form)
 
 
@@ -338,11 +355,11 @@ def _verify_count(
         "assumptions": list(found.assumptions),
         "kind": KIND,
         "verified": True,
-        **_checked(found, places),
+        **checked_document(found, places),
         "limits": list(LIMITS),
         **found.facts,
     }
     lines = [KIND, "assuming:", *[f"  - {text}" for text in found.assumptions]]
-    lines += [f"verified: {one_line(found.subject)}", *_checked_lines(found, places)]
+    lines += [f"verified: {one_line(found.subject)}", *checked_lines(found, places)]
     lines += ["its limits:", *[f"  - {text}" for text in LIMITS]]
     confirm(document, lines, form)

@@ -7,7 +7,9 @@ import sys
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
 
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.policy.nearby import meant
@@ -15,6 +17,15 @@ from policy_engine.policy.nearby import meant
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
     from policy_engine.policy.project import Project
+
+KeyOption = Annotated[
+    list[Path] | None,
+    typer.Option("--key", help="A public key to trust; default: the project's."),
+]
+KeyringOption = Annotated[
+    Path | None,
+    typer.Option("--keyring", help="Trust the keys of this keyring, within their dates."),
+]
 
 _LARGEST = 10_000_000
 _PARQUET = b"PAR1"
@@ -100,9 +111,11 @@ class Trusted:
 
 
 def trusted_keys(
-    paths: list[Path], keyring: Path | None = None
+    paths: list[Path], keyring: Path | None = None, project: Project | None = None
 ) -> tuple[TrustedKeys, tuple[Trusted, ...]]:
     """The keys that were named, else the project's own and its keyring's; and where they lie.
+
+    The project is that of the working directory, unless another is meant.
 
     Where a keyring has a key, its word on it counts, however else the key was named.
 
@@ -114,7 +127,7 @@ def trusted_keys(
     from policy_engine.attest.keys import TrustedKeys
 
     if not paths and keyring is None:
-        return _projects_own()
+        return _projects_own(project or _project_with_keys())
     named = TrustedKeys.load(paths)
     places = tuple(Trusted(str(path), "--key") for path in paths)
     if keyring is None:
@@ -123,12 +136,11 @@ def trusted_keys(
     return named.within(ring), (*places, Trusted(str(keyring), "--keyring"))
 
 
-def _projects_own() -> tuple[TrustedKeys, tuple[Trusted, ...]]:
+def _projects_own(project: Project | None) -> tuple[TrustedKeys, tuple[Trusted, ...]]:
     """The key of the environment or the project, and the project's keyring."""
     from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 
-    project = _project_with_keys()
     trusted, places = TrustedKeys.of(), list[Trusted]()
     if os.environ.get(SIGNING_KEY_VARIABLE):
         trusted = TrustedKeys.of(load_private_key().public_key())

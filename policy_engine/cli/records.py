@@ -459,6 +459,10 @@ def limit(
     stated = stated_limit(project, account)
     if stated is not None and wanted.is_above(stated):
         note(f"{stated.where} still says {stated}, and the lower limit counts: change it there too")
+    elif stated is not None and stated.is_above(wanted):
+        note(f"{stated.where} still says {stated}: lower it there too, or nothing is paid for")
+    if not (balance.left_epsilon and balance.left_delta):
+        note(f"{account} has spent its limit already: it pays for no release from now on")
 
 
 def _check_meant(account: str, opened: Ledger, project: Project) -> None:

@@ -19,7 +19,7 @@ from policy_engine.cli.output import (
     number,
     shown,
 )
-from policy_engine.cli.planning import about_rate, left
+from policy_engine.cli.planning import about_rate, left, noise_words
 from policy_engine.cli.progress import progress
 from policy_engine.policy.scalars import counted
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _EMPTY = (
-    "{} shows nobody: no group has {} people in the sample. It is a release all the same, and it is"
+    "{} shows nobody: no group {}. It is a release all the same, and it is"
     " paid for. 'policy-engine plan' says how large a group must be; make the recodes coarser"
 )
 
@@ -81,7 +81,8 @@ def _release(policy: Policy, form: Format, *, replace: bool, fresh: bool) -> dic
     with progress(f"releasing {policy.name}") as seen, about(policy.file):
         found = run(policy, replace=replace, fresh=fresh, say=note, watch=seen.watching)
     if not found.groups:
-        note(f"warning: {_EMPTY.format(policy.name, found.k)}")
+        few = "is large enough" if policy.noise else f"has {found.k} people in the sample"
+        note(f"warning: {_EMPTY.format(policy.name, few)}")
     for remark in found.remarks:
         note(f"warning: {policy.name}: {remark}")
     if form is Format.text:
@@ -131,21 +132,29 @@ def _text(policy: Policy, done: Released) -> list[str]:
     remains = "the account has no limit: it only adds up"
     if done.epsilon_left is not None and done.delta_left is not None:
         remains = f"left: {left(done.epsilon_left, done.delta_left)}"
+    mechanism = noise_words(policy) or f"k = {done.k}, rate {shown(done.rate)}"
     paid = "; paid for before, nothing was charged" if done.repeated else ""
     return [
         f"released {policy.name}{paid}",
-        f"  release      {done.release}  ({_size(done)})",
+        f"  release      {done.release}  ({_size(policy, done)})",
         f"  certificate  {done.certificate}",
         f"  guarantee    ε = {shown(done.epsilon)}, δ = {shown(done.delta)}"
-        f"  (unit: {policy.source.key or 'row'}; k = {done.k}, rate {shown(done.rate)})",
+        f"  (unit: {policy.source.key or 'row'}; {mechanism})",
         *[f"               {text}" for text in (*about_rate(policy), odds)],
         f"  ledger       entry {done.entry} of account {done.account}; {remains}",
     ]
 
 
-def _size(done: Released) -> str:
+def _size(policy: Policy, done: Released) -> str:
     """Groups and people as text.
 
-    The people are those of the sample that are shown, not those of the source.
+    Where a sample is drawn, the people are those of it that are shown, not those of the source.
     """
-    return f"{counted(done.groups, 'group')}, {done.people} people of the sample"
+    from policy_engine.policy.chance import Chance
+
+    groups = counted(done.groups, "group")
+    if policy.noise is None:
+        return f"{groups}, {done.people} people of the sample"
+    if isinstance(policy.noise, Chance):
+        return f"{groups}, some of them by chance alone"
+    return f"{groups}, {done.people} people, counted with noise"

@@ -10,6 +10,7 @@ from unicodedata import is_normalized
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, escaped
+from policy_engine.errors import UsageError
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def show(
             help="A release's Parquet file, or the certificate of a file or table.", readable=False
         ),
     ],
-    rows: Annotated[int, typer.Option(min=0, help="Show so many rows.")] = 10,
+    rows: Annotated[int, typer.Option(help="Show so many rows.")] = 10,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Show the first rows of a release, and what each number means.
@@ -39,6 +40,8 @@ def show(
     from policy_engine.policy.project import default_project, find_project, load_project
     from policy_engine.showing import show as look
 
+    if rows < 0:
+        raise UsageError(f"--rows must be at least 0, found {rows}")
     found = find_project(Path.cwd())
     project = load_project(found) if found is not None else default_project(Path.cwd())
     shown = look(release, project, rows)

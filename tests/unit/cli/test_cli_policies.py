@@ -55,7 +55,9 @@ def test_every_problem_of_every_file_is_told_with_its_place(cli, policy):
 
 def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, policy):
     file = policy(
-        "w", ("unit: row", "unit: {row_key: age}"), ("age: {bins: [30, 60]}", "age: {round: 1}")
+        "w",
+        ("unit: row", "unit: {key: age, keep: any}"),
+        ("age: {bins: [30, 60]}", "age: {round: 1}"),
     )
     told = "w.yaml:5:3: warning: recode.age is made of the key of source.unit and tells every"
     result = cli("validate", file)

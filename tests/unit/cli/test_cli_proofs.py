@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.attest.keys import generate_key
+
+from .forged_envelopes import forged
 
 GOOD = (
     "select left(zip, 3) as zip, count(*) as n\nfrom people tablesample bernoulli (10 percent)\n"
@@ -145,6 +149,18 @@ ASKED = (
     "guarantee: {epsilon: 1, delta: 0.001}\nrelease: {relation: out}\n"
 )
 PEOPLE = "create table public.people (id bigint, zip text, sex text)"
+
+
+@pytest.mark.parametrize("unit", ["{key: id, keep: {order_by: [sex desc]}}", "{row_key: id}"])
+@pytest.mark.parametrize(
+    ("old", "new", "code"), [(">= 20", ">= 21", "V24"), ("'1999", "'1899", "V23")]
+)
+def test_what_differs_is_told_and_not_the_row_that_is_kept(cli, sql, unit, old, new, code):
+    policy = sql(ASKED.replace("{row_key: id}", unit), "a.yaml")
+    own = cli("compile", policy, "--dialect", "postgres", "--schema", sql(PEOPLE, "s.sql")).out
+    text = sql(own.replace(old, new))
+    found = cli("check", text, "--dialect", "postgres", "--policy", policy, "--format", "json")
+    assert {each["code"] for each in found.document["findings"]} == {code}
 
 
 @pytest.mark.parametrize(
@@ -314,6 +330,26 @@ def test_what_was_not_looked_at_has_no_tick(cli, released):
     assert cli("-q", "verify", released[0]).out == result.out
     assert "  – the release itself was not looked at: name it with --release" in lines
     assert not [line for line in lines if "✓" in line and "not looked at" in line]
+
+
+def test_a_text_of_another_engine_is_not_checked(cli, released):
+    pq.write_table(pq.read_table(released[1]).replace_schema_metadata(None), released[1])
+    digest = hashlib.sha256(released[1].read_bytes()).hexdigest()
+
+    def read_once(statement):
+        statement["predicate"] |= {"dialect": "spark", "claim": None, "templates": None}
+        statement["subject"][0]["digest"]["sha256"] = digest
+
+    certificate = forged(released[0], read_once)
+    result = cli("verify", certificate, "--release", released[1])
+    head = "not verified: the SQL was not checked; what else was looked at holds"
+    assert (result.code, result.err) == (4, "")
+    assert result.out.splitlines()[0] == head
+    assert "  – the SQL, which nothing proves again: it is of Spark" in result.out
+    assert "release again, or verify with the version that made it" in result.out
+    document = cli("verify", certificate, "--release", released[1], "--format", "json").document
+    assert document["verified"] is False
+    assert "every one of" in "".join(document["checked"])
 
 
 def test_a_similar_name_is_suggested(cli, released, sql):

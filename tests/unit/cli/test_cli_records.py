@@ -348,6 +348,16 @@ def test_what_is_no_ledger_is_left_as_it_is(cli, project, content):
 LIMIT = ("ledger", "limit", "people", "--epsilon", "2", "--delta", "1e-6")
 
 
+def test_a_limit_below_what_is_spent_says_what_follows(cli, policy, project):
+    cli("release", policy("a"))
+    (project / "policy-engine.yaml").write_text("accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n")
+    lowered = cli("ledger", "limit", "people", "--epsilon", "0.01", "--delta", "1e-12", "--by", "A",
+                  "--why", "b")  # fmt: skip
+    assert lowered.code == 0
+    assert "still says ε 1, δ 0.000001: lower it there too, or nothing is paid for" in lowered.err
+    assert "people has spent its limit already: it pays for no release from now on" in lowered.err
+
+
 def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, project):
     cli("release", policy("a"))
     (project / "policy-engine.yaml").write_text("accounts: {people: {epsilon: 2, delta: 1.0e-6}}\n")

@@ -33,7 +33,8 @@ def test_an_epsilon_stands_beside_its_delta_its_unit_and_what_a_guess_is_worth(c
     odds = "right at most 62.3 times in 100"
     planned, released = cli("plan", file).out, cli("release", file).out
     for text in (planned, released):
-        [number] = [n for n, line in enumerate(text.splitlines()) if "ε = 0.5, δ = " in line]
+        own = (n for n, line in enumerate(text.splitlines()) if "ε = 0.5, δ = " in line)
+        number = next(own)
         line, below = text.splitlines()[number : number + 2]
         assert "unit: age" in line and below.strip().endswith(odds)
     account, _, entry = cli("ledger", "show").out.splitlines()
@@ -81,7 +82,10 @@ def test_a_plan_says_what_will_be_seen(cli, policy):
         "           3 groups of that size, without missing values: 591 people, for each value of"
         " sex\n"
         "counts     n / 0.1 estimates a group of the source: at 197 people give or take 42 (1 SD)\n"
-        "price      ε 0.5, δ 2.6317834665e-11 for one row, from account people;"
+        "compared   at ε = 0.5,"
+    ) in planned.out
+    assert (
+        "\nprice      ε 0.5, δ 2.6317834665e-11 for one row, from account people;"
         " left now: ε 1, δ 0.000001\n"
         "           left after: ε 0.817011, δ 9.99999e-7; releases like it that fit after it:"
         " 10 or more\n"

@@ -72,7 +72,8 @@ def test_as_many_rows_are_shown_as_are_asked_for(cli, small):
     small.release()
     assert "\n… and 1 more\n" in cli("show", RELEASE, "--rows", "1").out
     assert "age" not in cli("show", RELEASE, "--rows", "0").out
-    assert cli("show", RELEASE, "--rows", "-1").code == 2
+    refused = cli("show", RELEASE, "--rows", "-1")
+    assert (refused.code, refused.err) == (2, "error: --rows must be at least 0, found -1\n")
 
 
 def test_a_table_is_shown_by_its_certificate(cli, small):

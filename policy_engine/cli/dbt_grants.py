@@ -1,0 +1,59 @@
+"""dbt grants: who may see what is sensitive, as statements and as the database has it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
+from policy_engine.cli.output import Format, FormatOption, complain, emit
+from policy_engine.errors import NothingChecked, UsageError
+
+
+def grants(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    vars: VarsOption = None,  # noqa: A002 - the option's name
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Print the statements that make dbt.private true, and compare it with the database.
+
+    The sensitive relations are those of the gate; who may see them is dbt.private.roles of
+    policy-engine.yaml. Nothing is run. Exits with 1 where PostgreSQL gives another role more than
+    that, with 4 on DuckDB, which has no roles.
+
+    Example: policy-engine dbt grants --target prod
+    """
+    from policy_engine.dbt.desk import open_desk, place_of
+    from policy_engine.dbt.grants import excess, sensitive_relations, statements
+
+    place = place_of(project_dir, profiles_dir, target, vars)
+    roles = place.project.dbt.private.roles
+    if place.named.type != "postgres":
+        raise NothingChecked(
+            "DuckDB has no roles and no grants: whoever can read its file reads every relation in"
+            " it. Put sensitive relations into a file of their own, and guard that"
+        )
+    if not roles:
+        remedy = "write dbt: {private: {roles: [engineers]}} into policy-engine.yaml"
+        raise UsageError(f"dbt.private.roles names nobody who may see sensitive data; {remedy}")
+    relations = sensitive_relations(place.files, place.parsed(), place.named.type)
+    with open_desk(place, writable=False) as desk:
+        found = excess(desk, relations, roles)
+    written = [*(each.statement for each in found), *statements(relations, roles)]
+    document = {
+        "target": place.target,
+        "roles": list(roles),
+        "relations": [".".join(each) for each in relations],
+        "excess": [asdict(each) for each in found],
+        "statements": written,
+    }
+    emit(document, written, format)
+    for each in found:
+        complain(str(each))
+    if found:
+        raise typer.Exit(1)
+    if not relations:
+        raise NothingChecked("no relation of the project holds sensitive data, by what is marked")

@@ -1,0 +1,157 @@
+"""dbt review: the code beside the models that somebody must have read."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.dbt_options import ProjectOption
+from policy_engine.cli.output import Format, FormatOption, confirm, emit
+from policy_engine.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from policy_engine.dbt.foreign import Code
+    from policy_engine.dbt.project import DbtProject
+    from policy_engine.dbt.review import Entry
+
+_YEAR = timedelta(days=365)
+_LINES = 12
+_NAMED = 8
+
+
+def review(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="What was read, as the list names it: 'package dbt_utils'."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All that is on the list was read.")
+    ] = False,
+    who: Annotated[str | None, typer.Option(help="Who has read it.")] = None,
+    why: Annotated[str | None, typer.Option(help="Why it may run beside sensitive data.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(help="The day to read it again, as in 2027-06-30; default: a year."),
+    ] = None,
+    project_dir: ProjectOption = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="dbt's manifest.json; default: the project's.")
+    ] = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Show the code beside the models that nobody has read, or write down who has read it.
+
+    Packages, hooks, operations, materializations, Python models, macros in the place of dbt's, and
+    what runs statements. The list is that of the gate: 1 is the exit code while it has entries.
+    Names, or --all, with --who and --why write privacy-review.yml.
+
+    Example: policy-engine dbt review 'package dbt_utils' --who ada --why 'writes expressions'
+    """
+    from policy_engine.dbt.gate import check_project
+    from policy_engine.dbt.project import open_dbt_project
+    from policy_engine.dbt.review import read_review
+
+    project = open_dbt_project(project_dir)
+    read, today = read_review(project), date.today()
+    codes = check_project(project, manifest).codes
+    missing = [(code, lack) for code in codes if (lack := read.missing(code, today))]
+    if not names and not everything:
+        document = [_document(code, why, project) for code, why in missing]
+        emit({"unreviewed": document, "reviewed": len(codes) - len(missing)},
+             _text(missing, project, len(codes)), format)  # fmt: skip
+        if missing:
+            raise typer.Exit(1)
+        return
+    if not who or not why:
+        raise UsageError("a review needs --who and --why")
+    chosen = [code for code, _ in missing] if everything else _chosen(names or (), codes)
+    entries = [_entry(code, project, who, why, _day(until, today)) for code in chosen]
+    _write(project, entries)
+    lines = [f"reviewed until {each.until}: {each.kind} {each.name}" for each in entries]
+    labels = [f"{each.kind} {each.name}" for each in entries]
+    confirm({"written": labels}, lines or ["nothing was left to review"], format)
+
+
+def _chosen(names: Sequence[str], codes: Sequence[Code]) -> list[Code]:
+    found = []
+    for name in names:
+        named = [code for code in codes if name in {code.label, code.name}]
+        if not named:
+            there = ", ".join(code.label for code in codes) or "nothing"
+            raise UsageError(f"there is no {name!r} to review, found {there}")
+        found += named
+    return found
+
+
+def _day(until: str | None, today: date) -> date:
+    try:
+        return today + _YEAR if until is None else date.fromisoformat(until)
+    except ValueError:
+        raise UsageError(f"--until must be a day, as in 2027-06-30, found {until}") from None
+
+
+def _entry(code: Code, project: DbtProject, who: str, why: str, until: date) -> Entry:
+    from policy_engine.dbt.foreign import PACKAGE
+    from policy_engine.dbt.review import Entry, version_of
+
+    version = version_of(code.name, project) if code.kind == PACKAGE else ""
+    return Entry(code.kind, code.name, code.digest, who, why, until, version)
+
+
+def _write(project: DbtProject, entries: Sequence[Entry]) -> None:
+    from policy_engine.dbt.review import FILE, written
+    from policy_engine.dbt.writing import apply, changed
+
+    file = project.directory / FILE
+    change = changed(file, written(file, entries)) if entries else None
+    if change is not None:
+        apply([change])
+
+
+def _document(code: Code, why: str, project: DbtProject) -> dict[str, Any]:
+    from policy_engine.dbt.review import place_of
+
+    file, line = place_of(code, project)
+    return {
+        "kind": code.kind, "name": code.name, "file": file, "line": line, "digest": code.digest,
+        "given": list(code.given), "why": why,
+        "texts": list(code.texts),
+    }  # fmt: skip
+
+
+def _text(missing: Sequence[tuple[Code, str]], project: DbtProject, known: int) -> list[str]:
+    from policy_engine.dbt.foreign import PACKAGE
+    from policy_engine.dbt.review import place_of, version_of
+
+    lines = []
+    for code, why in missing:
+        file, line = place_of(code, project)
+        place = f"{file}:{line}" if line else file
+        lines.append(f"{code.label} ({place}) {why}{code.what_is_given}")
+        if code.kind == PACKAGE:
+            lines += _package(code, version_of(code.name, project))
+            continue
+        shown = [line for text in code.texts for line in text.strip().split("\n")]
+        lines += [f"    {line}" for line in shown[:_LINES]]
+        lines += [f"    … {len(shown) - _LINES} lines more"] if len(shown) > _LINES else []
+    lines.append(f"{len(missing)} of {known} to review")
+    return lines
+
+
+def _package(code: Code, version: str) -> list[str]:
+    """What a reviewer of a package looks at first."""
+    from policy_engine.dbt.foreign import runs_statements
+
+    what = f"version {version}, " if version else ""
+    running = [text.partition(": ") for text in code.texts if runs_statements(text)]
+    names = [id_.rpartition(".")[2] for id_, _, _ in running]
+    lines = [f"    {what}{len(code.texts):,} macros, hooks and operations"]
+    if names:
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        lines.append(f"    of which run statements: {', '.join(names[:_NAMED])}{more}")
+    return lines

@@ -1,0 +1,94 @@
+"""dbt verify: the tables of releases, checked against their certificates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
+from policy_engine.cli.output import Format, FormatOption, complain, confirm, emit_json, one_line
+from policy_engine.cli.proofs import checked_document, checked_lines, meaning
+from policy_engine.cli.reading import KeyOption, KeyringOption
+from policy_engine.errors import NothingChecked, UsageError
+
+if TYPE_CHECKING:
+    from policy_engine.cli.reading import Trusted
+    from policy_engine.dbt.releases import DbtRelease
+    from policy_engine.dbt.verifying import Looked
+
+
+def verify(
+    release: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RELEASE]...", help="Releases, as in towns_v1; default: all."),
+    ] = None,
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    vars: VarsOption = None,  # noqa: A002 - the option's name
+    key: KeyOption = None,
+    keyring: KeyringOption = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Check the tables that dbt has built against their certificates, as 'verify' does a file.
+
+    Rows are read through the target's profile; the ledger is not asked. Exits with 1 where a table
+    is not as certified or has no certificate, with 4 where no release stands.
+
+    Example: policy-engine dbt verify --target prod
+    """
+    from policy_engine.cli.reading import trusted_keys
+    from policy_engine.dbt.desk import open_desk, place_of
+    from policy_engine.dbt.verifying import verified
+
+    place = place_of(project_dir, profiles_dir, target, vars)
+    if not place.is_released_in:
+        raise NothingChecked(f"nothing is released in the target {place.target}")
+    trusted, places = trusted_keys(key or [], keyring, place.project)
+    releases = _named(place.releases(place.parsed()), release or [])
+    with open_desk(place, writable=False) as desk:
+        found = tuple(verified(desk, releases, trusted))
+    if format is Format.json:
+        emit_json({"target": place.target, "releases": [_document(each, places) for each in found]})
+    else:
+        confirm({}, [line for each in found for line in _lines(each, places)], format)
+    for each in found:
+        for why in each.why:
+            complain(f"{each.release.id}: {one_line(why)}")
+    if any(each.why for each in found):
+        raise typer.Exit(1)
+    if not all(each.is_verified for each in found):
+        raise typer.Exit(NothingChecked.exit_code)
+    if not found:
+        raise NothingChecked(f"no release stands in the target {place.target}")
+
+
+def _named(releases: tuple[DbtRelease, ...], wanted: list[str]) -> tuple[DbtRelease, ...]:
+    known = {release.id for release in releases}
+    for name in wanted:
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise UsageError(f"the project has no release {name}; it has {listed}")
+    return tuple(each for each in releases if not wanted or each.id in wanted)
+
+
+def _document(looked: Looked, places: tuple[Trusted, ...]) -> dict[str, Any]:
+    found = looked.found
+    told = {} if found is None else {**checked_document(found, places), **found.facts}
+    return {
+        "release": looked.release.id,
+        "relation": looked.release.relation,
+        "verified": looked.is_verified,
+        "why": list(looked.why),
+        **told,
+    }
+
+
+def _lines(looked: Looked, places: tuple[Trusted, ...]) -> list[str]:
+    found = looked.found
+    if found is None:
+        return []
+    head = "verified" if looked.is_verified else "not verified: the SQL was not checked"
+    lines = [f"{head}: {one_line(found.subject)}", *checked_lines(found, places)]
+    return [*lines, meaning(found.facts)]

@@ -1,0 +1,92 @@
+"""What a reader of a release could see of it, from its policy alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from policy_engine.accounting.comparison import Candidate
+    from policy_engine.policy.resolve import Policy
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a reader could see of a release, from its policy alone.
+
+    ``labels`` says of each column how many values its recoding can give at most, a missing one
+    being one of them; None where the policy does not tell. ``own`` is what the policy uses.
+    """
+
+    labels: dict[str, int | None]
+    own: Candidate
+
+    @classmethod
+    def of(cls, policy: Policy) -> Outlook:
+        """That of a policy."""
+        from policy_engine.policy.recodings import labels
+
+        read_as = {column.casefold(): kind for column, kind in policy.source.columns}
+        return cls(
+            labels={
+                column: labels(recoding, read_as.get(column.casefold()))
+                for column, recoding in policy.recodings
+            },
+            own=_own(policy),
+        )
+
+    @property
+    def half(self) -> int:
+        """The size that is shown half of the time."""
+        return self.own.half
+
+    @property
+    def error(self) -> Decimal:
+        """The standard deviation of the estimate of a group of that size."""
+        return self.own.error
+
+    @property
+    def chances(self) -> list[tuple[int, Decimal]]:
+        """Those of groups of ½, 1, 1½ and 2 times that size."""
+        sizes = (math.ceil(self.half / 2), self.half, math.ceil(self.half * 1.5), self.half * 2)
+        return [(size, self.own.chance(size)) for size in sizes]
+
+    @property
+    def groups(self) -> int:
+        """How many groups the columns make at most whose values the policy tells."""
+        return math.prod(count for count in self.labels.values() if count is not None)
+
+    @property
+    def of_known(self) -> int:
+        """So many of them at most miss no value."""
+        return math.prod(max(1, count - 1) for count in self.labels.values() if count is not None)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "labels": self.labels,
+            "groups": None if self.open else self.groups,
+            "half_shown": self.half,
+            "chances": [{"size": size, "shown": float(chance)} for size, chance in self.chances],
+            "count_error": float(self.error),
+        }
+
+    @property
+    def open(self) -> list[str]:
+        """The columns whose values the policy does not tell."""
+        return [column for column, count in self.labels.items() if count is None]
+
+
+def _own(policy: Policy) -> Candidate:
+    """The policy's mechanism with its numbers."""
+    from policy_engine.accounting.comparison import SAMPLED, Candidate
+    from policy_engine.accounting.frontier import Pair
+    from policy_engine.policy.chance import Chance
+
+    if policy.noise is None:
+        return Candidate(SAMPLED, Pair(policy.k, policy.rate))
+    assert not isinstance(policy.noise, Chance)
+    return Candidate(policy.noise.law, policy.noise.table, policy.k)

@@ -1,0 +1,121 @@
+"""Counts with noise from the command line: planned, released, shown, verified, and paid for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
+PLACE = (NOISY[0], "noise: {law: place}\n")
+WIDE = {"epsilon": "0.5", "delta": "1.0e-7"}
+TRUE = {(age, sex): n for age, sex, n in [
+    ("<30", "female", 383), ("<30", "male", 287), ("[30,60)", "female", 1142),
+    ("[30,60)", "male", 858), (">=60", "female", 761), (">=60", "male", 569),
+]}  # fmt: skip
+
+
+@pytest.fixture
+def many(project):
+    """Visits: 300 people with one to five rows in three towns, and rows of nobody."""
+    rows = [(i if i % 50 else None, f"town {(i + visit) % 3}") for i in range(300)
+            for visit in range(1 + i % 5)]  # fmt: skip
+    duckdb.execute("CREATE OR REPLACE TEMP TABLE visits (id BIGINT, town VARCHAR)")
+    duckdb.executemany("INSERT INTO visits VALUES (?, ?)", rows)
+    duckdb.execute(f"COPY visits TO '{project}/visits.parquet' (FORMAT parquet)")
+    towns = {}
+    for person, town in {each for each in rows if each[0] is not None}:
+        towns.setdefault(town, set()).add(person)
+    return {town: len(people) for town, people in towns.items()}
+
+
+@pytest.mark.parametrize(("change", "within"), [(NOISY, 28), (PLACE, 400)])
+def test_a_release_is_near_the_truth_and_verifies(cli, policy, change, within):
+    file = policy("a", change, **WIDE)
+    done = cli("release", file, "--format", "json").document
+    assert (done["groups"], done["rate"]) == (6, 1)
+    for row in pq.read_table("out/a.parquet").to_pylist():
+        assert abs(row["n"] - TRUE[row["age"], row["sex"]]) <= within
+    verified = cli("verify", "out/a.certificate.json", "--release", "out/a.parquet")
+    assert verified.code == 0
+    assert "by brute force: every value of the noise" in verified.out
+    again = cli("release", file, "--format", "json").document
+    assert again["repeated"] is True
+
+
+def test_what_will_be_seen_is_planned_and_shown(cli, policy):
+    file = policy("a", NOISY, **WIDE)
+    planned = cli("plan", file)
+    assert "mechanism  noisy counts, law truncated laplace, k = 1" in planned.out
+    assert "shown      a group of 31 people in the source half of the time" in planned.out
+    assert "counts     n estimates a group of the source: give or take 2.8 (1 SD)" in planned.out
+    assert "for certain the group has between n - 30 and n + 30 people" in planned.out
+    outlook = cli("plan", file, "--format", "json").document["outlook"]
+    assert outlook["half_shown"] == 31
+    assert {each["size"]: each["shown"] for each in outlook["chances"]}[31] > 0.5
+    released = cli("release", file)
+    assert "(6 groups, " in released.out
+    assert " people, counted with noise)" in released.out
+    told = cli("show", "out/a.parquet").out
+    assert "and for certain there are between n - 30 and n + 30" in told
+    assert "every group that is shown has at least one person" in told
+
+
+def test_k_is_certain_and_rows_are_released(cli, policy):
+    rows = ("release: {path: out/a.parquet}", "release: {path: out/a.parquet, as: rows}")
+    file = policy("a", ("sample: {rate: 0.1}\nk: 20\n", "k: 300\n"), rows, **WIDE)
+    assert "k = 300" in cli("release", file).out
+    shown = {tuple(row.values()) for row in pq.read_table("out/a.parquet").to_pylist()}
+    assert ("<30", "male") not in shown
+    assert len(shown) == 5
+    told = cli("show", "out/a.parquet").out
+    assert "at least 300 people" in told
+    assert "noise adds rows that are nobody's, and takes others away" in told
+    assert cli("verify", "out/a.certificate.json", "--release", "out/a.parquet").code == 0
+
+
+def test_nobody_shown_is_told(cli, policy):
+    file = policy("a", ("sample: {rate: 0.1}\nk: 20\n", "k: 3000\n"), **WIDE)
+    assert "a shows nobody: no group is large enough." in cli("release", file).err
+
+
+def test_a_person_counts_in_several_groups(cli, policy, many):
+    visits = ("{path: people.parquet, unit: row}",
+              "{path: visits.parquet, unit: {key: id, keep: all}}")  # fmt: skip
+    town = ("  age: {bins: [30, 60]}\n  sex: keep\n", "  town: keep\n")
+    limit = (NOISY[0], "contribution: {groups: 3}\n")
+    file = policy("a", visits, town, limit, epsilon="1.0", delta="1.0e-6")
+    planned = cli("plan", file).out
+    assert "law discrete gaussian, k = 1, a person in up to 3 groups" in planned
+    assert "all of each id's rows count, once in each group" in planned
+    assert "n estimates how many people were counted in a group: give or take 7.8" in planned
+    assert "for certain n - 39 to n + 39 people were counted" in planned
+    assert cli("release", file).code == 0
+    found = {row["town"]: row["n"] for row in pq.read_table("out/a.parquet").to_pylist()}
+    assert found.keys() == many.keys()
+    assert all(abs(found[town] - n) <= 39 for town, n in many.items())
+    assert "a person is counted in up to 3 groups" in cli("show", "out/a.parquet").out
+    assert cli("verify", "out/a.certificate.json", "--release", "out/a.parquet").code == 0
+
+
+def test_an_account_that_is_spent_says_what_may_fit(cli, policy):
+    assert cli("release", policy("a", NOISY, epsilon="0.9", delta="1.0e-6")).code == 0
+    found = cli("release", policy("b", NOISY, epsilon="0.9", delta="1.0e-6"))
+    assert found.code == 1
+    assert "a much smaller guarantee.delta, or a smaller epsilon, may fit" in found.err
+    assert "no k and no rate" not in found.err
+
+
+def test_a_print_is_checked_with_its_worth(cli, policy):
+    file = policy("a", NOISY, **WIDE)
+    Path("a.sql").write_text(cli("compile", file).out)
+    found = cli("check", "a.sql")
+    assert "certified: noisy counts" in found.out
+    assert "  counts   everybody, with noise from -30 to 30" in found.out
+    assert "what it is worth: δ = " in found.out
+    assert cli("compile", file, "--method", "native").code == 2
+    policy("a", PLACE, **WIDE)
+    Path("a.sql").write_text(cli("compile", "a.yaml").out)
+    assert "everybody, an offset and a random number taken away" in cli("check", "a.sql").out
