@@ -70,7 +70,7 @@ class BenchWarehouse(DuckDBWarehouse):
     def rows(self, sql: str) -> pa.Table:
         """As a release's; the text is bound once and not twice, which is a third of the time."""
         with withheld():
-            return portable(self._connection.execute(sql).to_arrow_table())
+            return portable(self._connection.execute(sql, self._bound(sql)).to_arrow_table())
 
     def _row_count(self, policy: Policy, table: Table) -> int:
         """Counted once: nobody changes the table."""

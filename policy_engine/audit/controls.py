@@ -17,7 +17,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from policy_engine.accounting.composition import Accountant
-from policy_engine.accounting.events import SampledSuppression
 from policy_engine.audit.bench import BenchWarehouse, Draw, Place
 from policy_engine.audit.events import Features
 from policy_engine.audit.people import People, Person
@@ -30,21 +29,25 @@ from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import prepare
+from policy_engine.release import event_of, prepare
 from policy_engine.warehouse.drawing import new_secret
 
 _POLICY = """\
 version: 1
 name: control
-source: {{relation: people, unit: row}}
+source: {{relation: people, unit: {unit}}}
 recode: {recode}
-sample: {{rate: {rate}, method: {method}}}
-k: {k}
-guarantee: {{epsilon: {epsilon}, delta: 0.999}}
+{mechanism}
+guarantee: {{epsilon: {epsilon}, delta: {delta}}}
 release: {{path: out.parquet}}
 grouping: recoded
 """
-_COLUMNS = (Column("cell", "VARCHAR"), Column("name", "VARCHAR"), Column("age", "INTEGER"))
+_COLUMNS = (
+    Column("cell", "VARCHAR"),
+    Column("name", "VARCHAR"),
+    Column("age", "INTEGER"),
+    Column("id", "BIGINT"),
+)
 _WAREHOUSE = "audit"
 
 
@@ -53,9 +56,14 @@ class Session:
     """Certified policies over one table, and a connection to run their texts on."""
 
     policies: tuple[Policy, ...]
-    texts: tuple[str, ...]
+    certificates: tuple[Certificate, ...]
     warehouse: BenchWarehouse
     table: Table
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The certified texts."""
+        return tuple(certificate.query for certificate in self.certificates)
 
     def release(self, *texts: str, policy: Policy | None = None) -> list[pa.Table]:
         """Draw one fresh sample, and run the texts on it."""
@@ -83,7 +91,8 @@ class Control:
 
     ``one`` is the larger table; its neighbour has not its first person. ``runs`` on each table are
     a tenth more than it takes for missing it once in 10⁶ tests. ``releases_all``: a run
-    releases every text, so the claim is that of their composition.
+    releases every text, so the claim is that of their composition. ``mechanism`` is written as a
+    policy has it.
     """
 
     name: str
@@ -91,12 +100,12 @@ class Control:
     pair: str
     one: People
     broken: Procedure
-    k: int
-    rate: str
+    mechanism: str
     runs: int
     recodes: tuple[str, ...] = ("{cell: keep}",)
-    method: str = "keyed"
+    unit: str = "row"
     epsilon: str = "0.5"
+    delta: str = "0.999"
     releases_all: bool = False
     sound: Procedure = lambda session: session.release(session.texts[0])
 
@@ -113,18 +122,17 @@ class Control:
         if not self.releases_all:
             return Claim(first.epsilon, first.delta)
         total = sum((each.epsilon for each in certificates), Decimal(0))
-        fresh = [SampledSuppression(each.k, each.rate) for each in certificates]
+        pairs = zip(certificates, self._policies, strict=True)
+        fresh = [event_of(*pair)[0] for pair in pairs]
         return Claim(total, Accountant.of(fresh).delta(total))
 
     @contextmanager
     def drawing(self, people: People, procedure: Procedure) -> Iterator[Draw]:
         """The procedure over a table of ``people``, ready to be run again and again."""
         with self._place.build(people) as (_, warehouse):
-            certificates = self._certified(warehouse)
-            texts = tuple(each.query for each in certificates)
             policies = self._policies
             table = warehouse.table(policies[0].source, Path())
-            session = Session(policies, texts, warehouse, table)
+            session = Session(policies, self._certified(warehouse), warehouse, table)
             columns = {name for policy in policies for name in policy.columns}
 
             def draw() -> Features:
@@ -134,22 +142,16 @@ class Control:
 
     @property
     def _policies(self) -> tuple[Policy, ...]:
-        return tuple(
-            load_policy_text(_POLICY.format(recode=recode, **self._numbers), "control.yaml", ".")
-            for recode in self.recodes
-        )
-
-    @property
-    def _numbers(self) -> dict[str, object]:
-        return {"rate": self.rate, "method": self.method, "k": self.k, "epsilon": self.epsilon}
+        texts = (_POLICY.format(recode=recode, **vars(self)) for recode in self.recodes)
+        return tuple(load_policy_text(text, "control.yaml", ".") for text in texts)
 
     @property
     def _place(self) -> Place:
         return Place(self._policies[0], _COLUMNS, _WAREHOUSE)
 
-    def _certified(self, warehouse: BenchWarehouse) -> list[Certificate]:
+    def _certified(self, warehouse: BenchWarehouse) -> tuple[Certificate, ...]:
         project = default_project(Path())
-        return [prepare(policy, project, warehouse)[0] for policy in self._policies]
+        return tuple(prepare(policy, project, warehouse)[0] for policy in self._policies)
 
 
 def _people(*groups: tuple[int, dict[str, str]]) -> People:
@@ -220,10 +222,8 @@ CONTROLS = (
         "15 people alike, or 14",
         _people((15, _cell("x"))),
         lambda session: session.release(session.but(("BERNOULLI", "SYSTEM"))),
-        k=15,
-        rate="0.7",
+        mechanism="sample: {rate: 0.7, method: native}\nk: 15",
         runs=290,
-        method="native",
         epsilon="0.1",
     ),
     Control(
@@ -232,8 +232,7 @@ CONTROLS = (
         "2 people alike, or 1",
         _people((2, _cell("x"))),
         _higher_rate,
-        k=2,
-        rate="0.7",
+        mechanism="sample: {rate: 0.7}\nk: 2",
         runs=660,
         epsilon="0.1",
     ),
@@ -243,10 +242,8 @@ CONTROLS = (
         "a unique person, or nobody",
         _people((1, _cell("x"))),
         lambda session: session.release(session.but((">= 2", ">= 1"))),
-        k=2,
-        rate="0.5",
+        mechanism="sample: {rate: 0.5, method: native}\nk: 2",
         runs=1300,
-        method="native",
         epsilon="0.1",
     ),
     Control(
@@ -255,8 +252,7 @@ CONTROLS = (
         "5 people alike, or 4",
         _people((5, _cell("x"))),
         lambda session: session.release(session.but(("WHERE ", "WHERE true OR "))),
-        k=5,
-        rate="0.4",
+        mechanism="sample: {rate: 0.4}\nk: 5",
         runs=120,
     ),
     Control(
@@ -265,11 +261,9 @@ CONTROLS = (
         "the one person with the greatest value, or not",
         _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
         _outside,
-        k=15,
-        rate="0.8",
+        mechanism="sample: {rate: 0.8, method: native}\nk: 15",
         runs=250,
         epsilon="0.1",
-        method="native",
     ),
     Control(
         "quantile",
@@ -277,10 +271,8 @@ CONTROLS = (
         "11 above the median of 21, or 10 of 20",
         _people((11, {"age": "3"}), (10, {"age": "1"})),
         _quantile,
-        k=4,
-        rate="0.6",
+        mechanism="sample: {rate: 0.6, method: native}\nk: 4",
         runs=200,
-        method="native",
         recodes=("{age: {bins: [3]}}",),
     ),
     Control(
@@ -289,8 +281,7 @@ CONTROLS = (
         "a unique person beside a crowd, or only the crowd",
         _people((1, _cell("y")), (40, _cell("x"))),
         _suppressed,
-        k=15,
-        rate="0.8",
+        mechanism="sample: {rate: 0.8}\nk: 15",
         runs=250,
         epsilon="0.1",
     ),
@@ -300,11 +291,9 @@ CONTROLS = (
         "the first row of the source, or not",
         _people((1, _cell("z")), (30, _cell("a")), (30, _cell("z"))),
         _source_order,
-        k=15,
-        rate="0.8",
+        mechanism="sample: {rate: 0.8, method: native}\nk: 15",
         runs=250,
         epsilon="0.1",
-        method="native",
     ),
     Control(
         "reuse",
@@ -312,8 +301,7 @@ CONTROLS = (
         "one person who stands out in one of the two, or not",
         _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
         lambda session: session.release(*session.texts),
-        k=15,
-        rate="0.8",
+        mechanism="sample: {rate: 0.8}\nk: 15",
         runs=310,
         epsilon="0.1",
         recodes=("{cell: keep}", "{name: keep}"),
@@ -326,8 +314,7 @@ CONTROLS = (
         "one person whom only the coarser recoding keeps, or not",
         _people((1, _cell("ab")), (40, _cell("aa"))),
         _argmax,
-        k=15,
-        rate="0.8",
+        mechanism="sample: {rate: 0.8}\nk: 15",
         runs=300,
         epsilon="0.1",
         recodes=("{cell: {prefix: 1}}", "{cell: {prefix: 2}}"),

@@ -15,6 +15,7 @@ from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.audit.values import Value, moments, palettes
 from policy_engine.compile import catalog
+from policy_engine.policy.chance import Chance
 from policy_engine.policy.resolve import Policy
 
 MOST_PEOPLE = 20_000
@@ -98,7 +99,7 @@ def pairs_for(policy: Policy, table: catalog.Table, seed: int) -> Plan:
     Under ``replace_one`` the person in question is not removed, but becomes one of the others.
     """
     cast = Cast.of(policy, table, Random(seed))
-    crowd = math.ceil(policy.k / policy.rate)
+    crowd = _crowd(policy)
     made: list[Pair] = []
     skipped: list[str] = []
     # So many others are released nearly always: what is shown of the rest is not hidden by them.
@@ -114,8 +115,24 @@ def pairs_for(policy: Policy, table: catalog.Table, seed: int) -> Plan:
     return Plan(tuple(made), tuple(skipped))
 
 
+def _crowd(policy: Policy) -> int:
+    """How many people alike are released about half of the time."""
+    if policy.noise is None:
+        return math.ceil(policy.k / policy.rate)
+    if isinstance(policy.noise, Chance):
+        return 1
+    from policy_engine.accounting.tables import shown_half
+
+    return shown_half(policy.noise.table, policy.k)
+
+
 def _sizes(policy: Policy) -> dict[int, str]:
     """How many people alike there are, the one in question among them, and why so many."""
+    if isinstance(policy.noise, Chance):
+        return {1: "a unique person", 3: "three alike"}
+    if policy.noise is not None:
+        crowd = _crowd(policy)
+        return {1: "a unique person", crowd: "shown half of the time", 3 * crowd: "always shown"}
     sizes = {policy.k: "k alike", policy.k - 1: "k − 1 alike", 1: "a unique person"}
     epsilon = policy.guarantee.epsilon
     # Replacing is removing and adding, each of about half the loss.

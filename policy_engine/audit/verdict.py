@@ -17,6 +17,7 @@ from policy_engine.errors import UsageError
 
 CONFIDENCE = Decimal("0.999999")
 LEAST_RUNS = 100
+_MOST_RUNS = 10**6
 _LEAST_ERROR = Decimal("1e-12")
 
 
@@ -106,6 +107,25 @@ def power(runs: int, claim: Claim, error: Decimal) -> Hits | None:
         return found > claim.epsilon
 
     return Hits(least_integer(0, judged, refutes), judged) if refutes(judged) else None
+
+
+def runs_that_refute(claim: Claim, error: Decimal) -> int | None:
+    """Of 100, 200, 400, … runs the fewest of which an event of every one refutes a claim.
+
+    None where not even a million would. ``error`` is that of ``judge``.
+
+    >>> runs_that_refute(Claim(Decimal(4), Decimal("1e-9")), Decimal("1e-7"))
+    3200
+    """
+    runs = LEAST_RUNS
+    while runs <= _MOST_RUNS:
+        every = epsilon_at_least(
+            Hits(runs // 2, runs // 2), Hits(0, runs // 2), claim.delta, error / 2
+        )
+        if every > claim.epsilon:
+            return runs
+        runs *= 2
+    return None
 
 
 def error_of(confidence: Decimal, tests: int) -> Decimal:

@@ -43,7 +43,7 @@ source: {source}
 recode: {{city: keep, age: {{bins: [18, 65]}}, code: keep}}
 sample: {{rate: 0.5}}
 k: 20
-guarantee: {{epsilon: 1, delta: 0.99}}
+guarantee: {{epsilon: 3, delta: 1.0e-6}}
 release: {{{target}, as: {form}}}
 budget: people
 """

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import noise_controls
 import pytest
 
 from policy_engine.audit.controls import CONTROLS
 from policy_engine.audit.policies import prepared, run
 from policy_engine.audit.runs import Runs, observe
-from policy_engine.audit.selftest import self_test
+from policy_engine.audit.selftest import SOUND_RUNS, self_test
 from policy_engine.audit.verdict import CONFIDENCE, error_of, judge
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.release import project_of
 
-#: That of one test of the self-test; with its runs a broken one is missed once in 10⁶ tests.
-ERROR = error_of(CONFIDENCE, 2 * len(CONTROLS))
+ALL = (*CONTROLS, *noise_controls.CONTROLS)
+#: Of one test; with its runs a broken mechanism is missed once in 10⁶ tests.
+ERROR = error_of(CONFIDENCE, 2 * len(ALL))
 
 
 def verdict(control, procedure, runs):
@@ -28,10 +30,10 @@ def verdict(control, procedure, runs):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.name)
+@pytest.mark.parametrize("control", ALL, ids=lambda control: control.name)
 def test_each_broken_mechanism_is_flagged_by_itself_and_the_sound_one_is_not(control):
     assert verdict(control, control.broken, control.runs).broken
-    assert not verdict(control, control.sound, 150).broken
+    assert not verdict(control, control.sound, SOUND_RUNS).broken
 
 
 def test_the_ten_controls_are_the_ten():
@@ -51,8 +53,7 @@ version: 1
 name: small
 source: {{path: people.csv, unit: {unit}, columns: {{age: integer}}}}
 recode: {{age: {{bins: [30, 60]}}, sex: keep}}
-sample: {{rate: 0.5}}
-k: 4
+{mechanism}
 guarantee: {{epsilon: 0.5, delta: 0.9, neighbours: {neighbours}}}
 release: {{path: out.parquet, as: {form}}}
 grouping: recoded
@@ -70,9 +71,12 @@ BROKEN = [
 ]
 
 
-def made(folder, unit="row", form="counts", neighbours="add_remove"):
+SAMPLED = "sample: {rate: 0.5}\nk: 4"
+
+
+def made(folder, unit="row", form="counts", neighbours="add_remove", mechanism=SAMPLED):
     (folder / "people.csv").write_text("id,visit,age,sex\n1,1,no number,x\n")
-    text = POLICY.format(unit=unit, form=form, neighbours=neighbours)
+    text = POLICY.format(unit=unit, form=form, neighbours=neighbours, mechanism=mechanism)
     policy = load_policy_text(text, folder / "p.yaml", folder)
     return policy, prepared(policy, project_of(policy, folder), seed=0)
 
@@ -112,3 +116,21 @@ def test_a_sound_policy_is_not_flagged(tmp_path, unit, form, neighbours):
     assert tried - {each.name for each in done.found} == (
         {"a person with many rows"} if unit == "row" else set()
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("law", "unit", "contribution"),
+    [
+        ("truncated_laplace", "row", ""),
+        ("discrete_gaussian", KEYED, ""),
+        ("place", "{key: id, keep: all}", "\ncontribution: {groups: 2}"),
+    ],
+)
+def test_a_sound_policy_of_noisy_counts_is_not_flagged(tmp_path, law, unit, contribution):
+    mechanism = f"noise: {{law: {law}}}{contribution}"
+    policy, found = made(tmp_path, unit, mechanism=mechanism)
+    tried = {"shown half of the time", "a unique person", "a person with many rows"}
+    some = replace(found, pairs=tuple(pair for pair in found.pairs if pair.name in tried))
+    assert len(some.pairs) == len(tried) - (unit == "row")
+    assert not run(policy, some, 100, 1 - ERROR).broken

@@ -21,7 +21,9 @@ REFERENCE = json.loads(
 
 
 def facts(k, rate, epsilon, delta, neighbours="add_remove"):
-    return {"k": k, "rate": rate, "epsilon": epsilon, "delta": str(delta), "neighbours": neighbours}
+    mechanism = {"mechanism": "sampled-suppression", "source_tag": "[EXACT]"}
+    numbers = {"k": k, "rate": rate, "epsilon": epsilon, "delta": str(delta)}
+    return {**mechanism, **numbers, "neighbours": neighbours}
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ def test_brute_force_alone_refuses_under_replace_one(no_accountant):
 
 
 def test_the_accountant_alone_refuses_what_is_too_small(monkeypatch):
-    monkeypatch.setattr(numbers, "recomputed", lambda _: None)
+    monkeypatch.setattr(numbers, "recomputed", lambda *_: None)
     for k, rate, epsilon in grid(3, 20):
         true = delta_exact(k, rate, epsilon).delta
         found = check_numbers(facts(k, rate, epsilon, claimed(true)))

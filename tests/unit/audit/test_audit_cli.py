@@ -15,7 +15,15 @@ from policy_engine.audit import policies, selftest
 from policy_engine.audit.controls import CONTROLS
 from policy_engine.audit.estimate import Hits, epsilon_at_least
 from policy_engine.audit.events import Event
-from policy_engine.audit.verdict import Attack, Claim, Verdict, power
+from policy_engine.audit.verdict import (
+    LEAST_RUNS,
+    Attack,
+    Claim,
+    Verdict,
+    power,
+    runs_that_refute,
+)
+from policy_engine.cli import audit
 from policy_engine.cli.main import run
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import default_project
@@ -130,6 +138,21 @@ def test_the_power_is_what_would_refute(runs, told):
 
 def test_some_claims_are_beyond_so_few_runs():
     assert power(100, Claim(Decimal(9), Decimal("1e-9")), Decimal("1e-7")) is None
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "told"), [("4", "; take --runs "), ("30", "; audit the policy with a smaller ε")]
+)
+def test_an_audit_without_power_says_what_to_change(policy, few, epsilon, told):
+    claim, error = Claim(Decimal(epsilon), Decimal("1e-9")), Decimal("1e-7")
+    runs = runs_that_refute(claim, error)
+    assert power(LEAST_RUNS, claim, error) is None
+    if runs:
+        assert power(runs, claim, error) is not None
+        assert power(runs // 2, claim, error) is None
+    made = policies.prepared(load_policy(policy / "p.yaml"), default_project(policy), 0)
+    done = policies.run(load_policy(policy / "p.yaml"), made, LEAST_RUNS, Decimal("0.99"))
+    assert told in audit._power(replace(done, claim=claim, power=None))
 
 
 def test_an_audit_counts_its_runs_and_knows_how_many_there_are(policy, few):

@@ -1,0 +1,129 @@
+"""Counts with noise, each broken in one way, that an audit must flag; beside each the sound one.
+
+As in ``policy_engine.audit.controls``. The numbers are loose, so that few runs tell: at ε = 0.5 and
+δ ≤ 0.1 noise is from −3 to 3, and a group is shown with 4 or more.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import pyarrow as pa
+
+from policy_engine.audit.controls import Control, Session
+from policy_engine.audit.people import People, Person
+
+NOISY = "mechanism: noisy_counts"
+LAPLACE = f"{NOISY}\nnoise: {{law: truncated_laplace}}"
+Loose = partial(Control, mechanism=LAPLACE, delta="0.1")
+
+
+def alike(number: int, cell: str = "x") -> People:
+    """So many people with one row each."""
+    return tuple(Person(i, ((("cell", cell),),)) for i in reversed(range(number)))
+
+
+def changed(*changes: tuple[str, str]):
+    """A run of the certified text with these changes in it."""
+    return lambda session: session.release(session.but(*changes))
+
+
+def before(session: Session) -> str:
+    """The text on the day before one person came."""
+    return session.but(('"people"\n', '"people"\n  WHERE "name" IS NULL\n'))
+
+
+def same_secret(session: Session) -> list[pa.Table]:
+    return session.release(before(session), session.texts[0])
+
+
+def fresh_secrets(session: Session) -> list[pa.Table]:
+    return [session.release(text)[0] for text in (before(session), session.texts[0])]
+
+
+def unsorted(session: Session) -> list[pa.Table]:
+    """The cut points in falling order, each with the value that stood beside it."""
+    cuts = re.findall(r"\n +WHEN policy_engine_hash < .*", session.texts[0])
+    assert len(cuts) == len(session.certificates[0].claim.law.table.entries)
+    return session.release(session.but(("".join(cuts), "".join(reversed(cuts)))))
+
+
+GROUPED = 'COUNT(*) AS policy_engine_people\n  FROM recoded\n  GROUP BY "cell"'
+HASH_OF_GROUP = (
+    "SHA256($salt || ':o:' || CAST(policy_engine_unit AS VARCHAR) || ':' ||"
+    " CAST(policy_engine_place AS VARCHAR))"
+)
+SIZES = 'SELECT *, COUNT(*) OVER (PARTITION BY "cell") AS size FROM placed'
+IN_BOTH = ((("cell", "a"),), (("cell", "b"),))
+
+CONTROLS = (
+    Loose(
+        "HAVING on the raw n",
+        "groups of fewer than 10 people are left out before the noise",
+        "10 people alike, or 9",
+        alike(10),
+        changed((GROUPED, f"{GROUPED}\n  HAVING COUNT(*) >= 10")),
+        runs=150,
+    ),
+    Loose(
+        "τ = B",
+        "the least number shown is one that the noise of an empty group reaches",
+        "a unique person, or nobody",
+        alike(1),
+        changed((">= 2", ">= 1")),
+        runs=450,
+        epsilon="1.5",
+        delta="0.16",
+    ),
+    Loose(
+        "sticky noise",
+        "a release before and one after a person came have one secret",
+        "41 people after 40, or 40 after 40",
+        (Person(40, ((("cell", "x"), ("name", "new")),)), *alike(40)),
+        same_secret,
+        runs=150,
+        releases_all=True,
+        sound=fresh_secrets,
+    ),
+    Loose(
+        "noise by row",
+        "each row has noise of its own, and the group their mean",
+        "100 people alike, or 99",
+        alike(100),
+        changed(
+            (GROUPED, 'COUNT(*) OVER (PARTITION BY "cell") AS policy_engine_people FROM recoded'),
+            ("policy_engine_people + CASE", "CAST(ROUND(AVG(policy_engine_people + CASE"),
+            ("END AS policy_engine_n", "END)) AS BIGINT) AS policy_engine_n"),
+            ("FROM drawn", 'FROM drawn GROUP BY "cell"'),
+        ),
+        runs=150,
+    ),
+    Loose(
+        "unsorted cut points",
+        "the cut points stand in falling order",
+        "20 people alike, or 19",
+        alike(20),
+        unsorted,
+        runs=150,
+    ),
+    Loose(
+        "largest groups",
+        "of a person's groups those are counted that have most people",
+        "one more in b beside 20 who are in a and b, or not",
+        (Person(20, IN_BOTH[1:]), *(Person(i, IN_BOTH) for i in range(20))),
+        changed((f"{HASH_OF_GROUP}, ", "size DESC, "), ("FROM placed", f"FROM ({SIZES})")),
+        mechanism=f"{LAPLACE}\ncontribution: {{groups: 1}}",
+        unit="{key: id, keep: all}",
+        runs=150,
+    ),
+    Loose(
+        "place above n",
+        "a group is shown where its place is above its size, too",
+        "a unique person, or nobody",
+        alike(1),
+        changed((">= 6", ">= 0")),
+        mechanism=f"{NOISY}\nnoise: {{law: place}}",
+        runs=400,
+    ),
+)
