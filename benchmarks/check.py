@@ -50,7 +50,7 @@ def milliseconds(text: str, schema: Schema | None) -> float:
     times = []
     for _ in range(TURNS):
         start = time.perf_counter()
-        proof = prove(text, "duckdb", schema)
+        proof = prove(text, schema)
         times.append(time.perf_counter() - start)
         assert proof.shape is not None
     return 1000 * statistics.median(times)

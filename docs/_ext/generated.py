@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from docutils import nodes
@@ -49,6 +50,7 @@ def help_text(*words: str) -> str:
     return result.output.strip("\n")
 
 
+@cache
 def cli_text() -> str:
     """The commands, each with its own help."""
     parts = ["## policy-engine\n\n```text\n" + help_text() + "\n```\n"]
@@ -113,6 +115,11 @@ _TITLES = {
     "UnitSpec": "`source.unit`, where a person has many rows",
     "OrderSpec": "`source.unit.keep`",
     "SampleSpec": "`sample`",
+    "NoiseSpec": "`noise`",
+    "ContributionSpec": "`contribution`",
+    "AggregateSpec": "`aggregate`, for a column",
+    "SumSpec": "`aggregate`, `sum` and `mean`",
+    "RollupSpec": "`rollup`",
     "AutoSpec": "`auto`",
     "PriorSpec": "`auto.prior`",
     "GuaranteeSpec": "`guarantee`",
@@ -191,10 +198,12 @@ def _kind(field: dict[str, Any]) -> str:
 
 PREDICATE = {
     "version": "version of the predicate",
-    "mechanism": "`sampled-suppression`: sample, recode, group by every released column, "
+    "mechanism": "`noisy-counts`: recode, count, add noise from the claim's table, release what is "
+    "large enough; or `sampled-suppression`: sample, recode, group by every released column, "
     "suppress groups below k",
     "policy": "name and digest of the policy; the digest covers its hierarchy files",
-    "k": "the least count of a released group, in sampled units",
+    "k": "the least count of a released group, in sampled units; with noise the least size of one, "
+    "in units of the source",
     "rate": "an upper bound on the probability that a unit of the population is sampled, as a "
     "decimal text",
     "sampled_at": "the known rate of an earlier sample, of which the source is one; it is a factor "
@@ -271,7 +280,7 @@ def _example(name: str, value: object) -> str:
 
 
 def warehouses_text() -> str:
-    """What each dialect can do, from the dialects and the kernel's readings themselves."""
+    """What each dialect can do, from the tables of the engines themselves."""
     from policy_engine.dialects import ENGINES
 
     rows = "\n".join(_dialect_row(dialect) for dialect in ENGINES.values())
@@ -295,7 +304,7 @@ def _engine_section(engine: Any) -> str:
     """How a dialect draws the sample, what it rests on, and what it refuses, with the reason."""
     from decimal import Decimal
 
-    from policy_engine.kernel.printing import in_sample
+    from policy_engine.kernel.fragments import in_sample
 
     keyed, _ = in_sample(engine.name, "person", Decimal("0.1"))
     page = f"[The vendor's page]({_VENDORS[engine.name]})"
