@@ -17,7 +17,7 @@ DEMO := policies/adult
 RELEASE := $(DEMO)/out/adult_public.parquet
 CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
 
-.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench kills mutants texts meanings fuzz \
+.PHONY: help setup demo clean-demo test lint types imports fast suite docs bench evidence kills mutants texts meanings fuzz \
   clean
 
 help: ## What each target does
@@ -88,6 +88,10 @@ meanings: $(READY) ## Random claims, printed and run on every engine, against th
 
 fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
+
+evidence: $(READY) ## 200,000 draws of noise on every engine, and our tables beside OpenDP's
+	NOISE_RELEASES=20 $(PYTEST) tests/warehouse/test_same_bytes.py
+	$(BIN)/uv run --no-sync --with 'opendp[polars]==0.16.0' python benchmarks/beside_opendp.py
 
 kills: $(READY) ## Releases killed at every line and at 500 random moments; 20 races
 	nice $(BIN)/python scripts/kill_test.py lines

@@ -248,17 +248,23 @@ def sealing_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
     """
     path = project.sealing_key
     if not path.exists():
-        ledger.verify()  # what it says of secrets is believed
-        was_here = path.with_suffix(".pub").exists() or ledger.namer() is not None
-        was_here = was_here or any(entry.run.get("sealed") for entry in ledger.entries())
-        if was_here and not path.exists():  # else another release has just made it
-            raise FileError(
-                f"{path}: the sealing key is missing, without which no release can be told from a"
-                " new one. Restore it, or copy it from the machine that released; if it is lost for"
-                f" good, {_LOST} makes a new one, and each release is then a new one, at a price"
-            )
+        check_not_lost(project, ledger)
         _make_sealing_key(path)
     return load_sealing_key(path)
+
+
+def check_not_lost(project: Project, ledger: Ledger) -> None:
+    """Raise FileError where the sealing key is missing, and something was sealed for it."""
+    path = project.sealing_key
+    ledger.verify()  # what it says of secrets is believed
+    was_here = path.with_suffix(".pub").exists() or ledger.namer() is not None
+    was_here = was_here or any(entry.run.get("sealed") for entry in ledger.entries())
+    if was_here and not path.exists():  # else another release has just made it
+        raise FileError(
+            f"{path}: the sealing key is missing, without which no release can be told from a"
+            " new one. Restore it, or copy it from the machine that released; if it is lost for"
+            f" good, {_LOST} makes a new one, and each release is then a new one, at a price"
+        )
 
 
 _REKEY = "'policy-engine ledger rekey {} --by NAME --why TEXT'"

@@ -1,4 +1,4 @@
-"""The engines by the names that users give them, and which parser reads each one's SQL."""
+"""The engines by the names that users give them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from policy_engine.engines import ENGINES, Engine
 from policy_engine.errors import UsageError
 from policy_engine.policy.warehouse_models import COMPILED
 
-__all__ = ["ENGINES", "Engine", "dialect_named", "parser_of", "spark_of"]
+__all__ = ["ENGINES", "Engine", "dialect_named", "spark_of"]
 
-_PARSERS = {"mariadb": "mysql", "datafusion": "postgres"}
 _SAMPLED = (4, 3)
 
 
@@ -30,15 +29,6 @@ def dialect_named(name: str) -> Engine:
         hint = f"; did you mean {meant!r}?" if meant else ""
         raise UsageError(f"the dialect must be one of {known}, found {name!r}{hint}")
     return ENGINES[name]
-
-
-def parser_of(name: str) -> str:
-    """The name by which sqlglot knows an engine's SQL.
-
-    >>> parser_of("mariadb"), parser_of("trino")
-    ('mysql', 'trino')
-    """
-    return _PARSERS.get(name, name)
 
 
 def spark_of(version: str) -> Engine:

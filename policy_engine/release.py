@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ import pyarrow as pa
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import claimed, in_text
-from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import key_id
@@ -39,6 +40,7 @@ from policy_engine.attest.validity import moment
 from policy_engine.beginning import check_clean, ledger_writer
 from policy_engine.books import (
     account_now,
+    check_not_lost,
     has_ledger,
     limit_of,
     named_otherwise,
@@ -48,7 +50,8 @@ from policy_engine.books import (
     trusted_keys,
 )
 from policy_engine.certificates import certificates_in, forgotten, forgotten_text
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Column, Table, at_home
+from policy_engine.check.known import Known
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
@@ -59,6 +62,7 @@ from policy_engine.errors import (
     LedgerError,
     NotCertifiable,
     PolicyError,
+    Problem,
     UsageError,
 )
 from policy_engine.kernel.certificate import (
@@ -69,7 +73,12 @@ from policy_engine.kernel.certificate import (
     certified_rate,
     certify,
 )
+from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.price import statistics_of
+from policy_engine.kernel.sources import People
 from policy_engine.ledger.account import (
     Account,
     Balance,
@@ -82,7 +91,8 @@ from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import account_of, check_own_project
-from policy_engine.policy.fields import Form, Method
+from policy_engine.policy.chance import Chance
+from policy_engine.policy.fields import Method
 from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import (
     Project,
@@ -121,6 +131,7 @@ from policy_engine.requests import (
 from policy_engine.settlement import certifies, is_anothers, stands
 from policy_engine.syntax.findings import findings_of
 from policy_engine.syntax.names import dotted
+from policy_engine.syntax.node_laws import reads_a_table
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import terms_of
 from policy_engine.verify.checks import guarantee_is_met
@@ -281,6 +292,20 @@ def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Cer
     return certified(query, claim, dialect.name, terms), table
 
 
+def unenforced(policy: Policy, certificate: Certificate) -> tuple[Problem, ...]:
+    """That a ``row_key`` may have many rows, and what becomes of them."""
+    unit = certificate.claim.unit if certificate.claim is not None else None
+    if not policy.source.unique or not isinstance(unit, People) or unit.order is None:
+        return ()
+    key, place = policy.source.key, "source.unit.row_key"
+    message = (
+        f"{place} is unique by your word alone: where {key} has many rows one is kept, the least in"
+        " the columns that are read"
+    )
+    remedy = f"key: {key} with keep: any, or keep: {{order_by: […]}}, says which"
+    return located((Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
+
+
 def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
     """The certificate of a print.
 
@@ -345,21 +370,34 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
     """The name of the table that is read, below every view; empty for a file.
 
     Raises:
-        NotCertifiable: a view shows other rows than those of one table, each by itself.
+        NotCertifiable: a view shows other rows than those of one table, each by itself, or its
+            text is of an engine whose texts are not proved, and the author does not confirm it.
     """
     if table.view is None:
         return table.parts
-    columns = tuple(column.name for column in table.columns)
-    try:
-        below = table_below(table.parts, columns, schema_of(table), dialect, policy.source.key)
-    except NotCertifiable as error:
+    below = _below(table, dialect, policy.source.key)
+    if isinstance(below, NotCertifiable):
         if policy.source.is_rowwise:
             return _confirmed(policy, table)
-        raise NotCertifiable(_of_views(error.findings), error.file) from None
+        raise NotCertifiable(_of_views(below.findings), below.file)
     read = below.lower().split(".")
     tables = [each.parts for each in table.related if each.view is None]
     found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
     return found[0] if len(found) == 1 else tuple(read)
+
+
+@lru_cache(maxsize=16)
+def _below(view: Table, dialect: str, key: str | None) -> str | NotCertifiable:
+    """The table below a view, or why it is none: proved once, and asked for at each step."""
+    if dialect != "duckdb":
+        text = f"the view {'.'.join(view.parts)}, whose text is proved on DuckDB alone"
+        broken = reads_a_table.broken_by(f"{text}; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}")
+        return NotCertifiable(findings_of(broken))
+    columns = tuple(column.name for column in view.columns)
+    try:
+        return table_below(view.parts, columns, schema_of(view), key)
+    except NotCertifiable as error:
+        return error
 
 
 def _confirmed(policy: Policy, view: Table) -> tuple[str, ...]:
@@ -374,16 +412,8 @@ def _confirmed(policy: Policy, view: Table) -> tuple[str, ...]:
 
 
 def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
-    """What the ledger is asked to book to ``account`` for a certificate.
-
-    Releases of one source share the sample that it is of its population, if it is one. They compose
-    without it only, so event and δ are those of the release's own sample.
-    """
-    rate = certified_rate(policy.rate, policy.method)
-    delta = certificate.delta
-    if certificate.sampled_at != 1:
-        epsilon, notion = certificate.epsilon, certificate.neighbours
-        delta = claimed(delta_exact(certificate.k, rate, epsilon, notion).delta)
+    """What the ledger is asked to book to ``account`` for a certificate."""
+    event, delta = event_of(certificate, policy)
     return Charge(
         account=account,
         epsilon=certificate.epsilon,
@@ -392,9 +422,29 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
         policy_name=certificate.policy_name,
         policy_digest=certificate.policy_digest,
         certificate_digest=predicate_digest(certificate.predicate()),
-        event=SampledSuppression(certificate.k, rate),
+        event=event,
         unit=certificate.unit,
     )
+
+
+def event_of(certificate: Certificate, policy: Policy) -> tuple[Event, Decimal]:
+    """What happened, as the accountant prices it, and its δ.
+
+    Releases of one source share the sample that it is of its population, if it is one. They compose
+    without it only, so event and δ are those of the release's own sample.
+    """
+    claim = certificate.claim
+    if claim is not None and isinstance(claim.law, Noisy):
+        statistics = statistics_of(claim, claim.law, certificate.neighbours)
+        return TableNoise(statistics), certificate.delta
+    if claim is not None and isinstance(claim.law, Pure):
+        return pure_event(claim.law, certificate.neighbours), certificate.delta
+    rate = certified_rate(policy.rate, policy.method)
+    delta = certificate.delta
+    if certificate.sampled_at != 1:
+        epsilon, notion = certificate.epsilon, certificate.neighbours
+        delta = claimed(delta_exact(certificate.k, rate, epsilon, notion).delta)
+    return SampledSuppression(certificate.k, rate), delta
 
 
 def preview(policy: Policy, project: Project | None = None) -> Preview:
@@ -448,9 +498,12 @@ def _asked(
     policy: Policy, project: Project, warehouse: Warehouse, certificate: Certificate, table: Table
 ) -> Request | None:
     """What a ledger would be asked for; None where there is none, for none is made to find out."""
-    if not has_ledger(project) or not project.sealing_key.exists():
+    if not has_ledger(project):
         return None
     with open_ledger(project) as ledger:
+        if not project.sealing_key.exists():
+            check_not_lost(project, ledger)
+            return None
         naming = naming_key(project, ledger)
     return _request(policy, project, warehouse, naming, certificate=certificate, table=table)
 
@@ -500,12 +553,12 @@ def _request(
 def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
     """The source as a schema describes it."""
     relation = policy.source.relation
-    columns = schema.columns(relation) if relation is not None else None
-    if relation is None or columns is None:
+    known = Known(schema, dialect.name)
+    table = known.table(at_home(relation, dialect.name, schema.tables)) if relation else None
+    if table is None:
         found = f"{relation}, which it does not have once" if relation else "a file"
         raise UsageError(f"the schema must describe source.relation, found {found}")
-    described = tuple(Column(name, kind) for name, kind in columns.items())
-    return Table(described, parts=at_home(relation, dialect.name, schema.tables))
+    return table
 
 
 def compile_policy(
@@ -527,6 +580,8 @@ def compile_policy(
     if method is not None:
         if method not in {"keyed", "native"}:
             raise UsageError(f"method must be keyed or native, found {method!r}")
+        if policy.noise is not None:
+            raise UsageError("method is of a sample, and this policy counts everybody")
         policy = replace_field(policy, method=cast(Method, method))
     wanted = dialect_named(dialect or dialect_of(policy))
     if schema is not None:
@@ -581,6 +636,8 @@ def release(
         watch(warehouse.progress),
     ):
         certificate, table = prepare(policy, project, warehouse)
+        for warning in unenforced(policy, certificate):
+            say(f"warning: {warning}")
         if not has_ledger(project):
             _check_first(policy, project, warehouse, certificate, table, replace=replace)
         places = (ends_of(policy, project, warehouse).certificate_path,)
@@ -890,11 +947,15 @@ class _Job:
     def _read(self, target: tuple[str, ...]) -> tuple[str, _Size]:
         """The digest and size of a table."""
         lines = self.warehouse.release_lines
-        digest, size = digest_of_lines(lines(target), self.policy.release.form)
+        digest, size = digest_of_lines(lines(target), self.policy)
         return digest, replace_field(size, remarks=self._remarks(lines(target)))
 
     def _remarks(self, lines: Iterable[tuple[Any, ...]]) -> tuple[str, ...]:
+        if self.policy.groupings:  # what a grouping leaves out is NULL in its rows
+            return ()
         recodings = self.policy.recodings
+        if isinstance(self.policy.noise, Chance):  # some values are missing by chance
+            return ()
         columns = [None if isinstance(how, Constant) else name for name, how in recodings]
         return remarks(columns, lines, counted=self.policy.release.form == "counts")
 
@@ -907,12 +968,19 @@ class _Job:
 
     def _size_of(self, rows: pa.Table) -> _Size:
         counted = self.policy.release.form == "counts"
-        told = self._remarks(numbered(rows, self.policy.release.count_as if counted else None))
-        if counted:
-            people = sum(rows.column(self.policy.release.count_as).to_pylist())
-            return _Size(rows.num_rows, rows.num_rows, people, told)
+        count = self.policy.release.count_as if counted else None
+        told = self._remarks(numbered(rows.drop(list(self.policy.beside)), count))
+        if count is not None:
+            return _Size(rows.num_rows, rows.num_rows, self._people(rows, count), told)
         groups = rows.group_by(list(rows.column_names), use_threads=False).aggregate([])
         return _Size(groups.num_rows, rows.num_rows, rows.num_rows, told)
+
+    def _people(self, rows: pa.Table, count: str) -> int:
+        """The people shown, by the grouping that shows most."""
+        if not self.policy.groupings:
+            return sum(rows.column(count).to_pylist())
+        sums = rows.group_by(GROUPING).aggregate([(count, "sum")])
+        return max(sums.column(f"{count}_sum").to_pylist(), default=0)
 
     def _envelope(self, run: Run, name: str, digest: str) -> str:
         return sign(statement(name, digest, run.predicate), self.signer).to_json()
@@ -974,18 +1042,24 @@ def table_certificate_path(policy: Policy) -> Path:
     return policy.directory / f"{policy.name}{CERTIFICATE_SUFFIX}"
 
 
-def digest_of_lines(lines: Iterable[tuple[Any, ...]], form: Form = "rows") -> tuple[str, _Size]:
-    """SHA-256 of the rows as JSON lines, and their size; of counts the last column is the count.
+def digest_of_lines(
+    lines: Iterable[tuple[Any, ...]], policy: Policy | None = None
+) -> tuple[str, _Size]:
+    """SHA-256 of a release's rows as JSON lines, and their size: of people, by its policy.
 
     The rows are sorted, so equal ones stand together.
     """
-    digest, groups, rows, people, last = hashlib.sha256(), 0, 0, 0, None
+    before = 1 if policy is not None and policy.groupings else 0
+    counted = policy is not None and policy.release.form == "counts"
+    place = before + len(policy.columns) if policy is not None and counted else None
+    digest, groups, rows, last = hashlib.sha256(), 0, 0, None
+    people: Counter[Any] = Counter()
     for line in lines:
         text = json.dumps([None if v is None else str(v) for v in line], ensure_ascii=False)
         digest.update(text.encode() + b"\n")
         groups, rows, last = groups + (text != last), rows + 1, text
-        people += int(line[-1]) if form == "counts" else 1
-    return digest.hexdigest(), _Size(groups, rows, people)
+        people[line[0] if before else None] += 1 if place is None else int(line[place])
+    return digest.hexdigest(), _Size(groups, rows, max(people.values(), default=0))
 
 
 def check_place(

@@ -18,6 +18,7 @@ from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.models import SOURCE_FILES
 from policy_engine.policy.project import (
     PROJECT_FILE,
+    Limit,
     Project,
     default_project,
     find_project,
@@ -52,15 +53,17 @@ source:
   {source}
   {unit}
 {recode}
-sample: {{rate: {rate}}}
-k: auto                    # the least k that gives the guarantee
+mechanism: noisy_counts    # everybody is counted, and each count gets noise
+# k: 10                    # then each group that is shown has at least 10 people, for certain
 guarantee: {{epsilon: {epsilon}, delta: {delta}}}
 release:
   path: out/{name}.parquet{count}
 {budget}
 """
 _ROWS = "unit: row                # one row is one person"
-_EPSILON, _DELTA, _RATE = Decimal("0.5"), Decimal("1e-9"), Decimal("0.1")
+_EPSILON, _DELTA = Decimal("0.5"), Decimal("1e-7")
+_LIMIT = Limit(Decimal(1), Decimal("1e-6"))
+"""That of the account of ``_PROJECT``."""
 _EMPTY = """\
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
@@ -150,7 +153,7 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
             raise UsageError("the source has no name; name a file or a table, or leave it out")
         table = _table(source, project)
         is_file = table.path is not None
-        name = _name(Path(source).stem if is_file else source.rpartition(".")[2])
+        name = _name(Path(table.path).stem if table.path else source.rpartition(".")[2])
         place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
         if is_file and is_csv(source):
             place += _csv_lines(Path(source))
@@ -158,13 +161,12 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         recode = _EMPTY.format(columns="\n".join(_lines(table)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
-    epsilon, delta, rate = _numbers(project)
+    epsilon, delta = _numbers(project)
     return _POLICY.format(
         name=name,
         source=place,
         unit=unit,
         recode=recode,
-        rate=in_text(rate),
         epsilon=in_text(epsilon),
         delta=f"{delta:.1e}",
         count=count,
@@ -172,15 +174,12 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
     )
 
 
-def _numbers(project: Project) -> tuple[Decimal, Decimal, Decimal]:
-    """ε, δ and a rate that leave room: the least account pays for two by the plain sum alone.
-
-    The rate is far enough below ε that a small k gives it.
-    """
-    limits = [limit for limit in project.accounts.values() if limit is not None]
-    epsilon = min([_EPSILON, *(_digit(limit.epsilon / 2) for limit in limits)])
-    delta = min([_DELTA, *(_digit(limit.delta / 1000) for limit in limits)])
-    return epsilon, delta, min(_RATE, _digit(epsilon / 5))
+def _numbers(project: Project) -> tuple[Decimal, Decimal]:
+    """ε and δ that leave room: the least account pays for four by the plain sum alone."""
+    accounts = project.accounts if project.file else {"people": _LIMIT}
+    limits = [limit for limit in accounts.values() if limit is not None]
+    epsilon = min([_EPSILON, *(_digit(limit.epsilon / 4) for limit in limits)])
+    return epsilon, min([_DELTA, *(_digit(limit.delta / 10) for limit in limits)])
 
 
 def _digit(value: Decimal) -> Decimal:
@@ -246,6 +245,7 @@ def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
     from policy_engine.warehouse.csv_files import options_in
     from policy_engine.warehouse.duckdb import check_file
 
+    path = Path(os.path.abspath(path))  # noqa: PTH100 - "." has no name, and a link keeps its own
     try:
         if is_csv(path.name):
             check_file(path, path.name)

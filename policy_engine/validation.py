@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
+from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from policy_engine.errors import (
     WarehouseError,
     WarehouseFailed,
 )
-from policy_engine.kernel.certificate import certified_rate
+from policy_engine.kernel.certificate import Certificate, certified_rate
 from policy_engine.ledger.account import Account, admit
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
@@ -45,9 +46,11 @@ from policy_engine.release import (
     preview,
     project_of,
     table_certificate_path,
+    unenforced,
 )
 from policy_engine.warehouse.base import Warehouse
 
+_WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
 #: The key of a policy that a law of the kernel speaks of.
 _KEYS = {"V21": "source", "V22": "source.unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
          "V26": "recode", "V27": "release"}  # fmt: skip
@@ -115,8 +118,13 @@ def check_policy(path: Path) -> Checked:
         unread = Problem(str(path), 0, 0, "", str(error).removeprefix(f"{path}: "))
         return Checked(path, policy, (*_placed(problems, path), unread), unread=True)
     problems += _account(policy, project)
-    checked = _against_source(policy, project, problems, _certify)
-    return replace_field(checked, warnings=warnings_of(policy))
+    told: list[Problem] = []
+
+    def look(policy: Policy, project: Project, warehouse: Warehouse) -> None:
+        told.extend(unenforced(policy, _certified(policy, project, warehouse)))
+
+    checked = _against_source(policy, project, problems, look)
+    return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
 
 
 def _salvaged(path: Path, problems: tuple[Problem, ...]) -> Checked:
@@ -133,11 +141,12 @@ _Look = Callable[[Policy, Project, Warehouse], None]
 """Looks at a policy's source. Raises PolicyError and NotCertifiable."""
 
 
-def _certify(policy: Policy, project: Project, warehouse: Warehouse) -> None:
+def _certified(policy: Policy, project: Project, warehouse: Warehouse) -> Certificate:
     certificate, table = prepare(policy, project, warehouse)
     if not policy.declared_budget and policy.source_path is None:
         # Its account is the warehouse's to name.
         check_account(policy, project, paying_account(policy, project, table, certificate.dialect))
+    return certificate
 
 
 def _find_columns(policy: Policy, project: Project, warehouse: Warehouse) -> None:
@@ -227,13 +236,28 @@ def _broken_laws(release: Path) -> Iterator[str]:
 def warnings_of(policy: Policy) -> tuple[Problem, ...]:
     """What is allowed and seldom meant, by the policy alone.
 
-    A column that is made of the key of the unit, and numbers that are read as no program writes
-    them beside such a delimiter.
+    A column that is made of the key of the unit, numbers that are read as no program writes them
+    beside such a delimiter, and a guarantee that is none.
     """
     key = (policy.source.key or "").casefold()
     made = [each for each in policy.recodings if each[0].casefold() == key]
     found = (_of_the_key(policy, *each) for each in made if not isinstance(each[1], Constant))
-    return _placed((*found, *_of_numbers(policy)), policy.file)
+    return _placed((*found, *_of_numbers(policy), *_of_guarantee(policy)), policy.file)
+
+
+def _of_guarantee(policy: Policy) -> Iterator[Problem]:
+    """Numbers that promise next to nothing."""
+    epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
+    remedy = "a δ is far below one over the number of people, and ε mostly at most 10"
+    if epsilon > _WEAK_EPSILON:
+        message = f"guarantee.epsilon of {in_text(epsilon)} hides next to nothing"
+        yield Problem(str(policy.file), 0, 0, "guarantee.epsilon", message, remedy)
+    if delta >= _WEAK_DELTA:
+        shown = "nearly everybody" if delta > Decimal("0.5") else f"one person in {1 / delta:.0f}"
+        message = (
+            f"guarantee.delta of {in_text(delta)} is met by a table that shows {shown} in full"
+        )
+        yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
 
 
 def _of_numbers(policy: Policy) -> Iterator[Problem]:
@@ -275,7 +299,12 @@ def check_guarantee(policy: Policy) -> None:
 
 
 def _guarantee(policy: Policy) -> Iterator[Problem]:
-    """The law that the kernel calls V29, which needs no source ([EXACT])."""
+    """The law that the kernel calls V29, which needs no source ([EXACT]).
+
+    A noise table was made for the guarantee, and none other was taken.
+    """
+    if policy.noise is not None:
+        return
     rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
     wanted = policy.guarantee
     bound = delta_exact(policy.k, rate, wanted.epsilon, wanted.neighbours)

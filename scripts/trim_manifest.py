@@ -13,7 +13,7 @@ from typing import Any
 HEAD = ("dbt_schema_version", "dbt_version", "adapter_type", "project_name")
 KEPT = (
     "nodes", "sources", "exposures", "metrics", "semantic_models", "saved_queries", "functions",
-    "disabled",
+    "unit_tests", "disabled",
 )  # fmt: skip
 NODE = (
     "access", "alias", "attached_node", "columns", "compiled_code", "config", "database",

@@ -130,7 +130,8 @@ class Table:
     ``parts`` are the quoted parts of a table's name; empty for a file, whose path is
     ``path``; a folder is one of Parquet files. ``view`` is the text of a view, None for a base
     table, and ``related`` what else its database holds: what the view reads is among it.
-    ``partitions`` are names that its folders have, as in ``year=2020``, and no columns.
+    ``partitions`` are names that its folders have, as in ``year=2020``, and no columns. ``unique``
+    are the columns of which its engine enforces that no two rows have the same value.
     """
 
     columns: tuple[Column, ...]
@@ -140,6 +141,7 @@ class Table:
     related: tuple[Table, ...] = ()
     is_folder: bool = False
     partitions: tuple[str, ...] = ()
+    unique: frozenset[str] = frozenset()
 
     def find(self, name: str) -> Column | None:
         """The column called ``name``, exactly or else in another case, as SQL has it."""

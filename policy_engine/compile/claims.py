@@ -20,10 +20,12 @@ from policy_engine.kernel import recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Keyed, Native, Secret
+from policy_engine.kernel.mechanisms import Aggregate, Keyed, Law, Native, Noisy, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is, threshold
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
+from policy_engine.policy.chance import Chance
 from policy_engine.policy.filter_models import FilterSpec
+from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.tree import path_text
@@ -90,9 +92,13 @@ def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = 
             conditions.append(_condition(column, spec))
         except _Misfit as misfit:
             problems.append(misfit.problem(policy, ("filter", name), f"column {name!r}"))
+    sums, misfits = _sums(policy, table, engine)
+    problems += misfits
     unit: sources.Rows | sources.People = sources.Rows()
     try:
         unit = _unit(policy, table, engine)
+    except ClaimError as error:
+        problems.append(_of_the_kernel(policy, "source.unit", error))
     except _Misfit as misfit:
         problems.append(misfit.problem(policy, ("source", "unit", "keep", "order_by"), "order_by"))
     if problems:
@@ -101,13 +107,31 @@ def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = 
         return Claim(
             source=_source(policy, table),
             unit=unit,
-            law=_law(policy, secret, raw_first=_is_raw_first(policy, table, shown)),
+            law=_law(policy, shown, sums, secret, raw_first=_is_raw_first(policy, table, shown)),
             columns=tuple(shown),
             count=policy.release.count_as if policy.release.form == "counts" else None,
             filter=tuple(conditions),
         )
     except ClaimError as error:
         raise PolicyError((_of_the_kernel(policy, "recode", error),)) from None
+
+
+def _sums(policy: Policy, table: Table, engine: str) -> tuple[list[Aggregate], list[Problem]]:
+    """The sums beside the counts, and why a column is none of numbers."""
+    read_as = {name.lower(): kind for name, kind in policy.source.columns}
+    sums, problems = [], []
+    for each in policy.noise.sums if policy.noise is not None else ():
+        found, place = table.find(each.column), ("aggregate", each.name)
+        assert found is not None  # find_problems has looked
+        try:
+            kind = read_as.get(each.column.lower())
+            column = _column(found, kind, collates=ENGINES[engine].collates)
+            sums.append(Aggregate(each.name, column, each.unit, each.clip, each.table))
+        except ClaimError as error:
+            problems.append(_of_the_kernel(policy, path_text(place), error))
+        except _Misfit as misfit:
+            problems.append(misfit.problem(policy, place, f"column {each.column!r}"))
+    return sums, problems
 
 
 def _of_the_kernel(policy: Policy, path: str, error: ClaimError) -> Problem:
@@ -175,14 +199,17 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
         return _column(found, collates=ENGINES[engine].collates and not plain)
 
     key = column(source.key, plain=True)
-    if source.unique:
+    if source.unique and key.name in table.unique:
         return sources.People(key, None)
+    if isinstance(policy.noise, Noise) and source.counts_all:
+        return sources.People(key, sources.Groups(policy.noise.groups))
     read = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
-    read += [name for name, _ in policy.filter]
+    read += policy.reads_beside
     inputs = dict.fromkeys(found.name for name in read if (found := table.find(name)))
     # Of rows that are all alike in what is read there is nothing to draw.
     if source.draws_a_row and set(inputs) - {key.name}:
         return sources.People(key, sources.Drawn())
+    # Of a row_key that nothing enforces, one row is kept all the same: the least in what is read.
     order = [(column(name), way == "desc") for name, way in source.order_by]
     return sources.People(key, tuple(order) or ((key, False),))
 
@@ -197,7 +224,20 @@ def _is_raw_first(policy: Policy, table: Table, shown: list[Shown]) -> bool:
     return plain and is_raw_first(policy, table)
 
 
-def _law(policy: Policy, secret: Secret | None, *, raw_first: bool) -> Keyed | Native:
+def _law(
+    policy: Policy,
+    shown: list[Shown],
+    sums: list[Aggregate],
+    secret: Secret | None,
+    *,
+    raw_first: bool,
+) -> Law:
+    if isinstance(policy.noise, Chance):
+        return policy.noise.law(shown, secret)
+    if (noise := policy.noise) is not None:
+        raw_first = raw_first and not policy.source.counts_all and not sums
+        numbers = (noise.counts, policy.k, noise.offset)
+        return Noisy(*numbers, raw_first, secret, noise.groupings, tuple(sums))
     if policy.method == "native":
         return Native(policy.rate, policy.k, raw_first)
     return Keyed(threshold(policy.rate), policy.k, raw_first, secret)

@@ -23,6 +23,7 @@ from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
+from policy_engine.policy.chance import Chance
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
@@ -50,11 +51,9 @@ def compiled(
         PolicyError: the policy does not fit the table, or the engine has no way to write it.
     """
     check_fits(policy, table, dialect)
+    claim = claim_of(policy, table, dialect.name, secret)
     try:
-        claim = claim_of(policy, table, dialect.name, secret)
         text = printed(claim, dialect.name)
-    except ClaimError as error:
-        raise PolicyError((Problem(str(policy.file), 0, 0, "recode", str(error)),)) from None
     except Refused as error:
         message = f"{error.title} cannot do this: {error.reason}"
         problem = Problem(str(policy.file), 0, 0, _place_of(claim, dialect), message, error.remedy)
@@ -121,6 +120,8 @@ def _unknown(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
     named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
     named += [(path_text(("source", "columns", name)), name) for name, _ in source.columns]
     named += [(path_text(("filter", name)), name) for name, _ in policy.filter]
+    sums = () if policy.noise is None else policy.noise.sums
+    named += [(path_text(("aggregate", each.name)), each.column) for each in sums]
     found += [(path, n, _near(n, table)) for path, n in named if table.find(n) is None]
     return [(path, f"{table.name} has no column {name!r}", told) for path, name, told in found]
 
@@ -131,17 +132,18 @@ def _key_path(policy: Policy) -> str:
 
 def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> list[tuple[str, str, str]]:
     """What the policy asks for and the dialect does not define, with the dialect's reason."""
-    keyed = policy.method == "keyed"
+    keyed, is_chance = policy.method == "keyed", isinstance(policy.noise, Chance)
+    numbers_rows = keyed and policy.source.key is None and policy.noise is None
     read = {found.source.name.lower() for found in read_columns(policy, table).values()}
     key = str(policy.source.key).lower()
     asked = {
         "file": ("source.path", table.path is not None and not table.parts),
-        "row_number": ("source.unit", keyed and policy.source.key is None),
+        "row_number": ("source.unit", numbers_rows),
         "native_sample": ("sample.method", not keyed),
         "try_cast": ("source.columns", bool(policy.source.columns)),
         # Any of a person's rows would do, and none is the first by what is read.
         "place_of_a_row": ("source.unit", policy.source.draws_a_row and not read - {key}),
-        "repeat": ("release.as", policy.release.form == "rows"),
+        "repeat": ("release.as", policy.release.form == "rows" and not is_chance),
         "create_table": ("release.relation", policy.release.relation is not None),
     }
     wanted = [(operation, path) for operation, (path, is_asked) in asked.items() if is_asked]
@@ -252,7 +254,13 @@ def _grouping_problems(policy: Policy, table: Table) -> list[tuple[str, str, str
 
 
 def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> list[tuple[str, str, str]]:
-    found = []
+    found: list[tuple[str, str, str]] = []
+    answers = isinstance(policy.noise, Chance) and policy.noise.mechanism == "randomised_response"
+    if answers and table.view is not None:
+        message = f"{table.name} is a view, which can have more rows for one person than another"
+        found.append(("source.relation", message, "name the table of the people, who all answer"))
+    if policy.noise is not None:
+        return found
     if policy.method == "native" and policy.source.key is not None:
         message = "method native samples rows, but the unit is a person with a key"
         found.append(("sample.method", message, "use method: keyed"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
-from decimal import MAX_PREC, Context, Decimal
+from decimal import Decimal
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
-from policy_engine.kernel.types import digits_of
+from policy_engine.compile.claims import type_of
+from policy_engine.kernel.recodes.round import DIGITS, PLACES, is_exact
+from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -27,16 +28,7 @@ _LOOKED_UP = frozenset(
 _MOMENTS = TIMES | {Kind.DATE}
 _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _HOURS = ("hour",)
-_MOST_DECIMALS = 18
-# A DOUBLE has these digits of every decimal number, whoever converts it.
-_DIGITS_OF_A_DOUBLE = 15
-_LONGEST_STEP = Decimal(10) ** 17
-_LEAST_RANGE = Decimal(10) ** 9
-_PRECISION = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
-# A longer literal is no exact number of the engine, and the kernel does not read it.
-_MOST_DIGITS = 38
 _MOST_CHARACTERS = 999_999_999
-_WHOLE = Context(prec=MAX_PREC)
 
 
 def type_problem(recoding: Recoding, column: Column) -> str | None:
@@ -66,19 +58,18 @@ def type_problem(recoding: Recoding, column: Column) -> str | None:
         case Prefix():
             remedy = "read it as text with source.columns"
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
-        case Round(step):
-            return _round_problem(step, column)
+        case Round():
+            return _round_problem(recoding, column)
         case Truncate(unit):
             return _truncate_problem(unit, kind)
 
 
-def _round_problem(step: Decimal, column: Column) -> str | None:
-    places = f"at most {_MOST_DECIMALS} decimal places and {_DIGITS_OF_A_DOUBLE} digits"
-    too_fine = _digits(step) > _MOST_DECIMALS or _length(step) > _DIGITS_OF_A_DOUBLE
-    if too_fine or step > _LONGEST_STEP:
+def _round_problem(recoding: Round, column: Column) -> str | None:
+    if not recoding.is_plain:
+        places = f"at most {PLACES} decimal places and {DIGITS} digits"
         return f"round takes a step of {places}, up to 10^17; use a plainer one"
-    if _range(column) < _LEAST_RANGE:
-        law = f"round takes a decimal number of at most {_DIGITS_OF_A_DOUBLE} digits, or 6 behind"
+    if not is_exact(type_of(column, collates=False)):
+        law = f"round takes a decimal number of at most {DIGITS} digits, or 6 behind"
         return f"{law} the point, found {column.type}; use bins, or a column with fewer digits"
     remedy = _instead(column.kind, times="use truncate")
     numbers = NUMBERS - {Kind.WIDE_INTEGER}
@@ -122,7 +113,7 @@ def _unless(holds: bool, law: str, kind: Kind, remedy: str) -> str | None:
 
 def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
     if any(isinstance(cut, Decimal) and _is_long(cut) for cut in cuts):
-        return f"bins take cuts of at most {_MOST_DIGITS} digits; use plainer ones"
+        return f"bins take cuts of at most {MOST_DIGITS} digits; use plainer ones"
     if isinstance(cuts[0], Decimal):
         remedy = _instead(kind, times="write the cut points as dates")
         if kind not in NUMBERS:
@@ -144,28 +135,5 @@ def _truncate_problem(unit: str, kind: Kind) -> str | None:
     return _unless(kind in _MOMENTS, "truncate takes a date or time", kind, remedy)
 
 
-def _precision(column: Column) -> tuple[int, int] | None:
-    """How many digits a decimal column has, and how many of them behind the point."""
-    found = _PRECISION.fullmatch(column.type.upper())
-    return (int(found[1]), int(found[2])) if found else None
-
-
-def _range(column: Column) -> Decimal:
-    """What the values are below of which every engine makes the same DOUBLE."""
-    precision, scale = _precision(column) or (0, 0)
-    exponent = 18 if precision <= _DIGITS_OF_A_DOUBLE else _DIGITS_OF_A_DOUBLE - scale
-    return Decimal(10) ** exponent
-
-
-def _digits(number: Decimal) -> int:
-    """How many decimal places a number needs."""
-    return max(0, -int(number.normalize(_WHOLE).as_tuple().exponent))
-
-
 def _is_long(number: Decimal) -> bool:
-    return len(digits_of(number.copy_abs()).replace(".", "")) > _MOST_DIGITS
-
-
-def _length(number: Decimal) -> int:
-    """How many digits a number has, without zeros at its ends."""
-    return len(number.normalize(_WHOLE).as_tuple().digits)
+    return whole_digits_of(number) + places_of(number) > MOST_DIGITS

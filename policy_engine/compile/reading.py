@@ -7,21 +7,13 @@ from dataclasses import dataclass
 from math import prod
 
 from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.engines.types import DECLARED
 from policy_engine.policy.recodings import Bins, Constant, Keep, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 
 #: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
 #: itself names span at most this many combinations. A rule over the policy, not the data.
 RAW_FIRST_COMBINATIONS = 1 << 16
-
-_DECLARED_TYPES = {
-    "integer": "BIGINT",
-    "double": "DOUBLE",
-    "text": "TEXT",
-    "boolean": "BOOLEAN",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-}
 
 
 @dataclass(frozen=True)
@@ -45,7 +37,7 @@ class ReadColumn:
 
 def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
     """The source column of every recoding that reads one, by the policy's name for it."""
-    declared = {name.lower(): _DECLARED_TYPES[kind] for name, kind in policy.source.columns}
+    declared = {name.lower(): DECLARED[kind] for name, kind in policy.source.columns}
     return {
         name: ReadColumn(found, declared.get(name.lower()))
         for name, recoding in policy.recodings
@@ -54,12 +46,10 @@ def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
 
 
 def is_raw_first(policy: Policy, table: Table) -> bool:
-    """Whether to group by the raw columns first: the policy's word, or the rule's."""
+    """Whether raw values are grouped first: the policy's word, or the rule's."""
     if policy.grouping != "auto":
         return policy.grouping == "raw_first"
     read = read_columns(policy, table)
-    if not all(found.groups_as_it_is for found in read.values()):
-        return False
     sizes = [
         _named_values(recoding, read[name].column.kind)
         for name, recoding in policy.recodings

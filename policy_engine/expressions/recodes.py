@@ -19,6 +19,7 @@ from typing import cast
 from sqlglot import exp
 
 from policy_engine.expressions.datatypes import FLOATS, holds_exactly
+from policy_engine.kernel.types import places_of
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -33,11 +34,16 @@ from policy_engine.policy.recodings import (
 )
 from policy_engine.syntax.literals import bare, moment, number, ordinal
 from policy_engine.syntax.names import fold
-from policy_engine.syntax.readings.rounding import is_bounded
 
 _YEARS = (date(1, 1, 1), date(9999, 12, 31))
 _AS_TEXT = ("TEXT", "VARCHAR")
 _UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour"})
+_MOST_DECIMALS = 18
+# A value and one step together stay below this: a tenth of the range is left to inexact literals.
+_MOST = 9 * Fraction(10) ** (_MOST_DECIMALS - 1)
+_MOST_STEPS = Fraction(10) ** _MOST_DECIMALS
+# Whoever cuts off more than that does something else than to round.
+_LEAST_LIMIT, _LEAST_STEPS = Fraction(10) ** 9, 1000
 
 
 @dataclass(frozen=True)
@@ -173,13 +179,29 @@ def _is_below(test: exp.Expr, found: tuple[Round, Reading], to: exp.DataType) ->
     return is_bounded(step, Fraction(limit), digits)
 
 
+def is_bounded(step: Fraction, limit: Fraction, digits: int | None) -> bool:
+    """Whether the multiples of ``step`` next to values below ``limit`` fit DECIMAL(18, digits).
+
+    ``digits`` None stands for BIGINT, which holds 18 digits too. A limit below which there is
+    next to nothing is none that a rounding has.
+
+    >>> is_bounded(Fraction(1, 4), Fraction(10**15), 2), is_bounded(Fraction(1, 4), Fraction(1), 1)
+    (True, False)
+    """
+    scale = 10 ** (digits or 0)
+    if not 0 < step <= _MOST or (step * scale).denominator != 1:
+        return False
+    most = _MOST_STEPS + step if digits is None else _MOST / scale
+    least = min(_LEAST_LIMIT, _LEAST_STEPS * step)
+    return least <= limit <= min(most - step, step * _MOST_STEPS)
+
+
 def _exact_type(to: exp.DataType, step: Decimal) -> bool:
     """Whether multiples of ``step`` fit ``to`` without a second rounding."""
     if to.is_type("bigint"):
         return step == step.to_integral_value()
     size = [ordinal(part.this) for part in to.expressions]
-    digits = -int(step.normalize().as_tuple().exponent)
-    return to.this == exp.DType.DECIMAL and size == [18, max(0, digits)]
+    return to.this == exp.DType.DECIMAL and size == [18, places_of(step)]
 
 
 def _read_truncate(node: exp.Expr) -> _Found:
@@ -195,11 +217,21 @@ def _read_truncate(node: exp.Expr) -> _Found:
     unit = value.args["unit"].name.lower()
     if as_date and unit == "hour":
         return None
-    guarded, found = reading(guard.this), reading(value.this)
+    guarded, found = (
+        reading(guard.this),
+        reading(_bounded(value.this) if unit == "week" else value.this),
+    )
     bounds = (_cut(guard.args["low"]), _cut(guard.args["high"]))
     if found is None or guarded != found or bounds != _YEARS or unit not in _UNITS:
         return None
     return Truncate(cast(TruncateUnit, unit)), found
+
+
+def _bounded(node: exp.Expr) -> exp.Expr:
+    """``x`` of ``GREATEST(x, the first day)``, which is x wherever a guard lets it be."""
+    node = bare(node)
+    others = node.expressions if isinstance(node, exp.Greatest) else []
+    return node.this if [_cut(other) for other in others] == [_YEARS[0]] else node
 
 
 def _read_case(node: exp.Expr) -> _Found:

@@ -73,12 +73,35 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         within = isinstance(part, bounded) or (exp.Mul in bounded and _counts_steps(part))
         if rule is not None and not branch and not within:
             rule(part, leaves, notes)
+        if within and _is_asked_before(part, leaves):
+            _week_of_least(part, notes)
         if _asks_the_zone(part, leaves):
             found = f"{shown(part)}, which the session's zone decides; write AT TIME ZONE 'UTC'"
             notes.judge(is_deterministic.broken_by(found), part)
         if isinstance(part, _NUMBERS_AND_TIMES) and _of_text(part):
             notes.judge(cannot_fail(f"{shown(part)}, of a text"), part)
         stack.extend(part.iter_expressions())
+
+
+def _is_asked_before(node: exp.Expr, leaves: Leaves) -> bool:
+    """Whether DuckDB asks for the week of a column's least day before a query runs.
+
+    It does so outside of the CASE that bounds the day, and the least day of all has none. Behind
+    GREATEST, as a bounded week is read, it asks for the later of the two.
+    """
+    of_weeks = isinstance(node, _TRUNCATIONS) and node.args["unit"].name.lower() == "week"
+    if not of_weeks or isinstance(bare(node.this), exp.Greatest):
+        return False
+    return type_of(node.this, leaves) in {"DATE", None}
+
+
+def _week_of_least(node: exp.Expr, notes: Notes) -> None:
+    if not notes.strict:
+        doubt(node, notes)
+        return
+    found = f"{shown(node)}, which DuckDB asks of the least day before it runs"
+    remedy = f"write GREATEST({shown(bare(node.this))}, DATE '0001-01-01') in it"
+    notes.judge(cannot_fail(f"{found}; {remedy}"), node)
 
 
 def _counts_steps(node: exp.Expr) -> bool:

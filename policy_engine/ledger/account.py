@@ -22,7 +22,7 @@ from decimal import (
 from typing import Any
 
 from policy_engine.accounting.domain import in_text
-from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.events import SampledSuppression, TableNoise
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.entry import Charge, check_amount
@@ -281,6 +281,9 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
             f"raise the limit in {limit.where}, and where the ledger has it too, with"
             f" '{_raising(charge.account)}'"
         )
+    if isinstance(event, TableNoise):
+        less = "a much smaller guarantee.delta, or a smaller epsilon, may fit"
+        return f"{less}: each of several releases has a share of both; or {raising}"
     if ways:
         return f"it would fit with {', or '.join(ways)}; or {raising}"
     return f"no k and no rate would fit; {raising}"

@@ -42,8 +42,10 @@ from policy_engine.accounting.events import (
     PureDP,
     RandomisedResponse,
     SampledSuppression,
+    TableNoise,
 )
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.noise import NoiseTable, Statistic
 from policy_engine.errors import DomainError
 
 _MECHANISMS: dict[str, type[Any]] = {
@@ -52,6 +54,7 @@ _MECHANISMS: dict[str, type[Any]] = {
     "approximate_dp": ApproximateDP,
     "discrete_laplace": DiscreteLaplace,
     "randomised_response": RandomisedResponse,
+    "table_noise": TableNoise,
 }
 _NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, TypeError,
              ValueError)  # fmt: skip
@@ -476,15 +479,44 @@ def _event_to_json(event: Event) -> dict[str, Any]:
     for name, mechanism in _MECHANISMS.items():
         if type(event) is mechanism:
             values = {field.name: getattr(event, field.name) for field in fields(event)}
-            texts = {n: v if isinstance(v, int) else str(v) for n, v in values.items()}
-            return {"mechanism": name, **texts}
+            return {"mechanism": name, **{name: _plain(value) for name, value in values.items()}}
     raise DomainError("event", f"one of {', '.join(sorted(_MECHANISMS))}", event)
 
 
 def _event_from_json(state: Mapping[str, Any]) -> Event:
     values = {name: value for name, value in state.items() if name != "mechanism"}
+    if "statistics" in values:
+        values["statistics"] = tuple(map(_statistic_from_json, values["statistics"]))
     event: Event = _MECHANISMS[state["mechanism"]](**values)
     return event
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_statistic_to_json(statistic) for statistic in value]
+    return value if isinstance(value, int) else str(value)
+
+
+def _statistic_to_json(statistic: Statistic) -> dict[str, Any]:
+    """Entries are hexadecimal texts: no reader of JSON rounds them."""
+    table = statistic.table
+    return {
+        "entries": " ".join(f"{entry:015x}" for entry in table.entries),
+        "least": table.least,
+        "open": table.open,
+        "shift": statistic.shift,
+        "groups": statistic.groups,
+        "signed": statistic.signed,
+    }
+
+
+def _statistic_from_json(state: Mapping[str, Any]) -> Statistic:
+    entries = tuple(int(entry, 16) for entry in _text(state["entries"]).split())
+    table = NoiseTable(entries, state["least"], state["open"])
+    found = Statistic(table, state["shift"], state["groups"], state["signed"])
+    if _statistic_to_json(found) != state:
+        raise ValueError(state)
+    return found
 
 
 def _cost_to_json(cost: Cost | None) -> list[str] | None:

@@ -21,9 +21,9 @@ import pyarrow as pa
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
+from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.syntax.names import fold
-from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.clickhouse_wire import CODES, Embedded, EngineError, Http
@@ -315,7 +315,7 @@ def canonical(kind: str) -> str:
         if int(time[1] or time[2] or 0) > 6:
             return f"OTHER {kind.upper()}"
         return "TIMESTAMP WITH TIME ZONE" if "'" in kind else "TIMESTAMP"
-    return READINGS["clickhouse"].type_of(kind)
+    return type_of("clickhouse", kind)
 
 
 def _plain(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:

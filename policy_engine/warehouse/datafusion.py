@@ -25,9 +25,9 @@ from datafusion import SessionConfig, SessionContext, SQLOptions
 from policy_engine.attest.tables import read_parquet
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.dialects import dialect_named
+from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.syntax.names import fold
-from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.quoting import quoted
@@ -233,7 +233,7 @@ def canonical(kind: pa.DataType) -> str:
         return "VARCHAR"
     if pa.types.is_timestamp(kind) and kind.unit == "us" and kind.tz is not None:
         return "TIMESTAMP WITH TIME ZONE"
-    return READINGS["datafusion"].type_of(str(kind))
+    return type_of("datafusion", str(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:

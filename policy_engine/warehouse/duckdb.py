@@ -66,6 +66,7 @@ class DuckDBWarehouse:
         self._before: FilesState | None = None
         self._snapshot: Files | None = None
         self._secret = b""
+        self._asks: dict[str, bool] = {}
         try:
             self._connection = connect(self._spill.path, memory_limit, threads)
             self._sample = DrawnSample(self._connection)
@@ -209,9 +210,14 @@ class DuckDBWarehouse:
             Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
         )
         if row[1] is None:
-            return Table(columns, parts=parts)
+            return Table(columns, parts=parts, unique=self._unique(parts))
         self._check_macros(parts)
         return Table(columns, parts=parts, view=row[1], related=self._database(parts[0]))
+
+    def _unique(self, parts: tuple[str, ...]) -> frozenset[str]:
+        with withheld():
+            found = self._connection.execute(_UNIQUE, [part.lower() for part in parts]).fetchall()
+        return frozenset(name for (name,) in found)
 
     def _check_macros(self, view: tuple[str, ...]) -> None:
         """Refuse a view where a macro could stand for what its text seems to call."""
@@ -322,7 +328,7 @@ class DuckDBWarehouse:
                 raise _changed(table.name)
             return found
         read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
-        read |= {name.lower() for name, _ in policy.filter}
+        read |= {name.lower() for name in policy.reads_beside}
         read.add((policy.source.key or "").lower())
         columns = [_hashable(c) for c in table.columns if c.name.lower() in read]
         # The rows of a table stand in the order of their numbers; those of a view in none.
@@ -347,11 +353,12 @@ class DuckDBWarehouse:
         before = self._state(policy, table) if self._before is None else self._before
         if policy.method == "keyed":
             with withheld():
-                if policy.source.key is None:
+                if policy.source.key is None and policy.noise is None:
                     self._sample.check_known_rows()
                 else:
                     self._sample.check_known_keys()
-                self._draw(name, policy, table, secret)
+                if policy.noise is None:
+                    self._draw(name, policy, table, secret)
         self._secret = secret
 
         def unchanged() -> None:
@@ -406,8 +413,10 @@ class DuckDBWarehouse:
 
     def _bound(self, sql: str) -> dict[str, str] | None:
         """The sample's secret, where the text asks for it: to draw one of a person's rows."""
-        asks = self._connection.extract_statements(sql)[0].named_parameters
-        return {"salt": self._secret.hex()} if asks else None
+        if sql not in self._asks:
+            named = self._connection.extract_statements(sql)[0].named_parameters
+            self._asks[sql] = bool(named)
+        return {"salt": self._secret.hex()} if self._asks[sql] else None
 
     def publish(
         self,
@@ -444,6 +453,11 @@ class DuckDBWarehouse:
                 yield from batch
 
 
+_UNIQUE = """
+    SELECT constraint_column_names[1] FROM duckdb_constraints()
+    WHERE (lower(database_name), lower(schema_name), lower(table_name)) = (?, ?, ?)
+        AND constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND len(constraint_column_names) = 1
+"""
 _OURS = "policy_engine_"  # how every temporary table of ours begins
 _NAMES = (
     "SELECT table_catalog, table_schema, table_name FROM information_schema.tables"

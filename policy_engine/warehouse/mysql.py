@@ -28,10 +28,10 @@ from pymysql.cursors import SSCursor  # type: ignore[import-untyped]  # it has n
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
+from policy_engine.engines.types import told, type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
-from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse.mysql_logs import keep_from_binary_log, keep_from_logs
 from policy_engine.warehouse.mysql_session import HOLDING, READ_ONLY, WRITES, connect, withheld
 from policy_engine.warehouse.nearby import missing
@@ -49,8 +49,6 @@ _SEED = "policy_engine_seed"
 _ENGINES = frozenset({"InnoDB", "Aria", "MyISAM", "MEMORY"})
 # Every text in these is one of UTF-8 too, and no two are the same there.
 _CHARSETS = frozenset({"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii"})
-_MOST_DIGITS = 38
-_READING = READINGS["mariadb"]
 _NAMES = """
     SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES
     WHERE TABLE_SCHEMA NOT IN ('information_schema', 'performance_schema', 'mysql', 'sys')
@@ -76,6 +74,12 @@ _COLUMNS = """
            COLLATION_NAME, EXTRA
     FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s
     ORDER BY ORDINAL_POSITION
+"""
+# A key of one column. Of UNIQUE it is not asked: unique_checks = 0 lets repeated values in.
+_UNIQUE = """
+    SELECT TABLE_SCHEMA, TABLE_NAME, MAX(COLUMN_NAME) FROM information_schema.STATISTICS
+    WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND INDEX_NAME = 'PRIMARY'
+    GROUP BY TABLE_SCHEMA, TABLE_NAME HAVING COUNT(*) = 1
 """
 
 
@@ -132,7 +136,8 @@ class MariaDBWarehouse(ServerWarehouse):
         kind, engine, _ = found[0]
         if kind != "VIEW":
             _check_kind(name, kind, engine)
-            return Table(self._columns(parts), parts=parts)
+            unique = {column for (column,) in self._catalog(_UNIQUE, parts)}
+            return Table(self._columns(parts), parts=parts, unique=frozenset(unique))
         view = self._view(parts)
         names = self.ask(
             "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES"
@@ -478,11 +483,8 @@ def _column(table: str, row: Row) -> Column:
         return Column(name, f"OTHER {kind.upper()} OF {charset.upper()}")
     if data_type == "enum":
         return Column(name, "ENUM" + kind[len("enum") :])
-    meaning = _READING.type_of(kind)
-    digits = re.match(r"DECIMAL\((\d+)", meaning)
-    if digits is not None and int(digits[1]) > _MOST_DIGITS:
-        meaning = f"OTHER {kind.upper()}"
-    return Column(name, _READING.told(f"{meaning} COLLATE {collation}" if collation else meaning))
+    meaning = type_of("mariadb", kind)
+    return Column(name, told("mariadb", f"{meaning} COLLATE {collation}" if collation else meaning))
 
 
 _WHOLE = frozenset(

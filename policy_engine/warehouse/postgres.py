@@ -10,7 +10,6 @@ attached, is looked at before the release leaves.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace as replace_field
@@ -22,9 +21,9 @@ import pyarrow as pa
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
+from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
-from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import postgres_replacing, postgres_secret
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.postgres_session import Session, withheld
@@ -66,9 +65,16 @@ _FAMILY = """
         SELECT FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attgenerated = 'v'
     ) FROM family JOIN pg_class AS c USING (oid) ORDER BY c.oid
 """
+# The columns that tell apart the rows of a table, and those of its partitions; a table that others
+# inherit from shows their rows too, of which its own index knows nothing.
+_UNIQUE = """
+    SELECT a.attname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indrelid
+    JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+    WHERE c.oid = %s AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1
+        AND i.indpred IS NULL AND (c.relkind = 'p' OR c.relkind = 'r' AND NOT c.relhassubclass)
+"""
 # What a relation is, where it can be no source.
 _NO_SOURCE = {"f": "a foreign table, whose rows are another server's to change"}
-_MOST_DIGITS = 38
 
 
 class PostgresWarehouse(ServerWarehouse):
@@ -154,7 +160,8 @@ class PostgresWarehouse(ServerWarehouse):
                     " row; store it"
                 )
         columns = (self._column(name, row) for row in self._look(_COLUMNS, (found[0][0],)))
-        return Table(tuple(columns), parts=parts, view=found[0][3])
+        unique = frozenset(name for (name,) in self._look(_UNIQUE, (found[0][0],)))
+        return Table(tuple(columns), parts=parts, view=found[0][3], unique=unique)
 
     def facts(self, table: Table) -> object:
         """The relations that are read, each with its partitions."""
@@ -170,9 +177,7 @@ class PostgresWarehouse(ServerWarehouse):
             )
         if type_kind == "e":
             return Column(name, f"ENUM({labels})")
-        meaning = READINGS["postgres"].type_of(kind)
-        if meaning.startswith("DECIMAL") and not _is_decimal(meaning):
-            meaning = f"OTHER {kind.upper()}"
+        meaning = type_of("postgres", kind)
         return Column(name, meaning + (f" COLLATE {collation}" if collation else ""))
 
     @contextmanager
@@ -303,11 +308,3 @@ class PostgresWarehouse(ServerWarehouse):
         with withheld(), self._connection.cursor("policy_engine_release") as cursor:
             cursor.execute(f"SELECT {shown} FROM {quoted(*target)} ORDER BY {order}".encode())
             yield from cursor
-
-
-def _is_decimal(meaning: str) -> bool:
-    """Whether a decimal number is one elsewhere: of a precision, for without one two numbers that
-    are equal have two texts, and not of more digits than a file has.
-    """
-    found = re.fullmatch(r"DECIMAL\((\d+),\s*(-?\d+)\)", meaning)
-    return found is not None and 0 <= int(found[2]) <= int(found[1]) <= _MOST_DIGITS

@@ -19,7 +19,7 @@ import pyarrow as pa
 from policy_engine.compile.catalog import Table
 from policy_engine.dialects import Engine
 from policy_engine.errors import WarehouseError
-from policy_engine.kernel.printing import in_sample
+from policy_engine.kernel.fragments import in_sample
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.syntax.names import fold
 from policy_engine.warehouse import known_answers as known
@@ -192,7 +192,7 @@ class ServerWarehouse(ABC):
 
     def _state(self, policy: Policy, table: Table, salt: bytes) -> bytes:
         read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
-        read |= {name.lower() for name, _ in policy.filter}
+        read |= {name.lower() for name in policy.reads_beside}
         read.add((policy.source.key or "").lower())
         columns = tuple(c.name for c in table.columns if c.name.lower() in read)
         return self.state(table.parts, columns, salt)

@@ -24,8 +24,8 @@ from pyspark.errors import PySparkException
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Column, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import Engine, spark_of
+from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
-from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.server import Row, ServerWarehouse
@@ -320,7 +320,7 @@ def _old(target: tuple[str, ...]) -> tuple[str, ...]:
 def _column(field: Any) -> Column:
     native = field.metadata.get(_CHARACTERS) or field.dataType.simpleString()
     bare, _, collation = native.partition(_COLLATE)
-    kind = READINGS["spark"].type_of(bare)
+    kind = type_of("spark", bare)
     if not collation or kind != "VARCHAR":
-        return Column(field.name, READINGS["spark"].type_of(native) if collation else kind)
+        return Column(field.name, type_of("spark", native) if collation else kind)
     return Column(field.name, f"{kind} COLLATE {collation}")

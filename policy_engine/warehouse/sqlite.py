@@ -20,8 +20,8 @@ import pyarrow as pa
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
+from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
-from policy_engine.syntax.readings import READINGS
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.server import Row, ServerWarehouse
@@ -49,6 +49,12 @@ _TOLD = {
     sqlite3.SQLITE_NOTADB: "the database is no file of SQLite",
     sqlite3.SQLITE_CORRUPT: "the database's file is damaged",
 }
+_UNIQUE = """
+    SELECT max(name) FROM pragma_table_info(?, 'main') WHERE pk > 0 HAVING count(*) = 1
+    UNION SELECT max(k.name) FROM pragma_index_list(?, 'main') AS i,
+        pragma_index_info(i.name, 'main') AS k
+    WHERE i."unique" AND NOT i.partial GROUP BY i.name HAVING count(*) = 1 AND max(k.name) NOT NULL
+"""
 _STORED = (0, 3)  # as pragma_table_xinfo has it: a plain column, or a computed one that is stored
 
 
@@ -144,7 +150,8 @@ class SQLiteWarehouse(ServerWarehouse):
                     " one row; store it"
                 )
         columns = (_column(c, kind, collations[c]) for c, kind, _ in rows)
-        return Table(tuple(columns), parts=("main", table))
+        unique = frozenset(column for (column,) in self.ask(_UNIQUE, (table, table)))
+        return Table(tuple(columns), parts=("main", table), unique=unique)
 
     def _collations(self, table: str) -> dict[str, str]:
         """By an index of each column on an empty copy: only an index tells a collation."""
@@ -292,7 +299,7 @@ def _sha256(value: object) -> str | None:
 
 
 def _column(name: str, kind: str, collation: str) -> Column:
-    meaning = READINGS["sqlite"].type_of(kind)
+    meaning = type_of("sqlite", kind)
     collated = meaning == "VARCHAR" and collation.upper() != "BINARY"
     return Column(name, f"{meaning} COLLATE {collation}" if collated else meaning)
 

@@ -43,7 +43,7 @@ def attempt(text: str, schema: Schema | None, outcome: Outcome) -> Proof | None:
     """The proof of ``text``; None, and a failure, where there is none to be had."""
     start = time.process_time()
     try:
-        proof = prove(text, "duckdb", schema)
+        proof = prove(text, schema)
     except PolicyEngineError:
         return None
     except Exception as error:

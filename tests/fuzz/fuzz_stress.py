@@ -154,8 +154,8 @@ def _runs(target: str) -> Iterator[tuple[str, Callable[[int], str], Callable[[st
             yield name, family, _load
         return
     for name, family in FAMILIES.items():
-        yield name, family, lambda text: prove(text, "duckdb", None)
-        yield f"{name}, known", family, lambda text: prove(text, "duckdb", SCHEMA)
+        yield name, family, lambda text: prove(text, None)
+        yield f"{name}, known", family, lambda text: prove(text, SCHEMA)
 
 
 def _load(text: str) -> None:

@@ -138,7 +138,7 @@ UNSOUND = {
 def wrong(text, proved, runs):
     """What is wrong with running ``text`` for ``proved``, in so many runs."""
     for schema in SCHEMAS:
-        proof = prove(proved, "duckdb", schema)
+        proof = prove(proved, schema)
         assert proof.shape is not None or schema is not None, proof.findings
         for number in range(runs) if proof.shape is not None else ():
             where = world(number % WORLDS, benign=schema is None)
@@ -170,7 +170,7 @@ def groups(query):
 
 
 def test_a_native_sample_has_its_law():
-    shape = prove(NATIVE, "duckdb").shape
+    shape = prove(NATIVE).shape
     sizes = groups("select ward, count(*) from visits")
     assert native_fault(NATIVE, shape, world(0, benign=True), sizes) == ""
 
@@ -189,7 +189,7 @@ def test_a_native_sample_has_its_law():
     ids=["system", "reservoir", "another rate", "repeatable", "a way around", "plus one"],
 )
 def test_a_native_sample_of_another_law_is_caught(text):
-    shape = prove(NATIVE, "duckdb").shape
+    shape = prove(NATIVE).shape
     sizes = groups("select ward, count(*) from visits")
     assert native_fault(text, shape, world(0, benign=True), sizes) != ""
 
@@ -197,18 +197,18 @@ def test_a_native_sample_of_another_law_is_caught(text):
 @pytest.mark.slow
 def test_random_below_a_window_is_caught():
     """A person with many rows is in more often: some row passes, and it is the first."""
-    shape = prove(NATIVE, "duckdb").shape
+    shape = prove(NATIVE).shape
     first = f"(select * from (select *, {RANKED}) where rn = 1)"
     sizes = groups(f"select ward, count(*) from {first}")
     assert native_fault(BELOW, shape, world(0, benign=True), sizes) != ""
 
 
 def test_random_above_a_window_is_refused_whatever_the_engine_makes_of_it():
-    assert prove(HALF, "duckdb").shape is None
+    assert prove(HALF).shape is None
 
 
 def test_a_crash_is_caught(monkeypatch):
-    def crash(text, dialect, schema):
+    def crash(text, schema):
         raise KeyError("zip")
 
     monkeypatch.setattr(fuzz_check, "prove", crash)

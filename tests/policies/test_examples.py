@@ -54,12 +54,12 @@ def readme(name: str) -> str:
 
 def test_the_table_of_examples_is_complete():
     text = (ROOT / "policies" / "README.md").read_text("utf-8").translate(SUPERSCRIPTS)
-    rows = re.findall(r"\| \[(\w+)\]\(\w+/README.md\) \| .* \| ([\d.]+), (\d+) \| ε ([\d.]+), "
-                      r"δ 10(-\d+) \|", text)  # fmt: skip
+    row = r"\| \[(\w+)\]\(\w+/README.md\) \| .* \| ([\d.]+|everybody), (\d+) \| "
+    rows = re.findall(row + r"ε ([\d.]+), δ 10(-\d+) \|", text)
     assert sorted(row[0] for row in rows) == EXAMPLES
     for name, rate, k, epsilon, exponent in rows:
         policy = load_policy(ROOT / "policies" / name / "policy.yaml")
-        assert (policy.rate, policy.k) == (Decimal(rate), int(k))
+        assert (policy.rate, policy.k) == (Decimal(1 if rate == "everybody" else rate), int(k))
         guarantee = policy.guarantee
         assert (guarantee.epsilon, guarantee.delta) == (
             Decimal(epsilon), Decimal(10) ** int(exponent)
@@ -76,7 +76,7 @@ def test_release_and_certificate_hold(copy, released, name):
     assert verified["verified"] is True
     table = pq.read_table(copy / str(done["release"]))
     counted = [*policy.columns, *(["n"] if policy.release.form == "counts" else [])]
-    assert table.column_names == counted
+    assert table.column_names == [*counted, *policy.beside]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

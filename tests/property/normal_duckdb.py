@@ -243,6 +243,9 @@ def _source(node: Tree) -> Normal:
         if node["with_ordinality"] != "WITHOUT_ORDINALITY":
             raise Unread("WITH ORDINALITY")
         return ("function", _expression(node["function"]), alias, names, sample)
+    if kind == "EXPRESSION_LIST":  # VALUES: the alias is the engine's own
+        _only(node, {"alias", "values"})
+        return ("values", *map(_expressions, node["values"]))
     if kind == "JOIN":
         _only(node, {"left", "right", "condition", "join_type", "ref_type", "using_columns", "is_implicit", "nearest_count", "nearest_order_type"})  # fmt: skip
         sides = _source(node["left"]), _source(node["right"])

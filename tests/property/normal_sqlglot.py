@@ -176,6 +176,9 @@ class _Reader:
                 return self._source(inner)
             query = self._whole(inner) if isinstance(inner, exp.Table) else self.query(inner)
             return ("query", query, node.alias, _names(node), self._sample(sample))
+        if isinstance(node, exp.Values):  # the alias is the parser's own
+            _only(node, "expressions", "alias")
+            return ("values", *(tuple(self._all(row.expressions)) for row in node.expressions))
         if not isinstance(node, exp.Table):
             raise Unread(type(node).__name__)
         _only(node, "this", "db", "catalog", "alias", "sample")

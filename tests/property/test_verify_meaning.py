@@ -175,7 +175,7 @@ def fetched(con, query):
 
 def compared(con, schema, query):
     """Whether a query was proved, ran, and gave what its proof says."""
-    proof = prove(query, "duckdb", schema)
+    proof = prove(query, schema)
     if proof.shape is None:
         return False
     assert proof.shape.k >= 2

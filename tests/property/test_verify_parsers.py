@@ -19,9 +19,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from policy_engine.syntax.ddl import parse_schema
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.grammar import read_statement
-from policy_engine.syntax.schema import Schema, parse_schema
+from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
 
 FUZZ = str(Path(__file__).parents[1] / "fuzz")
@@ -73,7 +74,7 @@ GOLDEN = [path.read_text() for path in sorted((VERIFY.parent / "golden" / "duckd
 
 
 def statement_of(text):
-    statement = read_statement(text, "duckdb", Notes(text))
+    statement = read_statement(text, Notes(text))
     assert statement is not None
     return statement
 
@@ -163,7 +164,7 @@ def test_accepted_is_read_alike(con, text):
     " group by all having count(*) >= 20"
 )
 def test_what_is_proved_is_read_alike(con, text):
-    if prove(text, "duckdb").shape is not None:
+    if prove(text).shape is not None:
         check_alike(con, text)
 
 
@@ -176,10 +177,10 @@ def test_generated_texts_are_read_alike(con):
     found = Counter()
     for number in range(READ):
         text = text_of(number, SEED)
-        statement = read_statement(text, "duckdb", Notes(text))
+        statement = read_statement(text, Notes(text))
         if statement is None:
             continue
-        if prove(text, "duckdb").shape is not None:
+        if prove(text).shape is not None:
             found["proved" if check_alike(con, text) else "unparsed"] += 1
             continue
         try:
@@ -201,7 +202,7 @@ def test_generated_texts_are_read_alike(con):
 @pytest.mark.parametrize("name", LAX)
 def test_what_only_sqlglot_reads_is_refused(con, name):
     assert normal_duckdb.read(con, LAX[name]) is None
-    assert prove(LAX[name], "duckdb").shape is None
+    assert prove(LAX[name]).shape is None
 
 
 ONLY_DUCKDB = [
@@ -218,7 +219,7 @@ ONLY_DUCKDB = [
 
 @pytest.mark.parametrize("text", ONLY_DUCKDB)
 def test_what_only_duckdb_may_read_is_refused(text):
-    assert prove(text, "duckdb").shape is None
+    assert prove(text).shape is None
 
 
 S = "from people tablesample bernoulli (10%)"
@@ -341,7 +342,7 @@ def test_a_misreading_is_caught(con, name):
 @example(text="\ud800")
 def test_no_text_is_too_odd(text):
     for schema in (None, Schema({"t": {"a": "INTEGER"}}, known=True)):
-        proof = prove(text, "duckdb", schema)
+        proof = prove(text, schema)
         assert (proof.shape is None) == bool(proof.findings)
 
 

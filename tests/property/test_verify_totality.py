@@ -114,7 +114,7 @@ def check(con, expression):
         f"select {expression} as x, count(*) as n from t tablesample bernoulli (10 percent)"
         " group by 1 having count(*) >= 2"
     )
-    proof = prove(query, "duckdb", SCHEMA)
+    proof = prove(query, SCHEMA)
     if proof.shape is None or any(doubt in text for text in proof.assumptions for doubt in DOUBTS):
         return False
     try:

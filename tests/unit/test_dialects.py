@@ -3,7 +3,8 @@
 import pytest
 import sqlglot
 
-from policy_engine.dialects import ENGINES, dialect_named, parser_of
+from policy_engine.dialects import ENGINES, dialect_named
+from policy_engine.engines.types import parser_of
 from policy_engine.errors import UsageError
 
 

@@ -15,7 +15,7 @@ import pytest
 from policy_engine import publish
 from policy_engine.attest import parquet_file
 from policy_engine.errors import FileError
-from policy_engine.kernel.certificate import MECHANISM
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.publish import (
     aside_text,
     certificate_of_table,
@@ -390,6 +390,8 @@ def test_what_is_not_attested_is_not_put_in_place(tmp_path):
         ("", False),
         ("[]", False),
         (json.dumps({"mechanism": MECHANISM}), True),
+        ('{"mechanism": "randomised-response"}', True),
+        ('{"mechanism": "ab-insertion"}', True),
     ],
 )
 def test_a_release_is_known_by_its_comment(comment, good):

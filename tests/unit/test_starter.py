@@ -113,8 +113,8 @@ def test_not_all_numbers_are_cut_alike(folder):
 
 @pytest.mark.parametrize(
     ("limit", "epsilon"),
-    [("{epsilon: 3, delta: 1.0e-6}", "0.5"), ("{epsilon: 1, delta: 1.0e-6}", "0.5"),
-     ("{epsilon: 0.5, delta: 1.0e-6}", "0.2"), ("{epsilon: 0.09, delta: 1.0e-12}", "0.04"),
+    [("{epsilon: 3, delta: 1.0e-6}", "0.5"), ("{epsilon: 1, delta: 1.0e-6}", "0.2"),
+     ("{epsilon: 0.5, delta: 1.0e-6}", "0.1"), ("{epsilon: 0.09, delta: 1.0e-12}", "0.02"),
      ("{}", "0.5")],
 )  # fmt: skip
 def test_the_guarantee_leaves_room_in_the_account(folder, limit, epsilon):
@@ -124,6 +124,7 @@ def test_the_guarantee_leaves_room_in_the_account(folder, limit, epsilon):
     full = uncommented(Path("policy.yaml"))
     policy = load_policy(full)
     assert str(policy.guarantee.epsilon) == epsilon
+    assert policy.noise is not None
     assert check_policy(full).problems == ()
     more = preview(policy).more(3)
     assert more == (None if limit == "{}" else 3)
@@ -218,6 +219,16 @@ def started(source: str) -> str:
     Path("full.yaml").write_text(OF_A_CSV.sub(r"  \1", text), "utf-8")
     assert check_policy(Path("full.yaml")).problems == ()
     return text
+
+
+def test_the_folder_that_one_stands_in_is_a_folder(folder, monkeypatch):
+    (folder / "many").mkdir()
+    pq.write_table(pa.table({"id": [1], "age": [2]}), folder / "many" / "a.parquet")
+    monkeypatch.chdir(folder / "many")
+    write_starter(".", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text()
+    assert "name: many\n" in text
+    assert 'path: "."\n' in text
 
 
 def test_csv_is_text(folder):

@@ -338,15 +338,39 @@ def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
         write(unit=("unit: row", f"unit: {unit}"), age=("{bins: [30, 60]}", how))
     )
     assert checked.problems == ()
-    assert [told in each.message for each in checked.warnings] == ([True] if told else [])
-    for each in checked.warnings:
+    warnings = [each for each in checked.warnings if each.path != "source.unit.row_key"]
+    assert [told in each.message for each in warnings] == ([True] if told else [])
+    for each in warnings:
         assert (each.line, each.column, each.path) == (5, 3, "recode.age")
         assert each.remedy == "leave it out, unless 20 people and more have the same value"
 
 
 def test_columns_that_are_not_the_key_are_not_warned_of(write):
     pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
-    assert check_policy(write(unit=("unit: row", "unit: {row_key: id}"))).warnings == ()
+    keyed = "unit: {key: id, keep: any}"
+    assert check_policy(write(unit=("unit: row", keyed))).warnings == ()
+
+
+def test_a_guarantee_that_is_none_is_warned_of(write):
+    assert check_policy(write()).warnings == ()
+    old = next(line for line in POLICY.splitlines() if line.startswith("guarantee"))
+    checked = check_policy(write(guarantee=(old, "guarantee: {epsilon: 21, delta: 0.01}")))
+    assert [(each.path, each.message) for each in checked.warnings] == [
+        ("guarantee.epsilon", "guarantee.epsilon of 21 hides next to nothing"),
+        (
+            "guarantee.delta",
+            "guarantee.delta of 0.01 is met by a table that shows one person in 100 in full",
+        ),
+    ]
+
+
+def test_a_row_key_that_nothing_enforces_is_warned_of(write):
+    pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
+    checked = check_policy(write(unit=("unit: row", "unit: {row_key: id}")))
+    [warning] = checked.warnings
+    assert (checked.problems, warning.path) == ((), "source.unit.row_key")
+    assert warning.line > 0
+    assert warning.remedy == "key: id with keep: any, or keep: {order_by: […]}, says which"
 
 
 @pytest.mark.parametrize(

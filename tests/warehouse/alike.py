@@ -103,12 +103,13 @@ RECODES = {
 _POLICY = """\
 version: 1
 name: everyone
-source: {{relation: {relation}, unit: {unit}}}
+source: {{relation: {relation}, unit: {unit}{view}}}
 recode: {recode}
 sample: {{rate: {rate}}}
 k: {k}
 guarantee: {{epsilon: 9, delta: 0.999999}}
 release: {{path: out.parquet}}
+budget: everyone
 grouping: {grouping}
 """
 POLICIES: dict[str, dict[str, object]] = {
@@ -123,7 +124,7 @@ POLICIES: dict[str, dict[str, object]] = {
 OTHERS: dict[str, dict[str, object]] = {
     "law": {"recode": '{everybody: {constant: "*"}}', "rate": "0.3", "k": 2},
     "town_of_folded": {"recode": "{town: keep}", "order": "town"},
-    "zip_of_view": {"recode": RECODES["map"]},
+    "zip_of_view": {"recode": RECODES["map"], "view": ", view: rowwise"},
 }
 """Policies of single tests: of everybody in one group, of other tables."""
 
@@ -132,7 +133,7 @@ def policy_of(name: str, relation: str = "people", folder: Path | None = None) -
     """One of the policies, over a relation."""
     folder = folder or Path(tempfile.mkdtemp())
     spec = {"key": "id", "order": "seen desc", "rate": "0.5", "k": 3, "grouping": "recoded"}
-    spec |= {**POLICIES, **OTHERS}[name]
+    spec |= {"view": ""} | {**POLICIES, **OTHERS}[name]
     keyed = f"{{key: {spec['key']}, keep: {{order_by: [{spec['order']}]}}}}"
     unit = f"{{row_key: {spec['row_key']}}}" if "row_key" in spec else keyed
     text = _POLICY.format(**spec, relation=relation, unit=unit)

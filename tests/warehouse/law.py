@@ -1,16 +1,23 @@
-"""The law of the count: how many of the units are in, over many secrets.
+"""The laws of what engines draw, over many secrets: how many units are in, and noise.
 
 Each unit is in independently with probability β, so the count of N units has mean Nβ and variance
 Nβ(1−β). Over R secrets the mean and the variance of the counts must be within 4 standard errors.
+Noise has the chances of its table's integers: χ² is at p = 10⁻⁹.
 """
 
 from __future__ import annotations
 
 import secrets
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
+from scipy import stats
 
+from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.kernel.printing import printed
 from policy_engine.policy.project import default_project
 from policy_engine.release import prepare
 
@@ -61,3 +68,60 @@ def check_law(warehouse, policy, units: int = 1000, parts: int = 1) -> None:
     of_sums, _ = z_scores([sum(counts) for counts in drawn], units * parts, rate)
     assert all(abs(z) < 4 for z in (*scores, of_sums)), (scores, of_sums)
     assert len(set(map(tuple, drawn))) > len(drawn) / 20
+
+
+Noise = dict[int | None, float]
+"""The chance of each number that a group is shown with; None is not shown."""
+
+
+def noise_law(law: Noisy, people: int) -> Noise:
+    """What a group of so many people is shown with, by the entries alone.
+
+    >>> from policy_engine.kernel.mechanisms.tables import IntegerTable
+    >>> coin = IntegerTable((1 << 58, 3 << 58), least=-1)
+    >>> noise_law(Noisy(coin, k=1), 2)
+    {None: 0.25, 2: 0.5, 3: 0.25}
+    """
+    table = law.table
+    found: Noise = {None: 0.0}
+    for drawn, chance in enumerate(np.diff([0, *table.entries, 1 << 60]), start=table.least):
+        beyond = table.is_open and drawn == table.least + len(table.entries)
+        shown = people + law.offset - drawn if table.is_open else people + drawn
+        place = None if beyond or shown < law.least_shown else shown
+        found[place] = found.get(place, 0.0) + float(chance) / 2**60
+    return found
+
+
+def noise_p_value(seen: Mapping[int | None, int], law: Noise) -> float:
+    """The chance of what is as far from the law, by χ²; 0 where the law has no such number.
+
+    >>> noise_p_value({None: 250, 2: 500, 3: 250}, {None: 0.25, 2: 0.5, 3: 0.25})
+    1.0
+    """
+    draws = sum(seen.values())
+    if set(seen) - {shown for shown, chance in law.items() if chance}:
+        return 0.0
+    often = [(seen.get(shown, 0), chance * draws) for shown, chance in law.items() if chance]
+    assert min(wanted for _, wanted in often) > 20
+    return float(stats.chisquare(*zip(*often, strict=True)).pvalue)
+
+
+def noise_of(
+    warehouse, policy, groups: int, releases: int, entries: Iterable[int] = ()
+) -> tuple[Noisy, Counter[int | None]]:
+    """The certified law, and with how much so many groups alike were shown in so many releases.
+
+    By the certified text itself, or by that of the same table with other ``entries``.
+    """
+    certificate, source = prepare(policy, default_project(policy.directory), warehouse)
+    text, claim = certificate.query, certificate.claim
+    if entries:
+        table = replace(claim.law.table, entries=tuple(entries))
+        other = replace(claim, law=replace(claim.law, table=table))
+        text = printed(other, warehouse.dialect.name)
+    seen: Counter[int | None] = Counter()
+    for _ in range(releases):
+        with warehouse.sampled(policy, source, secrets.token_bytes(16)):
+            shown = warehouse.rows(text).column("n").to_pylist()
+        seen.update([*shown, *[None] * (groups - len(shown))])
+    return claim.law, seen

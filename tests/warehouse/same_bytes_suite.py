@@ -1,7 +1,7 @@
-"""Every engine at once: policies and tables that nobody wrote, and the law of the sample.
+"""Every engine at once: policies and tables that nobody wrote, the laws of the sample and of noise.
 
 One secret releases the same bytes on all. ``SAME_BYTES=100 pytest
-tests/warehouse/same_bytes_suite.py`` tries more of them.
+tests/warehouse/same_bytes_suite.py`` tries more of them, ``NOISE_RELEASES=20`` draws more noise.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import pyarrow as pa
 import pytest
 from alike import differences
 from engines import ENGINES, opened_engines
-from law import DRAWS, check_law, z_scores
+from law import DRAWS, check_law, noise_law, noise_of, noise_p_value, z_scores
 
+from policy_engine.accounting.tables import gaussian, laplace, place
 from policy_engine.errors import PolicyEngineError
 from policy_engine.policy.loading import load_policy_text
 
@@ -27,6 +28,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from same_bytes import digest, released
 
 CASES = int(os.environ.get("SAME_BYTES", "6"))
+#: Of 10,000 groups each: so much noise is drawn by each law on each engine.
+NOISE_RELEASES = int(os.environ.get("NOISE_RELEASES", "2"))
+NOISY_GROUPS, IN_EACH = 10_000, 7
 SECRET = bytes(range(50, 66))
 REALS = [0.1, -0.5, 2.5, 1e15, 3.0, -0.0]
 LETTERS = "aAbBzé ßĀ_%'\"日😀09."
@@ -184,3 +188,50 @@ k: 2
 guarantee: {epsilon: 9, delta: 0.9999999}
 release: {path: out.parquet}
 """
+
+NOISE = """\
+version: 1
+name: noise
+source: {{relation: people, unit: row}}
+recode: {{part: keep}}
+noise: {{law: {law}}}
+guarantee: {{epsilon: {epsilon}, delta: {delta}}}
+release: {{path: out.parquet}}
+"""
+#: By law: ε and δ at which all noise of seven people is seen, and that table 3 % off.
+NOISES = {
+    "truncated_laplace": ("1.5", "0.01", laplace("1.545", 3)),
+    "discrete_gaussian": ("2", "0.02", gaussian("1.195", 3)),
+    "place": ("0.5", "0.1", place(2, "0.3068")),
+}
+
+
+def _noisy(law: str, folder: Path):
+    epsilon, delta, _ = NOISES[law]
+    text = NOISE.format(law=law, epsilon=epsilon, delta=delta)
+    return load_policy_text(text, folder / "policy.yaml", folder)
+
+
+def _noise_p_value(warehouse, policy, releases, entries=()) -> float:
+    law, seen = noise_of(warehouse, policy, NOISY_GROUPS, releases, entries)
+    assert seen.total() == NOISY_GROUPS * releases
+    return noise_p_value(seen, noise_law(law, IN_EACH))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_law_of_the_noise(engines, name, tmp_path):
+    engines[name].load(_everybody(IN_EACH * NOISY_GROUPS, NOISY_GROUPS).drop_columns("id"))
+    with closing(engines[name].warehouse()) as warehouse:
+        for law in NOISES:
+            assert _noise_p_value(warehouse, _noisy(law, tmp_path), NOISE_RELEASES) > 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", NOISES)
+def test_the_law_rejects_a_table_that_is_3_percent_off(engines, law, tmp_path):
+    engines["duckdb"].load(_everybody(IN_EACH * NOISY_GROUPS, NOISY_GROUPS))
+    with closing(engines["duckdb"].warehouse()) as warehouse:
+        policy, off = _noisy(law, tmp_path), NOISES[law][2]
+        assert (off.least, off.open) == (policy.noise.table.least, policy.noise.table.open)
+        assert _noise_p_value(warehouse, policy, 20, off.entries) < 1e-9

@@ -26,6 +26,24 @@ def test_a_parquet_file_that_is_replaced_after_it_was_certified_is_not_read(tmp_
             warehouse.fingerprint(policy, table, bytes(32))
 
 
+def test_keys_that_are_enforced_are_known(tmp_path):
+    file = tmp_path / "people.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute(
+            "CREATE TABLE people (id BIGINT PRIMARY KEY, a INT UNIQUE, b INT, c INT, UNIQUE (b, c))"
+        )
+        connection.execute("CREATE VIEW seen AS SELECT id FROM people")
+    source = policy_of("row_key").source
+    with closing(DuckDBWarehouse("db", file)) as warehouse:
+        found = {
+            n: warehouse.table(replace(source, relation=n), tmp_path) for n in ("people", "seen")
+        }
+    assert {name: sorted(table.unique) for name, table in found.items()} == {
+        "people": ["a", "id"],
+        "seen": [],
+    }
+
+
 def test_a_table_that_a_key_points_to_is_not_replaced(tmp_path):
     file = tmp_path / "people.duckdb"
     with duckdb.connect(str(file)) as connection:

@@ -14,13 +14,14 @@ from alike import COLUMNS, POLICIES, ROWS, SECRET, differences, expected, policy
 from law import check_law
 
 from policy_engine.errors import PolicyEngineError, WarehouseError
-from policy_engine.kernel import certificate
+from policy_engine.kernel.assumptions import is_rowwise
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MECHANISM_OF_A_SAMPLE
 from policy_engine.policy.project import default_project
 from policy_engine.release import prepare, table_read
 from policy_engine.warehouse import known_answers, server
 from policy_engine.warehouse.postgres import PostgresWarehouse
 
-MECHANISM = json.dumps({"mechanism": certificate.MECHANISM})
+MECHANISM = json.dumps({"mechanism": MECHANISM_OF_A_SAMPLE})
 FACTS = '{"mechanism": "sampled-suppression"}'
 
 
@@ -246,12 +247,17 @@ def test_types(people, kind, canonical):
     assert found.replace("PUBLIC.", "") == canonical
 
 
-def test_a_view_is_followed_to_its_table(people):
+def test_a_view_is_read_where_the_author_confirms_it(people):
     people.sql("create or replace view adults as select id, age, zip, seen from people")
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
+        policy = policy_of("map", "adults")
+        told = refusal(prepare, policy, default_project(policy.directory), warehouse)
+        assert "found the view public.adults, whose text is proved on DuckDB alone; name" in told
+        assert "or confirm source.view: rowwise" in told
         policy = policy_of("zip_of_view", "adults")
-        _, table = prepare(policy, default_project(policy.directory), warehouse)
-        assert table_read(policy, table, "postgres") == ("public", "people")
+        certificate, table = prepare(policy, default_project(policy.directory), warehouse)
+        assert table_read(policy, table, "postgres") == ("public", "adults")
+        assert is_rowwise("adults") in certificate.assumptions
         assert rows_of(policy, warehouse).num_rows > 1
 
 
@@ -643,9 +649,9 @@ def test_a_part_on_another_server_is_refused_however_deep(parted):
         assert "far, a part of public.parted, is a foreign" in refusal(
             described, warehouse, "parted"
         )
-        policy = policy_of("zip_of_view", "over_parted")
+        policy = policy_of("map", "over_parted")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-        assert "public.parted, which the schema does not have once" in told
+        assert "the view public.over_parted, whose text is proved on DuckDB alone" in told
 
 
 def test_a_view_of_what_is_elsewhere_is_refused(parted):
@@ -655,9 +661,9 @@ def test_a_view_of_what_is_elsewhere_is_refused(parted):
         "create view over_far as select id, age, zip, seen from far",
     )
     with closing(PostgresWarehouse("pg", parted.url)) as warehouse:
-        policy = policy_of("zip_of_view", "over_far")
+        policy = policy_of("map", "over_far")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-    assert "public.far, which the schema does not have once" in told
+    assert "the view public.over_far, whose text is proved on DuckDB alone" in told
 
 
 def test_tables_that_inherit_are_read_with_their_table(people):
@@ -672,6 +678,30 @@ def test_tables_that_inherit_are_read_with_their_table(people):
         found = rows_of(policy_of("zip_of_view", "parent"), warehouse)
         assert found.equals(rows_of(policy_of("zip_of_view"), warehouse))
     people.sql("drop table parent cascade")
+
+
+@pytest.mark.parametrize(
+    ("made", "unique"),
+    [
+        (["(id int PRIMARY KEY, a text UNIQUE, b int, c int, UNIQUE (b, c))"], "a id"),
+        (["(id int UNIQUE DEFERRABLE, a int)"], ""),
+        (["(id int, a int)", "CREATE UNIQUE INDEX ON keyed (id) WHERE a > 0"], ""),
+        (["(id int, a int)", "CREATE UNIQUE INDEX ON keyed (abs(id))"], ""),
+        (["(id int, a int)", "CREATE UNIQUE INDEX ON keyed (id) INCLUDE (a)"], "id"),
+        (["(id int PRIMARY KEY)", "CREATE TABLE heir () INHERITS (keyed)"], ""),
+        (["(id int PRIMARY KEY, a int) PARTITION BY HASH (id)"], "id"),
+        (
+            ["(id int, a int) PARTITION BY HASH (id)", "CREATE UNIQUE INDEX ON ONLY keyed (id)"],
+            "id",
+        ),
+    ],
+)
+def test_keys_that_are_enforced_are_known(people, made, unique):
+    people.sql("drop table if exists keyed cascade", f"CREATE TABLE keyed {made[0]}", *made[1:])
+    with closing(PostgresWarehouse("pg", people.url)) as warehouse:
+        found = described(warehouse, "keyed").unique
+    people.sql("drop table keyed cascade")
+    assert sorted(found) == unique.split()
 
 
 # Values that Python, or a file, has no place for

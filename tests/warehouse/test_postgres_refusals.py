@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
-from policy_engine.errors import NotCertifiable, WarehouseError
+from policy_engine.errors import NotCertifiable, PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project, load_project_text
 from policy_engine.release import paying_account, prepare
@@ -61,26 +62,29 @@ def test_a_policy_may_write_every_name_in_another_case(visits, tmp_path):
     assert len(wanted) == 2
 
 
-# Materialised views: the account of the table below pays
+# Materialised views: the author says whose their rows are
 
 
 @pytest.mark.parametrize("relation", ["hospital.recent", "hospital.younger"])
-def test_a_materialised_view_is_followed_to_its_table(visits, tmp_path, relation):
-    policy, project = policy_of(tmp_path, relation), default_project(tmp_path)
+def test_a_materialised_view_is_released_by_its_authors_word(visits, tmp_path, relation):
+    project = default_project(tmp_path)
+    told = f"{relation}, view: rowwise"
+    policy = replace(policy_of(tmp_path, told), declared_budget=True, budget="people")
     with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
-        assert (
-            paying_account(policy, project, table, certificate.dialect) == "duckdb.hospital.visits"
-        )
+        assert paying_account(policy, project, table, certificate.dialect) == "people"
+        with pytest.raises(PolicyError, match="budget must name the account that pays"):
+            prepare(policy_of(tmp_path, told), project, warehouse)
     assert rows_of(policy, visits.url)
 
 
-def test_a_materialised_view_of_groups_is_refused(visits, tmp_path):
+@pytest.mark.parametrize("relation", ["hospital.recent", "hospital.counted"])
+def test_a_materialised_view_without_it_is_refused(visits, tmp_path, relation):
     with (
         closing(PostgresWarehouse("pg", visits.url)) as warehouse,
-        pytest.raises(NotCertifiable),
+        pytest.raises(NotCertifiable, match="whose text is proved on DuckDB alone"),
     ):
-        prepare(policy_of(tmp_path, "hospital.counted"), default_project(tmp_path), warehouse)
+        prepare(policy_of(tmp_path, relation), default_project(tmp_path), warehouse)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,24 @@ def test_it_releases_what_duckdb_releases(file, name, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("made", "unique"),
+    [
+        ("t (id INTEGER PRIMARY KEY, a TEXT UNIQUE, b TEXT, c TEXT, UNIQUE (b, c)) STRICT", "a id"),
+        ("t (id TEXT, a TEXT, PRIMARY KEY (id, a)) STRICT, WITHOUT ROWID", ""),
+        ("t (id TEXT PRIMARY KEY, a TEXT) STRICT, WITHOUT ROWID", "id"),
+        ("t (id TEXT, a TEXT) STRICT; CREATE UNIQUE INDEX i ON t (lower(a))", ""),
+        ("t (id TEXT, a TEXT) STRICT; CREATE UNIQUE INDEX i ON t (id) WHERE a > ''", ""),
+        ("t (id TEXT, a TEXT) STRICT; CREATE UNIQUE INDEX i ON t (a)", "a"),
+        ("t (id TEXT, a TEXT) STRICT; CREATE INDEX i ON t (a)", ""),
+    ],
+)
+def test_keys_that_are_enforced_are_known(file, made, unique):
+    do(file, *f"CREATE TABLE {made}".split(";"))
+    with closing(SQLiteWarehouse("lite", file)) as warehouse:
+        assert sorted(warehouse.described(("main", "t")).unique) == unique.split()
+
+
+@pytest.mark.parametrize(
     ("recode", "said"),
     [
         ("{weight: {round: 5}}", "no decimal numbers"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -117,6 +118,15 @@ def test_rows_that_differ_in_the_filter_alone_are_drawn_from(tmp_path):
     assert claim.unit.order == Drawn()
 
 
+def test_a_row_key_is_believed_where_the_engine_enforces_it(tmp_path):
+    policy = policy_of("{whole: {below: 3}}", tmp_path, "{relation: people, unit: {row_key: ID}}")
+    for unique in ({"id"}, {"whole"}, set()):
+        claim = claim_of(policy, replace(TABLE, unique=frozenset(unique)), "duckdb")
+        assert isinstance(claim.unit, People)
+        assert (claim.unit.order is None) == ("id" in unique)
+        assert ("ROW_NUMBER" in printed(claim, "duckdb")) == ("id" not in unique)
+
+
 def test_a_csv_file_is_read_by_options_and_filtered_as_it_is_declared(tmp_path):
     lines = "".join(f"{n};{n % 40},5;{'NA' if n % 2 else 'x'}\n" for n in range(400))
     (tmp_path / "p.csv").write_text("id;paid;note\n" + lines)
@@ -135,3 +145,44 @@ def test_a_csv_file_is_read_by_options_and_filtered_as_it_is_declared(tmp_path):
             rows = warehouse.rows(printed(claim, "duckdb")).to_pylist()
     # Of the even numbers 10 to 18, 10.5, 12.5 and 14.5 are below 15; each is of ten rows.
     assert rows == [{"paid": "<15", "n": 30}, {"paid": ">=15", "n": 20}]
+
+
+PURE = """\
+version: 1
+name: people
+source: {{relation: people, unit: row}}
+recode: {{born: {{bins: [2000-01-01]}}, zip: {{map: {{a: A}}, other: {other}}}}}
+mechanism: {mechanism}
+guarantee: {{epsilon: 2, delta: 0, neighbours: replace_one}}
+release: {{path: out.parquet, as: rows}}
+"""
+
+
+def pure(folder: Path, mechanism: str, other: str = "B") -> Policy:
+    text = PURE.format(mechanism=mechanism, other=other)
+    return load_policy_text(text, folder / "policy.yaml", folder)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "redshift"])
+def test_public_values_are_those_that_the_column_can_show(tmp_path, engine):
+    answers = claim_of(pure(tmp_path, "randomised_response", "null"), TABLE, engine).law
+    lists = (("<2000-01-01", ">=2000-01-01", None), ("A", None))
+    assert tuple(each.values for each in answers.responses) == lists
+    assert claim_of(pure(tmp_path, "ab_insertion", "null"), TABLE, engine).law.values == lists
+
+
+@pytest.mark.parametrize("mechanism", ["randomised_response", "ab_insertion"])
+def test_everybody_of_a_view_need_not_answer(tmp_path, mechanism):
+    view = replace(TABLE, view="SELECT * FROM everybody WHERE born > DATE '1990-01-01'")
+    problems = find_problems(pure(tmp_path, mechanism), view, dialect_named("duckdb"))
+    found = [each.message for each in problems]
+    told = "people is a view, which can have more rows for one person than another"
+    assert any(told in message for message in found) is (mechanism == "randomised_response")
+
+
+def test_a_public_list_is_bounded(tmp_path):
+    many = ", ".join(f"k{n}: v{n}" for n in range(1000))
+    text = PURE.format(mechanism="ab_insertion", other="B").replace("a: A", many)
+    policy = load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
+    with pytest.raises(PolicyError, match="at most 10 columns, of 2 to 1000 values each"):
+        claim_of(policy, TABLE, "duckdb")

@@ -38,7 +38,7 @@ def printed(waits: Secret | None) -> str:
 
 
 def proved(text: str):
-    return prove(text, "duckdb", Schema({"db.stg.people": PEOPLE}, {}, known=True))
+    return prove(text, Schema({"db.stg.people": PEOPLE}, {}, known=True))
 
 
 def test_its_text_is_proved_and_says_who_must_not_read_the_secret():

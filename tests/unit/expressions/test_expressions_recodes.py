@@ -27,6 +27,7 @@ BELOW = (
     "try_cast(case when abs(cast(x as double)) < {} then cast(round(cast(x as double) / {})"
     " as bigint) * {} end as {})"
 )
+WEEK = "date_trunc('week', greatest(x, cast({} as date)))"
 INSIDE = "case when x between cast('0001-01-01' as date) and cast('9999-12-31' as date) then {} end"
 
 
@@ -51,6 +52,8 @@ INSIDE = "case when x between cast('0001-01-01' as date) and cast('9999-12-31' a
          (Bins((Decimal("-0.5"),), ("a", "c")), "x", None)),
         (INSIDE.format("date_trunc('month', x)"), (Truncate("month"), "x", None)),
         (INSIDE.format("cast(date_trunc('year', x) as date)"), (Truncate("year"), "x", None)),
+        (INSIDE.format(WEEK.format("'0001-01-01'")), (Truncate("week"), "x", None)),
+        (INSIDE.format("date_trunc('week', x)"), (Truncate("week"), "x", None)),
         (INSIDE.format("date_trunc('day', x)").replace("x", "try_cast(x as date)"),
          (Truncate("day"), "x", "DATE")),
         (CASE.format("when x < -1 then 'a' when x < 2.5 then 'b' else 'c'"),
@@ -98,6 +101,8 @@ def test_reads(sql, found):
         INSIDE.format("date_trunc('month', lower(x))"), INSIDE.replace("0001",
         "0002").format("date_trunc('month', x)"),
         INSIDE.format("cast(date_trunc('hour', x) as date)"),
+        INSIDE.format(WEEK.format("'0002-01-01'")), INSIDE.format(WEEK.format("y")),
+        INSIDE.format(WEEK.format("'0001-01-01'").replace("week", "month")),
         INSIDE.format("date_trunc('month', x)").replace(" end", " else x end"),
         INSIDE.format("date_trunc('month', x)").replace("cast('0001-01-01' as date)",
         '"0001-01-01"'),

@@ -6,8 +6,9 @@ import pytest
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove
 
-TYPES = {"x": "INTEGER", "w": "DOUBLE", "s": "VARCHAR", "seen": "TIMESTAMP", "tz": "TIMESTAMPTZ",
-         "huge": "HUGEINT", "vast": "UHUGEINT", "l": "DOUBLE[]", "words": "VARCHAR[]"}  # fmt: skip
+TYPES = {"x": "INTEGER", "w": "DOUBLE", "s": "VARCHAR", "seen": "TIMESTAMP", "day": "DATE",
+         "tz": "TIMESTAMPTZ", "huge": "HUGEINT", "vast": "UHUGEINT", "l": "DOUBLE[]",
+         "words": "VARCHAR[]"}  # fmt: skip
 KNOWN = Schema({"t": TYPES}, known=True)
 
 
@@ -19,13 +20,16 @@ def release(expression):
 
 
 def doubts(expression, schema=KNOWN):
-    proof = prove(release(expression), "duckdb", schema)
+    proof = prove(release(expression), schema)
     assert [str(finding) for finding in proof.findings] == []
     return [text for text in proof.assumptions if text.endswith("fails on no row")]
 
 
+GUARD = "case when day between date '0001-01-01' and date '9999-12-31' then {} end"
+
+
 def codes(expression, schema=KNOWN):
-    return {finding.code for finding in prove(release(expression), "duckdb", schema).findings}
+    return {finding.code for finding in prove(release(expression), schema).findings}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +58,29 @@ def test_a_truncated_time_is_a_date():
     assert str(duckdb.sql(query).fetchall()[0][0]) == "2024-05-06"
 
 
+ROUNDED = (
+    "try_cast(case when abs(cast(w as double)) < {} then cast(round(cast(w as double) / 10)"
+    " as bigint) * 10 end as bigint)"
+)
+
+
+def test_a_rounded_number_is_bounded_before():
+    assert doubts(ROUNDED.format("1e18")) == []
+    assert codes(ROUNDED.format("1e19")) == {"V17"}
+
+
+def test_the_week_of_a_least_day_is_asked_for_before_a_query_runs():
+    week = GUARD.format("date_trunc('week', day)")
+    (finding,) = prove(release(week), KNOWN).findings
+    assert finding.code == "V17"
+    assert finding.message.endswith(
+        "found DATE_TRUNC('WEEK', day), which DuckDB asks of the least day before it runs; write"
+        " GREATEST(day, DATE '0001-01-01') in it"
+    )
+    assert doubts(week, None) == ["DATE_TRUNC('WEEK', day) fails on no row"]
+    assert doubts(GUARD.format("date_trunc('week', greatest(day, date '0001-01-01'))")) == []
+
+
 def test_whole_numbers_that_fit_no_type_together_make_a_float():
     for expression in ("vast + x", "coalesce(vast + x, 1)", "coalesce(huge % 1.5, 1)"):
         assert codes(expression) == {"V18"}
@@ -78,9 +105,7 @@ def test_large_factors_may_not_fit():
 )  # fmt: skip
 def test_the_sessions_zone_is_no_part_of_a_row(expression):
     (finding,) = [
-        found
-        for found in prove(release(expression), "duckdb", KNOWN).findings
-        if found.code == "V14"
+        found for found in prove(release(expression), KNOWN).findings if found.code == "V14"
     ]
     assert "which the session's zone decides; write AT TIME ZONE 'UTC'" in finding.message
     mended = expression.replace("tz", "tz at time zone 'UTC'")

@@ -22,8 +22,11 @@ from policy_engine.accounting.events import (
     PureDP,
     RandomisedResponse,
     SampledSuppression,
+    TableNoise,
 )
-from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.exact import delta_exact, delta_of_event
+from policy_engine.accounting.noise import Statistic
+from policy_engine.accounting.tables import gaussian, laplace
 from policy_engine.errors import DomainError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.pricing import Asked, Fitting, Price, Spent, fits, fitting, price
@@ -533,3 +536,52 @@ def test_the_tight_price_as_a_rule_is_beaten() -> None:
 
     assert game.delta(admits) > 1.15 * float(game.limit.delta)
     assert game.delta(lambda chosen: bool(way(game, chosen))) <= game.limit.delta
+
+
+NOISY = TableNoise(
+    (Statistic(laplace(1, 14), groups=2), Statistic(laplace("0.05", 80), 20, signed=True))
+)
+
+
+def test_a_release_with_noise_from_tables_is_kept_to_the_last_integer():
+    asked = Asked(NOISY, Decimal(3), Decimal("1e-2"))
+    state = asked.to_json()
+    assert Asked.from_json(json.loads(json.dumps(state))) == asked
+    entries = state["event"]["statistics"][0]["entries"].split()
+    assert [int(entry, 16) for entry in entries] == list(laplace(1, 14).entries)
+    assert fitting(Spent.none("add_remove"), asked, None) == Fitting(None, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"entries": "1"},
+        {"entries": 7},
+        {"entries": "00000000000000x"},
+        {"entries": "000000000000002 000000000000001"},
+        {"shift": 0},
+        {"signed": 1},
+        {"open": True},
+        {"more": 1},
+    ],
+    ids=repr,
+)
+def test_what_is_no_release_with_noise_from_tables(change):
+    state = Asked(NOISY, Decimal(3), Decimal("1e-2")).to_json()
+    state["event"]["statistics"][1].update(change)
+    with pytest.raises(DomainError, match="asked must be a release as this version writes it"):
+        Asked.from_json(state)
+
+
+def test_counts_with_noise_fill_an_account_by_the_rule():
+    """32 fit; their certificates add up to the limit's ε after 10, and at once to more than δ."""
+    event = TableNoise((Statistic(gaussian(25, 140)),))
+    asked = Asked(event, Decimal("0.1"), delta_of_event(event, Decimal("0.1")))
+    limit = Limit(Decimal(1), Decimal("1e-6"))
+    state, admitted = Spent.none("add_remove"), 0
+    while admitted < 33 and fits(state, asked, limit):
+        state, admitted = state.plus(asked, limit), admitted + 1
+    assert admitted == 32
+    found = price(state, limit)
+    assert found.tight_delta <= limit.delta
+    assert found.tight_epsilon <= limit.epsilon
