@@ -155,9 +155,9 @@ LONG = {
     "policy_engine.ledger.pricing": "one rule and its explanations",
     "policy_engine.ledger.store": "the ledger",
     "policy_engine.policy.project": "one file's form",
-    "policy_engine.validation": "what is wrong with a policy, from each of its readers",
-    "policy_engine.publish": "the file system's half of a release",
-    "policy_engine.release": "goes into releasing/",
+    "policy_engine.releasing.validation": "what is wrong with a policy, from each of its readers",
+    "policy_engine.releasing.publish": "the file system's half of a release",
+    "policy_engine.releasing.release": "goes into releasing/",
     "policy_engine.warehouse.duckdb": "one warehouse",
     "policy_engine.warehouse.mysql": "one warehouse",
 }

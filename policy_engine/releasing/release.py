@@ -37,19 +37,6 @@ from policy_engine.attest.sealing import (
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.tables import read_parquet
 from policy_engine.attest.validity import moment
-from policy_engine.beginning import check_clean, ledger_writer
-from policy_engine.books import (
-    account_now,
-    check_not_lost,
-    has_ledger,
-    limit_of,
-    named_otherwise,
-    naming_key,
-    open_ledger,
-    sealing_key,
-    trusted_keys,
-)
-from policy_engine.certificates import certificates_in, forgotten, forgotten_text
 from policy_engine.check.known import Known
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
@@ -103,7 +90,20 @@ from policy_engine.policy.project import (
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.publish import (
+from policy_engine.releasing.beginning import check_clean, ledger_writer
+from policy_engine.releasing.books import (
+    account_now,
+    check_not_lost,
+    has_ledger,
+    limit_of,
+    named_otherwise,
+    naming_key,
+    open_ledger,
+    sealing_key,
+    trusted_keys,
+)
+from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
+from policy_engine.releasing.publish import (
     CERTIFICATE_SUFFIX,
     certificate_of_table,
     check_certificate,
@@ -116,8 +116,8 @@ from policy_engine.publish import (
     publish_file,
     write_certificate,
 )
-from policy_engine.remarks import numbered, remarks
-from policy_engine.requests import (
+from policy_engine.releasing.remarks import numbered, remarks
+from policy_engine.releasing.requests import (
     Ends,
     Request,
     Run,
@@ -128,7 +128,7 @@ from policy_engine.requests import (
     predicate_digest,
     request_of,
 )
-from policy_engine.settlement import certifies, is_anothers, stands
+from policy_engine.releasing.settlement import certifies, is_anothers, stands
 from policy_engine.syntax.findings import findings_of
 from policy_engine.syntax.names import dotted
 from policy_engine.syntax.node_laws import reads_a_table

@@ -9,18 +9,18 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from small_project import FILE, TABLE, SmallProject
 
-from policy_engine import publish
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import LedgerError
 from policy_engine.ledger.store import Ledger
-from policy_engine.reconcile import _of_table
-from policy_engine.release import release
-from policy_engine.requests import Run
-from policy_engine.settlement import settle, stands
+from policy_engine.releasing import publish
+from policy_engine.releasing.reconcile import _of_table
+from policy_engine.releasing.release import release
+from policy_engine.releasing.requests import Run
+from policy_engine.releasing.settlement import settle, stands
 
-releasing = import_module("policy_engine.release")
+releasing = import_module("policy_engine.releasing.release")
 
 
 @pytest.fixture

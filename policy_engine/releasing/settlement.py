@@ -17,8 +17,8 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.publish import aside_text, file_digest, recover, recover_table
-from policy_engine.requests import Ends, Run, predicate_digest
+from policy_engine.releasing.publish import aside_text, file_digest, recover, recover_table
+from policy_engine.releasing.requests import Ends, Run, predicate_digest
 
 Outcome = Literal["committed", "cancelled", "kept"]
 
