@@ -40,6 +40,7 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.terms import terms_of
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import (
     has_ledger,
@@ -52,7 +53,6 @@ from policy_engine.releasing.books import (
 from policy_engine.releasing.release import certified as certificate_of
 from policy_engine.releasing.release import charge_of, table_read
 from policy_engine.releasing.requests import Ends, Request, Run, name_of_place, place_of
-from policy_engine.verify.certificate import terms_of
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
