@@ -50,7 +50,7 @@ def withheld(
         yield
     except PolicyEngineError:
         raise
-    except (*engine, *_ENGINE, *_arrow()) as error:
+    except _raised(engine) as error:
         interrupted = _interrupted(error)
         known_kinds = (*machine, *_MACHINE)
         message = next((text for kind, text in known_kinds if isinstance(error, kind)), None)
@@ -66,17 +66,17 @@ def _scrub(error: BaseException, engine: tuple[type[Exception], ...]) -> None:
     """Empty an error, and those before it: a logger may follow the context that stays attached."""
     found: BaseException | None = error
     while found is not None:
-        if isinstance(found, (*engine, *_ENGINE, *_arrow())):
+        if isinstance(found, _raised(engine)):
             found.args = ()
         if isinstance(found, UnicodeDecodeError):
             found.object = b""
         found = found.__context__
 
 
-def _arrow() -> tuple[type[Exception], ...]:
-    """What Arrow raises; nothing where no text has needed it yet."""
+def _raised(engine: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
+    """What may be raised; nothing of Arrow, while nobody has needed it."""
     arrow = sys.modules.get("pyarrow")
-    return () if arrow is None else (arrow.ArrowException,)
+    return (*engine, *_ENGINE, *([] if arrow is None else [arrow.ArrowException]))
 
 
 def _interrupted(error: Exception) -> bool:

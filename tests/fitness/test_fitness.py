@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "policy_engine"
 THIRD_PARTY = {
     "cryptography", "duckdb", "jinja2", "markupsafe", "numpy", "pyarrow", "pydantic",
-    "pydantic_core", "rich", "ruamel", "sqlalchemy", "sqlglot", "typer",
+    "pydantic_core", "rich", "ruamel", "sqlglot", "typer",
 }  # fmt: skip
 
 
