@@ -99,7 +99,7 @@ def _docstrings(model: type) -> list[tuple[str, str]]:
     [made] = ast.parse(dedent(inspect.getsource(model))).body
     assert isinstance(made, ast.ClassDef)
     return [
-        (field.target.id, inspect.cleandoc(text.value.value))
+        (field.target.id, inspect.cleandoc(str(text.value.value)))
         for field, text in pairwise(made.body)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
