@@ -110,11 +110,14 @@ def compile_(
     from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
     from policy_engine.releasing.release import compile_policy, dialect_of
-    from policy_engine.syntax.ddl import parse_schema
 
     loaded = load_policy(policy)
     dialect = dialect_named(dialect or dialect_of(loaded)).name
-    known = parse_schema(read_file(schema), dialect) if schema is not None else None
+    known = None
+    if schema is not None:
+        from policy_engine.syntax.ddl import parse_schema
+
+        known = parse_schema(read_file(schema), dialect)
     sql = compile_policy(loaded, dialect, method, known)
     document = {
         "policy": loaded.name,
