@@ -108,11 +108,8 @@ class SqliteStore:
         """What is asked of the file, as of one moment."""
         while True:
             unlocked, before = _immutable(self._path), _state(self._path)
-            connection = self.pool.begun()
-            try:
+            with self.pool.begun() as connection:
                 answer = ask(connection)
-            finally:
-                self.pool.ended(connection)
             if not unlocked:
                 return answer
             # What is read without locks may be written at the same time by whoever can, and

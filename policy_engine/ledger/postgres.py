@@ -164,14 +164,11 @@ class PostgresStore:
             return
         if not create:
             raise NoLedger(f"{self.where}: there is no ledger here; check the URL")
-        connection = self.pool.begun(writes=True)
-        try:
+        with self.pool.begun(writes=True) as connection:
             if not self._look(connection):  # nobody was faster
                 for statement in (*_TABLE, *_DDL):
                     connection.execute(statement)
                 connection.commit()
-        finally:
-            self.pool.ended(connection)
 
     def check(self) -> None:
         """Compare what the catalogue says of the table with what it says of a new one."""
@@ -181,11 +178,8 @@ class PostgresStore:
 
     def reading(self, ask: Callable[[Connection], T]) -> T:
         """What is asked of the server, as of one moment."""
-        connection = self.pool.begun()
-        try:
+        with self.pool.begun() as connection:
             return ask(connection)
-        finally:
-            self.pool.ended(connection)
 
     def was_recorded(self, record: Record) -> bool:
         """Whether a commit whose answer was lost has been made after all.
@@ -194,12 +188,9 @@ class PostgresStore:
         """
         text = f"select hash from {self.table} where seq = %s"
         try:
-            connection = self.pool.begun(writes=True)
-            try:
+            with self.pool.begun(writes=True) as connection:
                 found: list[Any] = connection.execute(text, (record.seq,)).fetchall()
                 return found == [(record.hash,)]
-            finally:
-                self.pool.ended(connection)
         except psycopg.Error as error:
             raise LedgerError(
                 f"{self.where}: the server was lost while it recorded, so that it is not known "

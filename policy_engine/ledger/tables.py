@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
@@ -25,6 +25,9 @@ LOCKED = (
     "it hangs, and try again"
 )
 REFUSED = "the ledger is append-only"
+
+Connection = Any
+"""One of PEP 249, which executes: of sqlite3 or psycopg."""
 
 T = TypeVar("T")
 
@@ -50,22 +53,6 @@ def ddl(table: str, seq: str) -> tuple[str, str]:
 _IS_OF_A_REQUEST = "request != ''"
 
 
-class Connection(Protocol):
-    """A connection of PEP 249, whose drivers let it execute."""
-
-    def execute(self, query: str, values: Sequence[Any] = ..., /) -> Any:
-        """Run one statement, and give the cursor of its rows."""
-
-    def commit(self) -> None:
-        """Make it durable."""
-
-    def rollback(self) -> None:
-        """Undo it."""
-
-    def close(self) -> None:
-        """Let go of it."""
-
-
 class Pool:
     """A store's one connection, made when it is needed and kept: that takes longer than to append.
 
@@ -75,17 +62,21 @@ class Pool:
 
     def __init__(
         self,
-        connect: Callable[[], Any],
-        begin: Callable[[Any, bool], None],
-        is_alive: Callable[[Any], bool] = lambda connection: True,
+        connect: Callable[[], Connection],
+        begin: Callable[[Connection, bool], None],
+        is_alive: Callable[[Connection], bool] = lambda connection: True,
     ) -> None:
         """``begin`` begins a transaction, with the write lock if it is asked for."""
         self._connect, self._begin, self._is_alive = connect, begin, is_alive
         self._kept: Connection | None = None
         _POOLS.add(self)
 
-    def begun(self, *, writes: bool = False) -> Connection:
-        """The connection, in a new transaction, until it has ``ended``."""
+    @contextmanager
+    def begun(self, *, writes: bool = False) -> Iterator[Connection]:
+        """The connection, in a transaction: what is not committed is undone at the end.
+
+        One that cannot begin, or cannot be undone, is closed: another one is made next time.
+        """
         connection, self._kept = self._kept, None
         if connection is not None and not self._is_alive(connection):
             connection.close()
@@ -94,18 +85,17 @@ class Pool:
         try:
             self._begin(connection, writes)
         except BaseException:
-            connection.close()  # another one is made next time
-            raise
-        return connection
-
-    def ended(self, connection: Connection) -> None:
-        """Undo what was not committed. A connection that cannot be undone is no longer kept."""
-        try:
-            connection.rollback()
-        except Exception:  # the first error is told
             connection.close()
-        else:
-            self._kept = connection
+            raise
+        try:
+            yield connection
+        finally:
+            try:
+                connection.rollback()
+            except Exception:  # the first error is told
+                connection.close()
+            else:
+                self._kept = connection
 
     def let_go(self) -> None:
         """Close the connection, unless it is in a transaction."""
@@ -232,17 +222,14 @@ class TableRecords:
         """Hold the only write lock; on leaving, all appended is durable, or nothing is."""
         if self._writer is not None:
             raise InternalError("a ledger is written to inside a write to it")
-        pool = self._store.pool
-        with explained(self._store):
-            connection = pool.begun(writes=True)
-        self._writer, self._appended = connection, None
-        try:
+        with ExitStack() as stack:
+            with explained(self._store):
+                connection = stack.enter_context(self._store.pool.begun(writes=True))
+            self._writer, self._appended = connection, None
+            stack.callback(setattr, self, "_writer", None)
             yield
             self._commit(connection)
             self._store.written()
-        finally:
-            self._writer = None
-            pool.ended(connection)
 
     def append(self, record: Record) -> None:
         """Add the record that extends the chain; within ``writing`` only."""

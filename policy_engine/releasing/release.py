@@ -128,7 +128,7 @@ from policy_engine.releasing.requests import (
     predicate_digest,
     request_of,
 )
-from policy_engine.releasing.settlement import certifies, is_anothers, stands
+from policy_engine.releasing.settlement import certifies, is_anothers, mend
 from policy_engine.syntax.names import dotted
 from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse
@@ -863,7 +863,7 @@ class _Job:
         """The release of an entry where it stands already; its entry is committed then."""
         run = Run.of_entry(entry)
         trusted = trusted_keys(self.project, self.signer)
-        digest = stands(run, self.request.ends, self._digest_of_table, trusted)
+        digest = mend(run, self.request.ends, self._digest_of_table, trusted)
         if digest is None or not entry.may_be(digest):
             return None
         if is_anothers(ledger, entry, digest):
