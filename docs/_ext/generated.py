@@ -239,7 +239,7 @@ def predicate_text() -> str:
     from policy_engine.dialects import dialect_named
     from policy_engine.kernel.certificate import certify
     from policy_engine.policy.loading import load_policy_text
-    from policy_engine.verify.certificate import terms_of
+    from policy_engine.policy.terms import terms_of
 
     policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
     table = Table((Column("sex", "VARCHAR"),), path="people.parquet")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from policy_engine.cli.comparing import Table
     from policy_engine.ledger.account import Balance
     from policy_engine.policy.resolve import Policy
-    from policy_engine.release import Preview
+    from policy_engine.releasing.release import Preview
 
 _MOST = 10
 """So many further releases are looked ahead, and no more."""
@@ -59,8 +59,8 @@ def plan(
     """
     from policy_engine.policy.chance import Chance
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import preview, unenforced
-    from policy_engine.validation import about, check_guarantee, warnings_of
+    from policy_engine.releasing.release import preview, unenforced
+    from policy_engine.releasing.validation import about, check_guarantee, warnings_of
 
     if output is not None:
         from policy_engine.cli.plots import check_place
@@ -239,7 +239,7 @@ def _beside_counts(policy: Policy) -> Iterator[str]:
     """What stands beside the counts: sums and means, and other groupings."""
     from policy_engine.accounting.tables import shown_half
     from policy_engine.kernel.price import priced
-    from policy_engine.showing import error_of_sum
+    from policy_engine.releasing.showing import error_of_sum
 
     noise, count = policy.noise, policy.release.count_as
     for each in noise.sums if noise is not None else ():

@@ -14,7 +14,7 @@ from policy_engine.errors import UsageError
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
-    from policy_engine.showing import Shown
+    from policy_engine.releasing.showing import Shown
 
 _WIDEST = 40
 _BLANK = "\\x20"
@@ -38,7 +38,7 @@ def show(
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
     from policy_engine.policy.project import default_project, find_project, load_project
-    from policy_engine.showing import show as look
+    from policy_engine.releasing.showing import show as look
 
     if rows < 0:
         raise UsageError(f"--rows must be at least 0, found {rows}")

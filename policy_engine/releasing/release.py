@@ -16,9 +16,8 @@ from dataclasses import replace as replace_field
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import pyarrow as pa
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import claimed, in_text
@@ -37,19 +36,6 @@ from policy_engine.attest.sealing import (
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.tables import read_parquet
 from policy_engine.attest.validity import moment
-from policy_engine.beginning import check_clean, ledger_writer
-from policy_engine.books import (
-    account_now,
-    check_not_lost,
-    has_ledger,
-    limit_of,
-    named_otherwise,
-    naming_key,
-    open_ledger,
-    sealing_key,
-    trusted_keys,
-)
-from policy_engine.certificates import certificates_in, forgotten, forgotten_text
 from policy_engine.check.known import Known
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
@@ -103,7 +89,21 @@ from policy_engine.policy.project import (
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.publish import (
+from policy_engine.policy.terms import terms_of
+from policy_engine.releasing.beginning import check_clean, ledger_writer
+from policy_engine.releasing.books import (
+    account_now,
+    check_not_lost,
+    has_ledger,
+    limit_of,
+    named_otherwise,
+    naming_key,
+    open_ledger,
+    sealing_key,
+    trusted_keys,
+)
+from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
+from policy_engine.releasing.publish import (
     CERTIFICATE_SUFFIX,
     certificate_of_table,
     check_certificate,
@@ -116,8 +116,8 @@ from policy_engine.publish import (
     publish_file,
     write_certificate,
 )
-from policy_engine.remarks import numbered, remarks
-from policy_engine.requests import (
+from policy_engine.releasing.remarks import numbered, remarks
+from policy_engine.releasing.requests import (
     Ends,
     Request,
     Run,
@@ -128,18 +128,16 @@ from policy_engine.requests import (
     predicate_digest,
     request_of,
 )
-from policy_engine.settlement import certifies, is_anothers, stands
-from policy_engine.syntax.findings import findings_of
+from policy_engine.releasing.settlement import certifies, is_anothers, mend
 from policy_engine.syntax.names import dotted
-from policy_engine.syntax.node_laws import reads_a_table
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.certificate import terms_of
-from policy_engine.verify.checks import guarantee_is_met
-from policy_engine.verify.views import table_below
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.profiles import resolved
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _IN_A_VIEW = "found in the view "
 
@@ -315,6 +313,9 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
     try:
         return certify(query, claim, engine, terms)
     except Unmet as error:
+        from policy_engine.syntax.findings import findings_of
+        from policy_engine.verify.checks import guarantee_is_met
+
         unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
         raise NotCertifiable(findings_of(unmet)) from None
 
@@ -389,6 +390,10 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
 @lru_cache(maxsize=16)
 def _below(view: Table, dialect: str, key: str | None) -> str | NotCertifiable:
     """The table below a view, or why it is none: proved once, and asked for at each step."""
+    from policy_engine.syntax.findings import findings_of
+    from policy_engine.syntax.node_laws import reads_a_table
+    from policy_engine.verify.views import table_below
+
     if dialect != "duckdb":
         text = f"the view {'.'.join(view.parts)}, whose text is proved on DuckDB alone"
         broken = reads_a_table.broken_by(f"{text}; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}")
@@ -858,7 +863,7 @@ class _Job:
         """The release of an entry where it stands already; its entry is committed then."""
         run = Run.of_entry(entry)
         trusted = trusted_keys(self.project, self.signer)
-        digest = stands(run, self.request.ends, self._digest_of_table, trusted)
+        digest = mend(run, self.request.ends, self._digest_of_table, trusted)
         if digest is None or not entry.may_be(digest):
             return None
         if is_anothers(ledger, entry, digest):

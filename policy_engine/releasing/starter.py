@@ -27,7 +27,7 @@ from policy_engine.policy.project import (
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
 from policy_engine.policy.schema import json_schema, project_schema, text_of
-from policy_engine.suggestions import by_name, person_key, suggestion
+from policy_engine.releasing.suggestions import by_name, person_key, suggestion
 from policy_engine.warehouse.connecting import connected
 from policy_engine.warehouse.profiles import resolved
 

@@ -20,13 +20,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine import publish
 from policy_engine.attest import signers
 from policy_engine.attest.keys import TrustedKeys, load_public_key
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.attest.signers import signer_of
-from policy_engine.books import open_ledger
 from policy_engine.errors import (
     BudgetExceeded,
     FileError,
@@ -41,12 +39,14 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.publish import file_digest
-from policy_engine.release import METADATA_KEY, Released, release
+from policy_engine.releasing import publish
+from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing.publish import file_digest
+from policy_engine.releasing.release import METADATA_KEY, Released, release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 # The modules: the package's own ``release`` and ``certify`` are functions.
-releasing = import_module("policy_engine.release")
+releasing = import_module("policy_engine.releasing.release")
 certifying = import_module("policy_engine.kernel.certificate")
 proving = import_module("policy_engine.verify.certificate")
 

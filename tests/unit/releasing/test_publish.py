@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine import publish
 from policy_engine.attest import parquet_file
 from policy_engine.errors import FileError
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-from policy_engine.publish import (
+from policy_engine.releasing import publish
+from policy_engine.releasing.publish import (
     aside_text,
     certificate_of_table,
     certificate_path,

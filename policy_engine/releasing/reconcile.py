@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 
 from policy_engine.attest.signers import writer_of
-from policy_engine.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.project import Project
-from policy_engine.release import digest_of_table
-from policy_engine.requests import Run
-from policy_engine.settlement import Settled, settle
+from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
+from policy_engine.releasing.release import digest_of_table
+from policy_engine.releasing.requests import Run
+from policy_engine.releasing.settlement import Settled, settle
 from policy_engine.warehouse.connecting import connected
 
 

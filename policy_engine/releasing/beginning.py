@@ -16,12 +16,12 @@ from pathlib import Path
 
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.signers import Signer, writer_of
-from policy_engine.books import has_ledger, lost_ledger, open_ledger, pin_of
-from policy_engine.certificates import certificates_in, is_of_a_release
 from policy_engine.errors import NoLedger, UsageError
 from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.project import PROJECT_FILE, Project, default_project
+from policy_engine.releasing.books import has_ledger, lost_ledger, open_ledger, pin_of
+from policy_engine.releasing.certificates import certificates_in, is_of_a_release
 
 _SHOWN = 5
 """Of many certificates so many are named."""

@@ -19,15 +19,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING
 
 from policy_engine.attest.attestation import stated_subject
 from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
 from policy_engine.errors import FileError
 from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
 
@@ -113,6 +114,9 @@ def not_a_release(name: str) -> FileError:
 
 def is_release(path: Path) -> bool:
     """Whether a file says that it is a release: by what it carries, or else what stands beside."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if not path.is_file():  # a pipe would never end
         return False
     try:

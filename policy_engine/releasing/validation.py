@@ -36,8 +36,8 @@ from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.salvage import salvage
 from policy_engine.policy.tree import path_text
-from policy_engine.publish import certificate_path
-from policy_engine.release import (
+from policy_engine.releasing.publish import certificate_path
+from policy_engine.releasing.release import (
     Preview,
     check_place,
     open_warehouse,

@@ -11,8 +11,8 @@ from types import MappingProxyType
 import pytest
 from small_project import FILE, TABLE, SmallProject
 
-from policy_engine.release import ends_of, open_warehouse, prepare
-from policy_engine.requests import (
+from policy_engine.releasing.release import ends_of, open_warehouse, prepare
+from policy_engine.releasing.requests import (
     Ends,
     Run,
     change_since,

@@ -1,8 +1,13 @@
 """What became of a release whose run is no more: committed, given back, or kept as spent.
 
-Only what exists decides. A release that stands with its certificate is committed. An entry that
-was never started is cancelled: nothing ran, and after the cancellation nothing can. Anything else
-may have been seen by somebody, and stays charged.
+Only what exists decides:
+
+| its entry | its release stands | it does not |
+|---|---|---|
+| reserved: never started | cancelled | cancelled: nothing ran, and now nothing can |
+| started | committed | kept: somebody may have seen it |
+
+``look`` asks what stands, and writes nothing; ``mend`` finishes or undoes what a run left first.
 """
 
 from __future__ import annotations
@@ -17,8 +22,8 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.publish import aside_text, file_digest, recover, recover_table
-from policy_engine.requests import Ends, Run, predicate_digest
+from policy_engine.releasing.publish import aside_text, file_digest, recover, recover_table
+from policy_engine.releasing.requests import Ends, Run, predicate_digest
 
 Outcome = Literal["committed", "cancelled", "kept"]
 
@@ -45,7 +50,7 @@ def settle(
     """Settle an open entry by what exists; finish or undo what its run left in the file system."""
     if entry.state == "reserved":
         return Settled(ledger.cancel(entry.id, NOT_STARTED), "cancelled", NOT_STARTED)
-    digest = stands(Run.of_entry(entry), ends, of_table, trusted)
+    digest = mend(Run.of_entry(entry), ends, of_table, trusted)
     if digest is None or not entry.may_be(digest) or is_anothers(ledger, entry, digest):
         return Settled(ledger.keep(entry.id, NOT_THERE), "kept", NOT_THERE)
     name = entry.run["target"]
@@ -65,25 +70,24 @@ def is_anothers(ledger: Ledger, entry: Entry, digest: str) -> bool:
     )
 
 
-def stands(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str | None:
-    """The digest of the release of a run, if it stands with its certificate; None if not.
+def look(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str | None:
+    """The digest of the release of a run, if it stands with its certificate; None if not."""
+    path, certificate = ends.path, ends.certificate_path
+    if path is None:
+        digest = of_table(run.target, run.digest)
+    else:
+        digest = file_digest(path) if path.is_file() and certificate.is_file() else None
+    return digest if digest and _certified(run, certificate, trusted) == digest else None
 
-    What the run left aside is put in place or taken away first.
-    """
+
+def mend(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str | None:
+    """The same, once what the run left aside is put in place or taken away."""
     if ends.path is not None:
         recover(ends.path, run.mark)
-        there = ends.path.is_file() and ends.certificate_path.is_file()
-        digest = file_digest(ends.path) if there else None
-        return digest if _is_of(run, ends.certificate_path, digest, trusted) else None
-    digest = of_table(run.target, run.digest)
-    good = _is_of(run, ends.certificate_path, digest, trusted)
-    recover_table(ends.certificate_path, run.mark, stands=good)
-    return digest if good else None
-
-
-def _is_of(run: Run, certificate: Path, digest: str | None, trusted: TrustedKeys) -> bool:
-    """Whether a certificate, signed by a trusted key, is of this run and of these bytes."""
-    return digest is not None and _certified(run, certificate, trusted) == digest
+    found = look(run, ends, of_table, trusted)
+    if ends.path is None:
+        recover_table(ends.certificate_path, run.mark, stands=found is not None)
+    return found
 
 
 def certifies(run: Run, certificate: Path, trusted: TrustedKeys) -> bool:

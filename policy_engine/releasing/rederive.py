@@ -13,14 +13,14 @@ from pathlib import Path
 
 from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.attest.sealing import load_sealing_key, unseal
-from policy_engine.books import open_ledger
 from policy_engine.errors import UsageError
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.publish import publish_file
-from policy_engine.release import open_warehouse, prepare
-from policy_engine.requests import Run, is_of
+from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing.publish import publish_file
+from policy_engine.releasing.release import open_warehouse, prepare
+from policy_engine.releasing.requests import Run, is_of
 
 
 @dataclass(frozen=True)

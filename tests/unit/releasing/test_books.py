@@ -10,13 +10,19 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from small_project import SmallProject
 
-from policy_engine import books
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, key_id, pem_of
 from policy_engine.attest.making import rotate
 from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.attest.signers import KeySigner, signer_of
-from policy_engine.books import (
+from policy_engine.errors import FileError, LedgerError, NoLedger, PolicyError
+from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.records import open_records
+from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.trust import Trust
+from policy_engine.releasing import books
+from policy_engine.releasing.books import (
     account_now,
     has_ledger,
     limit_of,
@@ -24,12 +30,6 @@ from policy_engine.books import (
     sealing_key,
     trust_of,
 )
-from policy_engine.errors import FileError, LedgerError, NoLedger, PolicyError
-from policy_engine.ledger.account import Account, Limit
-from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.records import open_records
-from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 
 LIMIT = Limit(Decimal(30), Decimal("0.99"))
 CHARGE = Charge("people", Decimal(1), Decimal(0), "add_remove", "people", "p", "c")

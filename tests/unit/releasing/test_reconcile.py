@@ -8,13 +8,13 @@ from importlib import import_module
 import pytest
 from small_project import FILE, TABLE, SmallProject
 
-from policy_engine import publish
 from policy_engine.errors import LedgerError, WarehouseError
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
-from policy_engine.reconcile import reconcile
+from policy_engine.releasing import publish
+from policy_engine.releasing.reconcile import reconcile
 
-releasing = import_module("policy_engine.release")
+releasing = import_module("policy_engine.releasing.release")
 
 
 @pytest.fixture

@@ -14,14 +14,14 @@ import pytest
 from small_project import SmallProject
 
 from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
-from policy_engine.books import rekey
 from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyError, UsageError
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, Warehouse, load_project_text
-from policy_engine.release import preview, release
-from policy_engine.requests import name_of_place
+from policy_engine.releasing.books import rekey
+from policy_engine.releasing.release import preview, release
+from policy_engine.releasing.requests import name_of_place
 
 _OPEN = (
     "warehouses: {db: {type: duckdb, database: db.duckdb}}\n"

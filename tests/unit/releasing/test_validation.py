@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine import validation
 from policy_engine.errors import Finding, NotCertifiable, Problem, WarehouseFailed
-from policy_engine.validation import about, check_policies, check_policy, make_ready
+from policy_engine.releasing import validation
+from policy_engine.releasing.validation import about, check_policies, check_policy, make_ready
 
 POLICY = """\
 version: 1

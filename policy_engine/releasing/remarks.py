@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SLICE = 1000
 _MANY = 20
@@ -100,6 +101,7 @@ def numbered(rows: pa.Table, count: str | None) -> Iterator[tuple[int | None, ..
 
     The column ``count`` is as it is.
 
+    >>> import pyarrow as pa
     >>> list(numbered(pa.table({"a": ["x", None, "x"], "n": [7, 5, 4]}), "n"))
     [(0, 7), (None, 5), (0, 4)]
     """

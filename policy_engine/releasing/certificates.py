@@ -16,8 +16,8 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import PROJECT_FILE
-from policy_engine.publish import CERTIFICATE_SUFFIX
-from policy_engine.requests import predicate_digest
+from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
+from policy_engine.releasing.requests import predicate_digest
 
 
 def certificates_in(folder: Path) -> Iterator[Path]:

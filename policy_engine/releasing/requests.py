@@ -28,7 +28,7 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import Project, Warehouse
 from policy_engine.policy.resolve import Policy
-from policy_engine.publish import certificate_path
+from policy_engine.releasing.publish import certificate_path
 
 _MARK_BYTES = 8
 _IN_A_FILE = 2

@@ -24,9 +24,9 @@ from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.project import Project
-from policy_engine.publish import certificate_path, is_release
-from policy_engine.release import digest_of_lines
-from policy_engine.remarks import lacking, numbered
+from policy_engine.releasing.publish import certificate_path, is_release
+from policy_engine.releasing.release import digest_of_lines
+from policy_engine.releasing.remarks import lacking, numbered
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:

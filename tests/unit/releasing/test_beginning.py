@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from small_project import Killed, SmallProject
 
-from policy_engine import beginning, books
 from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.attest.signers import signer_of
-from policy_engine.beginning import begin, check_clean, ledger_writer, older_than
-from policy_engine.books import has_ledger, open_ledger
-from policy_engine.certificates import certificates_in
 from policy_engine.errors import FileError, LedgerBroken, NoLedger
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, write_pin
 from policy_engine.policy.project import default_project, load_project
+from policy_engine.releasing import beginning, books
+from policy_engine.releasing.beginning import begin, check_clean, ledger_writer, older_than
+from policy_engine.releasing.books import has_ledger, open_ledger
+from policy_engine.releasing.certificates import certificates_in
 
 
 @pytest.fixture

@@ -9,18 +9,18 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from small_project import FILE, TABLE, SmallProject
 
-from policy_engine import publish
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import LedgerError
 from policy_engine.ledger.store import Ledger
-from policy_engine.reconcile import _of_table
-from policy_engine.release import release
-from policy_engine.requests import Run
-from policy_engine.settlement import settle, stands
+from policy_engine.releasing import publish
+from policy_engine.releasing.reconcile import _of_table
+from policy_engine.releasing.release import release
+from policy_engine.releasing.requests import Run
+from policy_engine.releasing.settlement import look, mend, settle
 
-releasing = import_module("policy_engine.release")
+releasing = import_module("policy_engine.releasing.release")
 
 
 @pytest.fixture
@@ -33,12 +33,12 @@ def trusted(lab):
         return TrustedKeys.of(ledger._trust.signer.public_key)
 
 
-def found(lab, entry, keys=None):
+def found(lab, entry, keys=None, ask=mend):
     """The digest of what stands for an entry."""
     run = Run.of_entry(entry)
     ends = run.ends(lab.folder)
     of_table = lambda name, facts: _of_table(lab.project, name, facts)  # noqa: E731
-    return stands(run, ends, of_table, keys or trusted(lab))
+    return ask(run, ends, of_table, keys or trusted(lab))
 
 
 def settled(lab, entry):
@@ -162,6 +162,17 @@ def test_what_was_drawn_and_is_not_there_is_kept(lab, monkeypatch, target):
     assert hidden(lab) == []
 
 
+def test_to_look_writes_nothing_and_to_mend_tidies(lab):
+    lab.release()
+    [entry] = lab.entries
+    left = lab.out.with_name(f".{lab.out.name}.{Run.of_entry(entry).mark}.0")
+    left.touch()
+    assert found(lab, entry, ask=look) == entry.release_digest
+    assert left.exists()
+    assert found(lab, entry, ask=mend) == entry.release_digest
+    assert not left.exists()
+
+
 def test_a_certificate_that_a_table_lacks_is_put_in_its_place(lab, monkeypatch):
     lab.release(TABLE)
     path = certificate(lab, TABLE)
@@ -175,6 +186,7 @@ def test_a_certificate_that_a_table_lacks_is_put_in_its_place(lab, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             lab.release(TABLE, fresh=True)
     assert path.read_text() == old
+    assert found(lab, lab.entries[-1], ask=look) is not None
     assert len(hidden(lab)) == 1
     assert settled(lab, lab.entries[-1]).outcome == "committed"
     assert path.read_text() != old
@@ -204,4 +216,4 @@ def test_a_project_that_moved_has_its_releases_with_it(lab, tmp_path):
     (tmp_path / "out").rename(moved / "out")
     run = Run.of_entry(entry)
     of_table = lambda name, facts: None  # noqa: E731
-    assert stands(run, run.ends(moved), of_table, trusted(lab)) == entry.release_digest
+    assert mend(run, run.ends(moved), of_table, trusted(lab)) == entry.release_digest
