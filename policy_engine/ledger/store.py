@@ -582,9 +582,17 @@ class Ledger:
         _check_said("records", who, why, "a sealing key is replaced")
         told = {"source": {NAMED_BY: named_by}, "for": key, "key": dict(handed)}
         with self._writing():
-            for name in () if handed else self.names():
-                self._check_lets_go(name, "a lost sealing key would forget which sources are its")
+            if not handed:
+                self.check_keeps_sources()
             self._append("rekey", {**told, **self._at(by=who, why=why)})
+
+    def check_keeps_sources(self) -> None:
+        """NotApproved where names are forgotten, and an account that requires approvals has some.
+
+        Another account could be charged for its sources then.
+        """
+        for name in self.names():
+            self._check_lets_go(name, "without its sealing key nobody knows which sources are its")
 
     def rekeys(self) -> tuple[Mapping[str, Any], ...]:
         """Every sealing key that took over from another one, in order."""
