@@ -392,7 +392,8 @@ def verify(
         raise typer.Exit(1) from None
     revoked = _revoked(project, records)
     reviewed = sum("request_sha256" in record.payload for record in records)
-    document = {"ledger": name, "intact": True, "approved": reviewed, "records": found.records, "head": found.hash,
+    document = {"ledger": name, "intact": True, "approved": reviewed,
+                "records": found.records, "head": found.hash,
                 "by_revoked_keys": sum(revoked.values()), "not_compared": unseen,
                 "not_charged": [str(path) for path in missing],
                 "left_out": [row for each in disowned for row in each.rows]}  # fmt: skip
