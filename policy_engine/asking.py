@@ -41,7 +41,7 @@ from policy_engine.reviewing import (
 
 
 @dataclass(frozen=True)
-class Asked:
+class Sought:
     """What approvals are asked for, where the request goes, and what is shown to who approves."""
 
     matter: Matter
@@ -59,7 +59,7 @@ class Shown:
     shown: Mapping[str, Any]
 
 
-def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = False) -> Asked:
+def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = False) -> Sought:
     """What the release of a policy waits for: approvals of what came out, else of its claim.
 
     Raises NotApproved where the account requires none.
@@ -74,22 +74,22 @@ def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = Fa
     return _next(paid, charge, certificate, required_of(ledger, charge.account))
 
 
-def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Required) -> Asked:
+def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Required) -> Sought:
     entry = charge if paid is None else paid
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
         file = request_file(certificate, "release")
-        return Asked(release_of(paid, digest), file, paid.run["predicate"])
+        return Sought(release_of(paid, digest), file, paid.run["predicate"])
     if not required.needs("claim"):
         raise NotApproved(
             f"account {charge.account!r} requires no approvals of a claim: release it"
             + ("; what comes out is approved then" if required.needs("release") else "")
         )
     file = request_file(certificate, "claim")
-    return Asked(claim_of(entry), file, plain(entry.run["predicate"]))
+    return Sought(claim_of(entry), file, plain(entry.run["predicate"]))
 
 
-def asked_of_charge(charge: Charge, certificate: Path, ledger: Ledger) -> Asked:
+def asked_of_charge(charge: Charge, certificate: Path, ledger: Ledger) -> Sought:
     """What a charge waits for: approvals of its claim."""
     return _next(None, charge, certificate, required_of(ledger, charge.account))
 
@@ -105,7 +105,7 @@ def required_of(ledger: Ledger, account: str) -> Required:
     return required
 
 
-def ask_for(asked: Asked, required: Required, ledger: Ledger, signer: Signer) -> bool:
+def ask_for(asked: Sought, required: Required, ledger: Ledger, signer: Signer) -> bool:
     """Write a request, unless the one that stands there serves still; whether it was written.
 
     Raises UsageError where whoever signs is nobody of the review policy.
@@ -123,7 +123,7 @@ def ask_for(asked: Asked, required: Required, ledger: Ledger, signer: Signer) ->
     return True
 
 
-def _serves(asked: Asked, required: Required, ledger: Ledger) -> bool:
+def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
     """Whether the request that stands asks for just this, and can serve still."""
     try:
         found = shown_by(asked.file)

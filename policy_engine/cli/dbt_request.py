@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
@@ -9,8 +10,11 @@ from policy_engine.cli.output import Format, FormatOption
 from policy_engine.cli.review import KeyOption, emit_asked, signer
 
 if TYPE_CHECKING:
-    from policy_engine.asking import Asked
+    from policy_engine.asking import Sought
+    from policy_engine.dbt.desk import Desk
+    from policy_engine.dbt.releases import DbtRelease
     from policy_engine.ledger.reviews import Required
+    from policy_engine.ledger.store import Ledger
 
 
 def request(
@@ -30,14 +34,27 @@ def request(
     """
     from policy_engine.asking import ask_for
     from policy_engine.books import open_ledger
-    from policy_engine.dbt.booking import asked
     from policy_engine.dbt.desk import open_desk, place_of
 
     place = place_of(project_dir, profiles_dir, target, vars)
-    done: list[tuple[Asked, Required, bool]] = []
+    done: list[tuple[Sought, Required, bool]] = []
     with open_desk(place) as desk, open_ledger(desk.project) as opened:
-        for each, required in asked(desk, opened, place.compiled()):
+        for each, required in _sought(desk, opened, place.compiled()):
             written = ask_for(each, required, opened, signer(desk.project, key))
             done.append((each, required, written))
     for each, required, written in done:
         emit_asked(each, required, format, written=written)
+
+
+def _sought(
+    desk: Desk, opened: Ledger, releases: tuple[tuple[DbtRelease, str], ...]
+) -> Iterator[tuple[Sought, Required]]:
+    """What each release that does not stand waits for, where its account requires approvals."""
+    from policy_engine.asking import asked_of_charge
+    from policy_engine.dbt.booking import Booking, certified
+
+    for release, text in releases:
+        required = opened.required(release.policy.budget)
+        if required is not None and required.needs("claim") and not desk.stands(release.parts):
+            booking = Booking(desk, opened, release, certified(desk, release, text))
+            yield asked_of_charge(booking.charge(), release.certificate, opened), required

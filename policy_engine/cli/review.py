@@ -15,7 +15,7 @@ from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.asking import Asked, Shown
+    from policy_engine.asking import Shown, Sought
     from policy_engine.attest.approvals import Tally, Verdict
     from policy_engine.attest.signers import Signer
     from policy_engine.ledger.reviews import Required
@@ -131,7 +131,7 @@ def request(
     emit_asked(asked, required, format, written=written)
 
 
-def emit_asked(asked: Asked, required: Required, form: Format, *, written: bool) -> None:
+def emit_asked(asked: Sought, required: Required, form: Format, *, written: bool) -> None:
     """Print where a request stands, and who answers it."""
     needs = dict(required.policy.needs[asked.matter.stage])
     document = {"request": str(asked.file), "stage": asked.matter.stage, "written": written,
@@ -142,31 +142,31 @@ def emit_asked(asked: Asked, required: Required, form: Format, *, written: bool)
     confirm(document, [f"{asked.file}: {state} approvals of the {what}: {told}"], form)
 
 
-def _of_policy(path: Path, project: Project, opened: Ledger, *, fresh: bool) -> Asked:
+def _of_policy(path: Path, project: Project, opened: Ledger, *, fresh: bool) -> Sought:
     from policy_engine.asking import wanted
     from policy_engine.policy.loading import load_policy
 
     return wanted(load_policy(path), project, opened, fresh=fresh)
 
 
-def _of_review_policy(path: Path) -> Asked:
-    from policy_engine.asking import Asked
+def _of_review_policy(path: Path) -> Sought:
+    from policy_engine.asking import Sought
     from policy_engine.attest.review_policy import review_policy
     from policy_engine.ledger.reviews import policy_matter
     from policy_engine.policy.reading import read_text
 
     found = review_policy(read_text(path, "review policy"), path)
-    return Asked(policy_matter(found), _change_file(path), found.document)
+    return Sought(policy_matter(found), _change_file(path), found.document)
 
 
-def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Asked:
-    from policy_engine.asking import Asked
+def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Sought:
+    from policy_engine.asking import Sought
     from policy_engine.ledger.account import Limit, limit_to_json
     from policy_engine.ledger.reviews import limit_matter
 
     limit = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
     shown = {"account": account, **limit_to_json(limit)}
-    return Asked(limit_matter(account, limit), limit_file(account, project), shown)
+    return Sought(limit_matter(account, limit), limit_file(account, project), shown)
 
 
 def _change_file(path: Path) -> Path:

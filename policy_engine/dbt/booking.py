@@ -9,14 +9,13 @@ own, and nobody pays for one by mistake.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Literal, TypeGuard
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.asking import Asked, asked_of_charge
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
@@ -31,6 +30,7 @@ from policy_engine.books import (
     sealing_key,
 )  # fmt: skip
 from policy_engine.compile.catalog import Table
+from policy_engine.dbt.approving import check_can_wait
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
@@ -39,7 +39,6 @@ from policy_engine.dbt.shape import other_shape
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
 from policy_engine.errors import (
     BudgetExceeded,
-    NotApproved,
     NotCertifiable,
     NotReleasable,
     PolicyError,
@@ -48,7 +47,6 @@ from policy_engine.errors import (
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
-from policy_engine.ledger.reviews import Required
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import Project
@@ -56,7 +54,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.release import certified as certificate_of
 from policy_engine.release import charge_of, table_read
 from policy_engine.requests import Ends, Request, Run, name_of_place, place_of
-from policy_engine.reviewing import brought_at, check_pinned, request_file
+from policy_engine.reviewing import brought_at, request_file
 from policy_engine.verify.certificate import terms_of
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
@@ -111,17 +109,6 @@ def reserve(
             found += [booking.run() for booking in bookings]
     order = {release.id: number for number, (release, _) in enumerate(releases)}
     return tuple(sorted(found, key=lambda each: order[each.release.id]))
-
-
-def asked(
-    desk: Desk, ledger: Ledger, releases: tuple[tuple[DbtRelease, str], ...]
-) -> Iterator[tuple[Asked, Required]]:
-    """What each release that does not stand waits for, where its account requires approvals."""
-    for release, text in releases:
-        required = ledger.required(release.policy.budget)
-        if required is not None and required.needs("claim") and not desk.stands(release.parts):
-            booking = Booking(desk, ledger, release, certified(desk, release, text))
-            yield asked_of_charge(booking.charge(), release.certificate, ledger), required
 
 
 def _check_source(desk: Desk, release: DbtRelease) -> None:
@@ -262,11 +249,7 @@ class Booking:
 
     def check_approved(self) -> None:
         """NotApproved where its account requires approvals that are not there; writes nothing."""
-        account = self.release.policy.budget
-        check_pinned(self.desk.project, self.ledger, account)
-        required = self.ledger.required(account)
-        if required is not None and required.needs("release"):
-            raise NotApproved(_STANDS_AT_ONCE.format(self.release.id, account))
+        check_can_wait(self.desk, self.ledger, self.release)
         last = self._last
         if self._never_ran(last):
             self.ledger.approve(last.id, self._brought)
@@ -395,11 +378,6 @@ def secrets_of(desk: Desk, text: str) -> AbstractContextManager[WaitingSecrets]:
     return waiting_secrets(desk.named, desk.warehouse, name)
 
 
-_STANDS_AT_ONCE = (
-    "{}: account {!r} requires approvals of what came out before it stands, and a table of dbt"
-    " stands as soon as it is built: ask for approvals of the claim alone in the review policy."
-    " Nothing was charged"
-)
 _GONE = "entry {} paid for a table that is gone"
 _OTHER_TEXT = "entry {} paid for another text or policy, which dbt has not built"
 _MAY_BE_SEEN = "entry {} paid for a draw that may have been seen, and no table stands"

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from small_project import FILE, SmallProject
 
-from policy_engine.asking import Asked, ask_for, give, required_of, wanted
+from policy_engine.asking import Sought, ask_for, give, required_of, wanted
 from policy_engine.attest.approvals import ask
 from policy_engine.attest.review_policy import ReviewPolicy, review_policy
 from policy_engine.attest.signers import KeySigner
@@ -95,7 +95,7 @@ class Reviewed:
     def change(self, text: str, *names: str, asks: str = "Cleo") -> ReviewPolicy:
         """Ask for another review policy, let these people approve it, and set it."""
         policy = self.parsed(text)
-        asked = Asked(policy_matter(policy), self.change_file, policy.document)
+        asked = Sought(policy_matter(policy), self.change_file, policy.document)
         self.ask_for(asked, asks)
         for name in names:
             self.approve(name, file=self.change_file)
@@ -128,7 +128,7 @@ class Reviewed:
             asked = wanted(policy, self.small.project, ledger, fresh=fresh)
         return self.ask_for(asked, name)
 
-    def ask_for(self, asked: Asked, name: str) -> bool:
+    def ask_for(self, asked: Sought, name: str) -> bool:
         with open_ledger(self.small.project) as ledger:
             required = required_of(ledger, asked.matter.of["account"])
             return ask_for(asked, required, ledger, self.keys[name])
@@ -155,7 +155,7 @@ class Reviewed:
         give(file or self.claim_file, self.keys[name], at, verdict=verdict, role=role)
 
     def approved(self, *, asks: str = "Cleo", fresh: bool = False) -> Reviewed:
-        """Asked for, and approved by those who are needed."""
+        """Sought for, and approved by those who are needed."""
         self.ask(asks, fresh=fresh)
         self.approve("Ada")
         self.approve("Ben")

@@ -514,12 +514,12 @@ def a_key_revoked_before_it_is_put_there(lab):
 
 def another_digest(lab):
     """What another account's account had as its release: the digest of other bytes."""
-    from policy_engine.asking import Asked
+    from policy_engine.asking import Sought
     from policy_engine.ledger.reviews import release_of
 
     with open_ledger(lab.small.project) as ledger:
         [entry] = ledger.entries()
-    asked = Asked(release_of(entry, "0" * 64), lab.release_file, entry.run["predicate"])
+    asked = Sought(release_of(entry, "0" * 64), lab.release_file, entry.run["predicate"])
     lab.ask_for(asked, "Cleo")
     lab.approve("Ben", file=lab.release_file)
 
@@ -845,11 +845,11 @@ def test_orders_and_other_lines_change_nothing(lab):
 
 
 def _asked(lab, text):
-    from policy_engine.asking import Asked
+    from policy_engine.asking import Sought
     from policy_engine.ledger.reviews import policy_matter
 
     policy = lab.parsed(text)
-    return Asked(policy_matter(policy), lab.change_file, policy.document)
+    return Sought(policy_matter(policy), lab.change_file, policy.document)
 
 
 def _refused(lab, policy=None, kind=NotApproved, **how):
