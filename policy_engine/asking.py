@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.release import ends_of, open_warehouse, preview
 from policy_engine.reviewing import (
     add_approval,
+    asked_for,
     brought_at,
     read_request,
     request_file,
@@ -69,8 +70,7 @@ def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = Fa
         ends = ends_of(policy, project, warehouse)
     certificate = ends.certificate_path
     paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
-    run = {"predicate": found.certificate.predicate(), "target": ends.name}
-    charge = replace(found.charge, run=run)
+    charge = asked_for(found.charge, found.certificate, ends)
     return _next(paid, charge, certificate, required_of(ledger, charge.account))
 
 
