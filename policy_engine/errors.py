@@ -8,6 +8,7 @@
     ├── VerificationFailed       1   a certificate or release that does not hold
     ├── NotReleasable            1   it stands otherwise, or would be drawn a second time
     ├── BudgetExceeded           1   an account cannot pay for a release
+    ├── NotApproved              1   approvals that an account requires are missing
     ├── NothingChecked           4   there was nothing that a check could look at
     ├── EnvironmentFailed        3   a warehouse, a file or the ledger failed
     │   ├── WarehouseError       3   it cannot be used, or not for what is asked
@@ -145,6 +146,10 @@ class NotReleasable(PolicyEngineError):
 
 class BudgetExceeded(PolicyEngineError):
     """An account cannot pay: the message says what was asked and what is left."""
+
+
+class NotApproved(PolicyEngineError):
+    """An account requires approvals that are missing: the message says which, and how to ask."""
 
 
 class NothingChecked(PolicyEngineError):

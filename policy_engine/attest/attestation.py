@@ -239,7 +239,7 @@ def stated_subject(text: str | bytes) -> str:
         return ""
 
 
-def unverified(text: str | bytes) -> Unverified:
+def unverified(text: str | bytes, predicate_type: str = PREDICATE_TYPE) -> Unverified:
     """What an envelope says of a release, to be shown and not to be relied on.
 
     Raises VerificationFailed for what ``open_envelope`` refuses, but for keys and signatures.
@@ -249,7 +249,7 @@ def unverified(text: str | bytes) -> Unverified:
     policy_engine.errors.VerificationFailed: the envelope misses the field 'payloadType'
     """
     envelope = Envelope.from_json(text)
-    stated = _read_statement(envelope.payload, envelope.key_id, PREDICATE_TYPE)
+    stated = _read_statement(envelope.payload, envelope.key_id, predicate_type)
     return Unverified(stated.subject_name, stated.subject_sha256, stated.predicate)
 
 

@@ -7,6 +7,7 @@ from policy_engine.cli import (
     dbt_gate,
     dbt_grants,
     dbt_releases,
+    dbt_request,
     dbt_review,
     dbt_sync,
     dbt_verify,
@@ -22,6 +23,7 @@ dbt.command(short_help="Show the code beside the models, and write who has read 
     dbt_review.review
 )
 dbt.command(short_help="Who may see what is sensitive, and who can.")(dbt_grants.grants)
+dbt.command(short_help="Ask for the approvals that releases wait for.")(dbt_request.request)
 dbt.command(short_help="Certify and charge what dbt is about to build.")(dbt_releases.reserve)
 dbt.command(short_help="Sign for what dbt has built.")(dbt_releases.attest)
 dbt.command(short_help="How the releases of a target stand.")(dbt_releases.status)

@@ -111,12 +111,14 @@ def show(
         "limits": [_change(change) for change in found.changes],
         "moves": list(found.moves),
         "rekeys": list(found.rekeys),
+        "reviews": list(found.reviews),
         "entries": [_entry(entry) for entry in found.entries],
     }
     lines = [_account_line(each, found) for each in balances]
     if not _exists(project):
         lines.insert(0, _no_ledger(project))
-    lines += [*map(_change_line, found.changes), *map(_entry_line, found.entries)]
+    lines += [*map(_change_line, found.changes), *map(_review_line, found.reviews)]
+    lines += [line for entry in found.entries for line in _entry_lines(entry)]
     lines += [*map(_move_line, found.moves), *map(_rekey_line, found.rekeys)]
     emit(document, lines, format)
 
@@ -155,6 +157,7 @@ class _State:
     changes: tuple[Change, ...] = ()
     moves: tuple[Mapping[str, Any], ...] = ()
     rekeys: tuple[Mapping[str, Any], ...] = ()
+    reviews: tuple[Mapping[str, Any], ...] = ()
     recorded: Mapping[str, Limit | None] = field(default_factory=dict)
 
     def of(self, account: str) -> _State:
@@ -165,6 +168,7 @@ class _State:
             entries=tuple(entry for entry in self.entries if entry.account == account),
             changes=tuple(change for change in self.changes if change.account == account),
             moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
+            reviews=tuple(each for each in self.reviews if each["account"] in (account, "")),
         )
 
 
@@ -178,7 +182,10 @@ def _state(project: Project) -> _State:
     if _exists(project):
         with open_ledger(project) as opened:
             found = {name: opened.account(name) for name in opened.names()}
-            state = _State((), opened.entries(), opened.changes(), opened.moves(), opened.rekeys())
+            state = _State(
+                (), opened.entries(), opened.changes(), opened.moves(), opened.rekeys(),
+                opened.reviews(),
+            )  # fmt: skip
     listed = {listed_as(name, project) for name in found}
     recorded = {name: each.limit for name, each in found.items()}
     found |= {name: Account(name) for name in project.accounts if name not in listed}
@@ -302,7 +309,43 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "unit": entry.unit,
         "reserved_at": entry.reserved_at.isoformat(),
         "release": entry.release_name,
+        "approvals": [_approvals(told) for told in entry.reviews],
     }
+
+
+def _approvals(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What an entry was required to have, and the digests of the statements that were met."""
+    return {
+        "stage": told["stage"],
+        "review_policy": told["review_policy"],
+        "needs": dict(told["needs"]),
+        "without": bool(told.get("out")),
+        "statements": list(told.get("approvals_sha256", ())),
+    }
+
+
+def _review_line(each: Mapping[str, Any]) -> str:
+    what = f"nothing counts that the key {each.get('revoked_key', '')[:8]} approves"
+    if each["account"]:
+        what = f"{each['account']}  review policy {each['serial']}, {each['review_policy'][:15]}"
+    kind = "require" if each["account"] else "revoke"
+    return (
+        f"  {each['record']:>4}  {_day(each)}  {kind:<9}  {what}, by {each['who']}: {each['why']}"
+    )
+
+
+def _entry_lines(entry: Entry) -> list[str]:
+    return [_entry_line(entry), *(_approvals_line(_approvals(told)) for told in entry.reviews)]
+
+
+def _approvals_line(told: Mapping[str, Any]) -> str:
+    needs = ", ".join(f"{count} {role}" for role, count in told["needs"].items())
+    found = ", ".join(each[:8] for each in told["statements"]) or "none"
+    by = "was made without the approvals" if told["without"] else f"approved by {found}"
+    return (
+        f"        {told['stage']} {by}; required by review policy {told['review_policy'][:15]}:"
+        f" {needs or 'nobody'}"
+    )
 
 
 def _entry_line(entry: Entry) -> str:
@@ -348,12 +391,16 @@ def verify(
         emit({"ledger": name, "intact": False, "error": str(error)}, error.lines, format)
         raise typer.Exit(1) from None
     revoked = _revoked(project, records)
-    document = {"ledger": name, "intact": True, "records": found.records, "head": found.hash,
+    reviewed = sum("request_sha256" in record.payload for record in records)
+    document = {"ledger": name, "intact": True, "approved": reviewed,
+                "records": found.records, "head": found.hash,
                 "by_revoked_keys": sum(revoked.values()), "not_compared": unseen,
                 "not_charged": [str(path) for path in missing],
                 "left_out": [row for each in disowned for row in each.rows]}  # fmt: skip
     told = counted(found.records, "record")
     lines = [f"{name}: whole and signed, {told}, head {found.records}:{found.hash}"]
+    if reviewed:
+        lines.append(f"every charge and change that required approvals had them ({reviewed})")
     if revoked:
         lines += _by_revoked(project, revoked)
     lines += [f"{_rows(each.rows)} left out, by {each.who}: {each.why}" for each in disowned]
@@ -434,20 +481,23 @@ def limit(
 
     Write the same limit into the project file. Only this raises a limit: the project file lowers
     one, and opens an account with its first. A name that is nearly that of an account is taken for
-    a mistyped one.
+    a mistyped one. An account with a review policy asks for approvals first: see 'review request'.
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
+    from policy_engine.cli.review import limit_file
     from policy_engine.ledger.account import Limit
     from policy_engine.releasing.beginning import ledger_writer
     from policy_engine.releasing.books import open_ledger, stated_limit
+    from policy_engine.releasing.reviewing import brought_at
 
     project = _project()
     wanted = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
+    brought = brought_at(limit_file(account, project))
     with open_ledger(project, ledger_writer(project), say=note) as opened:
         if not new:
             _check_meant(account, opened, project)
-        opened.set_limit(account, wanted, who=by, why=why)
+        opened.set_limit(account, wanted, who=by, why=why, brought=brought)
         balance, units = opened.balance(account), _units(account, opened.entries())
     document = {"account": account, "units": units, "epsilon_limit": number(wanted.epsilon),
                 "delta_limit": number(wanted.delta), "by": by, "why": why,

@@ -23,7 +23,7 @@ from policy_engine.dbt.booking import (
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape, released_columns
-from policy_engine.errors import NotCertifiable, PolicyError, WarehouseError
+from policy_engine.errors import NotApproved, NotCertifiable, PolicyError, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing.beginning import ledger_writer
@@ -31,6 +31,7 @@ from policy_engine.releasing.books import open_ledger, sealing_key, trusted_keys
 from policy_engine.releasing.publish import other_bytes, write_certificate
 from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.requests import Run
+from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.releasing.settlement import certifies
 from policy_engine.warehouse.quoting import quoted
 
@@ -124,6 +125,11 @@ class _Attesting:
     def _reserved(self, entry: Entry, digest: str) -> Attested:
         """A table whose release was reserved, and is looked at for the first time."""
         run = Run.of_entry(entry)
+        try:
+            request = request_file(self.release.certificate, "claim")
+            self.ledger.approve(entry.id, brought_at(request))
+        except NotApproved as error:
+            return Attested(self.release, "refused", entry, str(error))
         why = self._broken(run, digest)
         if why:
             self._forget_secret(run)
@@ -196,6 +202,8 @@ class _Attesting:
         self.ledger.draw(entry.id, digest)
         why = why.format(entry.id)
         native = certificate is not None and release.policy.method == "native"
+        required = self.ledger.required(entry.account)
+        native = native and (required is None or not required.policy.holds_back)
         if not native or self._otherwise() or self._misshapen():
             kept = self.ledger.keep(entry.id, why)
             return Attested(release, "refused", kept, f"{why}; {_NO_CERTIFICATE}")

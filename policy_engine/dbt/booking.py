@@ -16,10 +16,12 @@ from typing import Literal, TypeGuard
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
 from policy_engine.attest.validity import moment
 from policy_engine.compile.catalog import Table
+from policy_engine.dbt.approving import check_can_wait
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
@@ -53,6 +55,7 @@ from policy_engine.releasing.books import (
 from policy_engine.releasing.release import certified as certificate_of
 from policy_engine.releasing.release import charge_of, table_read
 from policy_engine.releasing.requests import Ends, Request, Run, name_of_place, place_of
+from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
@@ -101,6 +104,8 @@ def reserve(
             bookings = [Booking(desk, ledger, *each) for each in ready]
             if not fresh:
                 _refuse(_CHARGED.format(b.release.id, why) for b in bookings if (why := b.past()))
+            for booking in bookings:
+                booking.check_approved()
             found += [booking.run() for booking in bookings]
     order = {release.id: number for number, (release, _) in enumerate(releases)}
     return tuple(sorted(found, key=lambda each: order[each.release.id]))
@@ -238,9 +243,29 @@ class Booking:
             if last is not None and self._waits(secrets, last):
                 return Reserved(self.release, "waits", self.certificate, last)
             secrets.make()  # what cannot be done is not charged
-            entry = self.ledger.start(last.id) if self._never_ran(last) else self._charged()
+            entry = self._started(last) if self._never_ran(last) else self._charged()
             self._put(secrets, entry)
         return Reserved(self.release, "reserved", self.certificate, entry)
+
+    def check_approved(self) -> None:
+        """NotApproved where its account requires approvals that are not there; writes nothing."""
+        check_can_wait(self.desk, self.ledger, self.release)
+        last = self._last
+        if self._never_ran(last):
+            self.ledger.approve(last.id, self._brought)
+            return
+        assert self.certificate is not None
+        with secrets_of(self.desk, self.certificate.query) as secrets:
+            waits = last is not None and self._waits(secrets, last)
+        if not waits:
+            self.ledger.check_reviewed(self.charge())
+
+    @property
+    def _brought(self) -> Brought:
+        return brought_at(request_file(self.release.certificate, "claim"))
+
+    def _started(self, entry: Entry) -> Entry:
+        return self.ledger.start(entry.id, self._brought)
 
     def past(self) -> str:
         """What became of it when it was charged before; empty where nothing was, or it waits."""
@@ -292,7 +317,13 @@ class Booking:
         sealed = seal(new_secret(), request.of, keys) if release.policy.method == "keyed" else {}
         run = Run.new(request, self.certificate, sealed)
         charge = charge_of(release.policy.budget, self.certificate, release.policy)
-        return replace(charge, request=request.place, run=run.to_json(), source=source)
+        return replace(
+            charge,
+            request=request.place,
+            run=run.to_json(),
+            source=source,
+            brought=self._brought,
+        )
 
     def _source_place(self, naming: X25519PrivateKey) -> str:
         desk, release = self.desk, self.release

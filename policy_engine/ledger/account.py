@@ -67,7 +67,8 @@ class Limit:
 class Account:
     """The running state of one account: its notion, what was spent, its limit.
 
-    ``charges`` is how many releases are charged to it.
+    ``charges`` is how many releases are charged to it, ``review`` the number of the record that
+    says which approvals it requires; 0 for none.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Account:
     charges: int = 0
     spent: Spent | None = None
     limit: Limit | None = None
+    review: int = 0
 
     def plus(self, charge: Charge) -> Account:
         """The account after a charge."""
@@ -98,6 +100,7 @@ class Account:
             "charges": self.charges,
             "spent": None if self.spent is None else self.spent.to_json(),
             "limit": None if self.limit is None else limit_to_json(self.limit),
+            **({"review": self.review} if self.review else {}),
         }
 
 
@@ -133,6 +136,7 @@ def _read(name: str, state: Mapping[str, Any]) -> Account:
         charges=int(state["charges"]),
         spent=None if spent is None else Spent.from_json(spent),
         limit=None if limit is None else Limit(Decimal(limit["epsilon"]), Decimal(limit["delta"])),
+        review=int(state.get("review", 0)),
     )
 
 

@@ -3,6 +3,7 @@
 Entries are not stored: they are derived from the chain's records. A ``reserve`` record makes an
 entry; later records say what became of it:
 
+* ``approve``: approvals that its account requires were met, beside those that its charge had.
 * ``start``: its sample may have been drawn. Without one nothing ran, and nothing ever will.
 * ``draw``: its release has this digest, and no other is ever published. It is not published yet.
 * ``commit``: its release was published.
@@ -17,12 +18,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP
 from policy_engine.errors import DomainError, LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Foreign, Record
 from policy_engine.ledger.pricing import Asked
+
+if TYPE_CHECKING:
+    from policy_engine.attest.approvals import Brought
 
 Neighbours = Literal["add_remove", "replace_one"]
 State = Literal["reserved", "started", "committed", "cancelled", "kept"]
@@ -40,7 +44,8 @@ class Charge:
     hash of the unit, and the part of it that is read [PART]. ``request`` says what the
     release is of, ``run`` how to run it again. ``source`` has names of what is released from, of
     its place and of its content: digests, of which the content's is keyed, and says by which key.
-    ``unit`` says of whom ε and δ are; it is not recorded, for ``run`` says so too.
+    ``unit`` says of whom ε and δ are; it is not recorded, for ``run`` says so too. ``brought`` are
+    the approvals that its account may require.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -64,6 +69,7 @@ class Charge:
     run: Mapping[str, Any] = field(default_factory=dict, hash=False)
     source: Mapping[str, str] = field(default_factory=dict, hash=False)
     unit: str = "not recorded"
+    brought: Brought | None = None
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -90,7 +96,8 @@ class Entry:
 
     ``state`` is ``reserved`` or ``started`` while its release is running, or after it failed or
     crashed. ``hash`` and ``previous_hash`` are those of the reserving record. Times are in UTC.
-    ``drawn_digest`` is of a result that perhaps nobody has seen: it never leaves.
+    ``drawn_digest`` is of a result that perhaps nobody has seen: it never leaves. ``reviews`` are
+    the approvals that its account required, and what was met.
     """
 
     id: int
@@ -111,6 +118,7 @@ class Entry:
     drawn_digest: str | None
     previous_hash: str
     hash: str
+    reviews: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
 
     @property
     def only_digest(self) -> str | None:
@@ -125,6 +133,11 @@ class Entry:
     def unit(self) -> str:
         """Of whom (ε, δ) is, as the certificate says: ``row``, or the column of a key."""
         return str(self.run.get("predicate", {}).get("unit", "not recorded"))
+
+    @property
+    def is_out(self) -> bool:
+        """Whether it was made before it was charged, without the approvals that were required."""
+        return any(told.get("out") for told in self.reviews)
 
     @property
     def is_open(self) -> bool:
@@ -148,9 +161,15 @@ def check_amount(name: str, value: Decimal, most: Decimal) -> None:
 _NAMES = ("account", "neighbours", "policy_name", "policy_digest", "certificate_digest", "request")
 
 
-def reserve_payload(charge: Charge, at: datetime) -> dict[str, object]:
-    """What a ``reserve`` record says of its charge: numbers as text, the run, the time."""
+def reserve_payload(
+    charge: Charge, at: datetime, review: Mapping[str, Any] | None = None
+) -> dict[str, object]:
+    """What a ``reserve`` record says of its charge: numbers as text, the run, the time.
+
+    ``review`` is what its account required, and the approvals that were met.
+    """
     return {
+        **({"review": dict(review)} if review else {}),
         **{name: getattr(charge, name) for name in _NAMES},
         "asked": charge.asked.to_json(),
         "source": dict(charge.source),
@@ -166,6 +185,7 @@ def asked_of(record: Record) -> Asked:
 
 #: From which states a record of a kind may follow, and to which it leads; None: it stays.
 _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
+    "approve": (frozenset({"reserved", "started", "committed", "kept"}), None),
     "start": (frozenset({"reserved", "started", "committed", "kept"}), "started"),
     "draw": (frozenset({"started", "kept"}), None),
     "commit": (frozenset({"started", "kept"}), "committed"),
@@ -174,7 +194,7 @@ _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
 }
 
 
-_OF_NO_ENTRY = frozenset({"begin", "disown", "limit", "move", "rekey"})
+_OF_NO_ENTRY = frozenset({"begin", "disown", "limit", "move", "rekey", "require", "revoke"})
 
 
 def follows(kind: str, state: State) -> bool:
@@ -243,6 +263,7 @@ def _reserved(record: Record, payload: Mapping[str, Any]) -> Entry:
         drawn_digest=None,
         previous_hash=record.previous_hash,
         hash=record.hash,
+        reviews=(payload["review"],) if payload.get("review") else (),
     )
 
 
@@ -268,6 +289,8 @@ def _settled(entry: Entry, kind: str, payload: Mapping[str, Any]) -> Entry:
     at = datetime.fromisoformat(payload["at"])
     if kind == "start" and entry.state != "reserved":
         return entry  # run again: what was published or kept stays so
+    if kind == "approve":
+        return replace(entry, reviews=(*entry.reviews, payload))
     if kind == "draw":
         return replace(entry, drawn_digest=payload["release_digest"])
     if kind != "commit":

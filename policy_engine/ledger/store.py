@@ -22,10 +22,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import LedgerBroken, LedgerError, UsageError
+from policy_engine.errors import LedgerBroken, LedgerError, NotApproved, UsageError
 from policy_engine.ledger.account import (
     Account,
     Balance,
@@ -78,6 +78,11 @@ from policy_engine.ledger.records import Records, open_records
 from policy_engine.ledger.trust import Trust, check_not_later, check_signature
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.laws import is_line
+
+if TYPE_CHECKING:
+    from policy_engine.attest.approvals import Brought, Matter
+    from policy_engine.attest.review_policy import ReviewPolicy, Stage
+    from policy_engine.ledger.reviews import Required
 
 PROJECT_FILE = "the project file"
 _MOST_RECORDS = 2**63 - 1  # what a database counts to
@@ -209,7 +214,8 @@ class Ledger:
 
         What ``is_out`` already, made by somebody else's run, is charged whatever the limit says.
 
-        Raises BudgetExceeded when the account cannot pay, the source belongs to another one, or
+        Raises NotApproved where the account requires approvals that the charge has not ``brought``,
+        BudgetExceeded when the account cannot pay, the source belongs to another one, or
         ``limit`` is above the recorded one (nothing is then charged), and LedgerError when the
         ledger fails or is not to be trusted.
         """
@@ -235,25 +241,34 @@ class Ledger:
                 raise _Refused(account)
             record = self._append(
                 "reserve",
-                reserve_payload(charge, self._moment()),
+                reserve_payload(charge, self._moment(), self._reviewed(charge, is_out=is_out)),
                 account=account.plus(charge),
                 request=charge.request,
             )
         [entry] = entries_of((record,), self._records.where)
         return Reservation(self, entry)
 
-    def start(self, entry_id: int) -> Entry:
+    def start(self, entry_id: int, brought: Brought | None = None) -> Entry:
         """Record that the sample of an entry is about to be drawn.
 
-        Raises LedgerError where the entry was cancelled meanwhile: nothing may run.
+        Raises LedgerError where the entry was cancelled meanwhile: nothing may run, and NotApproved
+        as ``approve``.
         """
+        self.approve(entry_id, brought)
         return self._settle("start", entry_id, {})
 
-    def draw(self, entry_id: int, release_digest: str) -> bool:
+    def draw(self, entry_id: int, release_digest: str, brought: Brought | None = None) -> bool:
         """Record the digest of an entry's release before anybody sees it; False for another one.
 
         Whatever is published for the entry after a crash, or by a run beside this one, has it too.
+        Raises NotApproved, once the digest is recorded, as ``approve``.
         """
+        is_its = self._drawn(entry_id, release_digest)
+        if is_its:
+            self.approve(entry_id, brought, release_digest)
+        return is_its
+
+    def _drawn(self, entry_id: int, release_digest: str) -> bool:
         with self._writing():
             entry = self.entry(entry_id)
             if entry.only_digest is None:
@@ -273,6 +288,8 @@ class Ledger:
             if entry.state == "committed" and entry.release_digest == release_digest:
                 return entry  # by a run of the same release beside this one
             self._check_follows("commit", entry)
+            if entry.is_out and self._holds_back(entry.account):
+                raise NotApproved(_OUT.format(self._records.where, entry_id))
             if not entry.may_be(release_digest):
                 raise LedgerError(
                     f"{self._records.where}: entry {entry_id} was drawn with other bytes than what"
@@ -310,16 +327,182 @@ class Ledger:
                 " follow: another process or 'ledger reconcile' settled it; release again"
             )
 
+    # Approvals
+
+    def required(self, account: str) -> Required | None:
+        """What approvals an account requires; None where it never required any."""
+        seq = self._account(account).review
+        if not seq:
+            return None
+        from policy_engine.ledger.reviews import REVOKED_KEY, required_by
+
+        def revoked(key: str) -> bool:
+            return key in self._trust.revoked or any(self._with(text_of(REVOKED_KEY, key)))
+
+        return required_by(seq, self._known, revoked, self._records.where)
+
+    def moment(self) -> datetime:
+        """Now, as a record written now would say: never before the last one."""
+        last = self._trusted(self._records.last())
+        past = None if last is None else time_of(last)
+        return self._now() if past is None else max(self._now(), past)
+
+    def require(self, policy: ReviewPolicy, brought: Brought, *, who: str, why: str) -> None:
+        """Record the review policy by which its account is released from now on.
+
+        Raises UsageError where who or why is not said, NotApproved where it changes another one and
+        the people of that one have not approved it.
+        """
+        from policy_engine.ledger.reviews import check_next, policy_matter
+
+        _check_said(policy.account, who, why, "a review policy is set")
+        with self._writing():
+            now, account = self.required(policy.account), self._account(policy.account)
+            told = check_next(now, policy, brought, self._moment())
+            if told:
+                self._check_unused(policy_matter(policy), brought, 0)
+            told |= {"document": dict(policy.document), "previous": account.review}
+            self._append(
+                "require",
+                {**told, **self._at(who=who, why=why)},
+                account=replace(account, review=self._head.records + 1),
+            )
+
+    def revoke(self, key: str, *, who: str, why: str) -> None:
+        """Record that nothing counts that this key approves, from now on and in every account."""
+        from policy_engine.ledger.reviews import REVOKED_KEY
+
+        _check_said("records", who, why, "a key is revoked")
+        with self._writing():
+            self._append("revoke", {REVOKED_KEY: key, **self._at(who=who, why=why)})
+
+    def reviews(self) -> tuple[Mapping[str, Any], ...]:
+        """Every review policy that was set and every key that was revoked, in order."""
+        chain = self._chain()
+        if not any(record.kind in {"require", "revoke"} for record in chain):
+            return ()
+        from policy_engine.ledger.reviews import decisions
+
+        return decisions(chain, self._records.where)
+
+    def approve(
+        self, entry_id: int, brought: Brought | None = None, release_digest: str = ""
+    ) -> None:
+        """Return if an entry has the approvals that its account requires now, and record new ones.
+
+        Of its claim; with a ``release_digest``, of what came out. What is recorded already and
+        still counts is enough. Raises NotApproved.
+        """
+        stage: Stage = "release" if release_digest else "claim"
+        required = self.required(self.entry(entry_id).account)
+        if required is None or not required.needs(stage):
+            return
+        from policy_engine.ledger.reviews import claim_of, release_of
+
+        with self._writing():
+            entry = self.entry(entry_id)
+            if entry.is_out:
+                return  # what nobody was asked about is charged, and has no certificate
+            matter = release_of(entry, release_digest) if release_digest else claim_of(entry)
+            told = self._met(required, matter, entry, brought)
+            if told:
+                told["release_digest"] = release_digest
+                self._append("approve", {**told, **self._at()}, entry=entry_id)
+
+    def _met(
+        self, required: Required, matter: Matter, entry: Entry, brought: Brought | None
+    ) -> dict[str, Any]:
+        """What is to be recorded; nothing where it is."""
+        from policy_engine.attest.approvals import Brought
+        from policy_engine.ledger.reviews import brought_in
+
+        kept = [brought_in(told) for told in entry.reviews if told.get("stage") == matter.stage]
+        if any(not required.faults(matter, each, self._moment()) for each in kept):
+            return {}
+        found = brought or (kept[-1] if kept else Brought())
+        told = required.met(matter, found, self._moment())
+        self._check_unused(matter, found, entry.id)
+        return told
+
+    def check_reviewed(self, charge: Charge) -> None:
+        """Return if a charge has brought what its account requires; NotApproved where it has not.
+
+        ``reserve`` asks again.
+        """
+        self._reviewed(charge, is_out=False)
+
+    def _reviewed(self, charge: Charge, *, is_out: bool) -> dict[str, Any]:
+        """What is recorded with a charge of the approvals that its account requires."""
+        required = self.required(charge.account)
+        if required is None or not required.policy.holds_back:
+            return {}
+        if is_out:
+            return {**required.told("claim"), "out": True}
+        from policy_engine.attest.approvals import Brought
+        from policy_engine.ledger.reviews import claim_of
+
+        if required.needs("release") and not charge.run.get("sealed"):
+            raise NotApproved(_NOT_AGAIN.format(charge.account))
+        if not required.needs("claim"):
+            return required.told("claim")
+        matter, brought = claim_of(charge), charge.brought or Brought()
+        told = required.met(matter, brought, self._moment())
+        self._check_unused(matter, brought, 0)
+        return told
+
+    def served(self, request_sha256: str, entry_id: int = 0) -> int:
+        """The charge or change that a request of approvals has served for; 0 for none.
+
+        An entry that was given back, and ``entry_id``, are left out.
+        """
+        from policy_engine.ledger.reviews import REQUEST_KEY
+
+        for record in self._with(text_of(REQUEST_KEY, request_sha256)):
+            owner = record.entry or record.seq
+            gone = record.kind == "reserve" and self.entry(record.seq).state == "cancelled"
+            if owner != entry_id and not gone:
+                return owner
+        return 0
+
+    def _check_unused(self, matter: Matter, brought: Brought, entry_id: int) -> None:
+        """NotApproved where a request has served for another charge or change."""
+        if owner := self.served(brought.request_sha256, entry_id):
+            raise NotApproved(
+                f"{matter.name}: its request has served already, for record {owner}: one request is"
+                " good for one charge; ask anew with 'policy-engine review request'. Nothing was"
+                " charged"
+            )
+
+    def _holds_back(self, account: str) -> bool:
+        required = self.required(account)
+        return required is not None and required.policy.holds_back
+
+    def _check_lets_go(self, account: str, what: str) -> None:
+        """NotApproved where an account that requires approvals would lose its sources."""
+        if self._holds_back(account):
+            raise NotApproved(_LETS_GO.format(account, what))
+
     # Limits
 
-    def set_limit(self, account: str, limit: Limit, *, who: str, why: str) -> None:
+    def set_limit(
+        self, account: str, limit: Limit, *, who: str, why: str, brought: Brought | None = None
+    ) -> None:
         """Record the limit of an account, higher or lower, with who decided and why.
 
-        Raises UsageError where either is not said.
+        Raises UsageError where either is not said, NotApproved where the account has a review
+        policy, and its people have not approved it.
         """
         _check_said(account, who, why, "a limit is changed")
         with self._writing():
-            self._record_limit(self._account(account), limit, who, why)
+            told, required = {}, self.required(account)
+            if required is not None:
+                from policy_engine.attest.approvals import Brought
+                from policy_engine.ledger.reviews import limit_matter
+
+                matter, brought = limit_matter(account, limit), brought or Brought()
+                told = {"review": required.met(matter, brought, self._moment())}
+                self._check_unused(matter, brought, 0)
+            self._record_limit(self._account(account), limit, who, why, told)
 
     def _limited(self, account: Account, limit: Limit | None) -> Account:
         """The account under what the project says; a limit that is new or lower is recorded."""
@@ -329,9 +512,16 @@ class Ledger:
         why = "its first limit" if account.limit is None else "lowered there"
         return self._record_limit(account, limit, PROJECT_FILE, why)
 
-    def _record_limit(self, account: Account, limit: Limit, who: str, why: str) -> Account:
+    def _record_limit(
+        self,
+        account: Account,
+        limit: Limit,
+        who: str,
+        why: str,
+        told: Mapping[str, object] | None = None,
+    ) -> Account:
         limited = replace(account, limit=limit)
-        payload = {**limit_to_json(limit), **self._at(who=who, why=why)}
+        payload = {**(told or {}), **limit_to_json(limit), **self._at(who=who, why=why)}
         self._append("limit", payload, account=limited)
         return limited
 
@@ -392,7 +582,17 @@ class Ledger:
         _check_said("records", who, why, "a sealing key is replaced")
         told = {"source": {NAMED_BY: named_by}, "for": key, "key": dict(handed)}
         with self._writing():
+            if not handed:
+                self.check_keeps_sources()
             self._append("rekey", {**told, **self._at(by=who, why=why)})
+
+    def check_keeps_sources(self) -> None:
+        """NotApproved where names are forgotten, and an account that requires approvals has some.
+
+        Another account could be charged for its sources then.
+        """
+        for name in self.names():
+            self._check_lets_go(name, "without its sealing key nobody knows which sources are its")
 
     def rekeys(self) -> tuple[Mapping[str, Any], ...]:
         """Every sealing key that took over from another one, in order."""
@@ -412,8 +612,18 @@ class Ledger:
                     f"entry {entry_id} is of a version that recorded no source: there is nothing to"
                     " move, and any account may release it"
                 )
+            for owner in {before, *self._owners(source)} - {account}:
+                self._check_lets_go(owner, f"its source would be {account!r}'s")
             told = {"source": source, "of": entry_id, "from": before, "to": account}
             self._append("move", {**told, **self._at(by=who, why=why)})
+
+    def _owners(self, source: Mapping[str, str]) -> Iterator[str]:
+        """The accounts that a source of these names belongs to."""
+        for what, name in source.items():
+            if what != NAMED_BY:
+                found = (account_in(each) for each in self._with(text_of(what, name))
+                         if source_in(each).get(what) == name)  # fmt: skip
+                yield from (account for account in [next(found, "")] if account)
 
     def moves(self) -> tuple[Mapping[str, Any], ...]:
         """Every source that was given to another account, in order."""
@@ -590,8 +800,12 @@ class Ledger:
             check_not_later(record, self._trust, numbered.get, self._records.where)
         if self._witness is not None:
             self._witness.check_chain(seen, chain, self._records.where)
-        entries_of(chain, self._records.where)
+        entries = entries_of(chain, self._records.where)
         check_states(chain, self._records.where)
+        if any(record.kind == "require" for record in chain):
+            from policy_engine.ledger.reviews import check_reviews
+
+            check_reviews(chain, {entry.id: entry for entry in entries}, self._records.where)
         check_order(chain, self._records.where)
         self._records.check()
         return head(chain[-1] if chain else None)
@@ -732,6 +946,20 @@ class Ledger:
         raise broken(self._records.where, row.seq, fault)
 
 
+_OUT = (
+    "{}: entry {} is of what was made before anybody had approved it: it stays charged, and no"
+    " certificate speaks of it"
+)
+_NOT_AGAIN = (
+    "account {!r} requires approvals of a release, and this engine cannot draw"
+    " the same sample again once they are there: use method: keyed; nothing was charged"
+)
+_LETS_GO = (
+    "account {!r} requires approvals, and {}: let its people approve a review policy without claim"
+    " and release first; nothing was changed"
+)
+
+
 def check_states(chain: tuple[Record, ...], where: str) -> None:
     """Recompute every account's running state, and compare.
 
@@ -753,6 +981,8 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
         before = states.get(record.account, Account(record.account))
         if record.kind == "limit":
             expected = replace(before, limit=found.limit)
+        elif record.kind == "require":
+            expected = replace(before, review=record.seq)
         elif record.kind == "reserve":
             reserved[record.seq] = record
             expected = _plus(before, record)

@@ -137,6 +137,15 @@ def _begins(found: object) -> str:
     raise refusal(f"must be {law}, found {show(found)}")
 
 
+def _digest(found: object) -> str:
+    """The law of the digest of a review policy."""
+    if isinstance(found, str) and _BEGINS.fullmatch(found):
+        return found
+    law = "sha256: and 64 hex digits, as 'policy-engine review require' prints them"
+    raise refusal(f"must be {law}, found {show(found)}")
+
+
+DigestField = Annotated[str, Ruled(_digest, {"type": "string", "pattern": f"^{_BEGINS.pattern}$"})]
 BeginsField = Annotated[
     str, Ruled(_begins, {"type": "string", "pattern": f"^({_BEGINS.pattern}|{IN_EACH_CHECKOUT})$"})
 ]
@@ -164,6 +173,11 @@ class ProjectDocument(Document):
     """The accounts that pay, by name; where one is listed there are no others."""
     accounts_open: fields.FlagField = False
     """Whether there may be accounts that are not listed: without a limit, they only add up."""
+
+    reviews: Annotated[
+        dict[str, DigestField], BeforeValidator(laws.a_mapping("account: digest"))
+    ] = Field(default_factory=dict)
+    """The review policies of accounts whose releases are approved: the ledger must have these."""
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -252,7 +266,8 @@ class Project:
     project file. ``ledger`` is a file, or the URL of a database. With a ``signing_command``,
     ``public_key`` is its key and ``signing_key`` stays unused; without one, ``public_key`` stands
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
-    ``begins`` is ``ledger_begins``, empty where the project file has none.
+    ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
+    digests of the review policies that the ledger must have.
     """
 
     directory: Path
@@ -271,6 +286,7 @@ class Project:
     file: Path | None = None
     missing: str = ""
     begins: str = ""
+    reviews: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ledger_name(self) -> str:
@@ -441,6 +457,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         ),
         file=file,
         begins=document.ledger_begins,
+        reviews=dict(document.reviews),
     )
 
 

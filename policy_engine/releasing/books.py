@@ -318,6 +318,8 @@ def rekey(project: Project, old: Path | None, *, who: str, why: str) -> str:
     with open_ledger(project, writer_of(project)) as ledger:
         ledger.verify()
         found = None if old is None else _namer(load_sealing_key(old), ledger)
+        if old is None:
+            ledger.check_keeps_sources()
         if old is not None and found is None:
             raise UsageError(f"{old}: this key does not name the ledger's sources")
         if not path.exists():

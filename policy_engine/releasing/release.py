@@ -23,9 +23,11 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from policy_engine.accounting.domain import claimed, in_text
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.attest.approvals import Brought
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import METADATA_KEY
+from policy_engine.attest.review_policy import Stage
 from policy_engine.attest.sealing import (
     load_reviewer_key,
     seal,
@@ -46,6 +48,7 @@ from policy_engine.errors import (
     FileError,
     Finding,
     LedgerError,
+    NotApproved,
     NotCertifiable,
     PolicyError,
     Problem,
@@ -127,6 +130,15 @@ from policy_engine.releasing.requests import (
     place_of,
     predicate_digest,
     request_of,
+)
+from policy_engine.releasing.reviewing import (
+    brought_at,
+    check_pinned,
+    let_lines_wait,
+    let_wait,
+    line_of,
+    request_file,
+    waiting_file,
 )
 from policy_engine.releasing.settlement import certifies, is_anothers, mend
 from policy_engine.syntax.names import dotted
@@ -764,6 +776,7 @@ class _Job:
         limit = limit_of(self.policy, self.project, self._account)
         if twin := named_otherwise(ledger, self.project, self._account):
             raise BudgetExceeded(twin)
+        check_pinned(self.project, ledger, self._account)
         try:
             return ledger.reserve(self._charge(new_secret()), limit, anew=anew).entry
         except KeyboardInterrupt as error:
@@ -881,7 +894,11 @@ class _Job:
         run = Run.new(self.request, self.certificate, sealed)
         charge = charge_of(self._account, self.certificate, self.policy)
         return replace_field(
-            charge, request=self.request.place, run=run.to_json(), source=self.request.source
+            charge,
+            request=self.request.place,
+            run=run.to_json(),
+            source=self.request.source,
+            brought=self._brought("claim"),
         )
 
     @property
@@ -893,7 +910,13 @@ class _Job:
         path = self.policy.release_path
         return self.request.ends.name if path is None else str(path)
 
+    def _brought(self, stage: Stage) -> Brought:
+        """The approvals that stand beside the certificate, or where it will."""
+        return brought_at(request_file(self.request.ends.certificate_path, stage))
+
     def _publish(self, ledger: Ledger, entry: Entry, *, repeated: bool) -> Released:
+        check_pinned(self.project, ledger, entry.account)
+        ledger.approve(entry.id, self._brought("claim"))
         if entry.state == "reserved":
             ledger.start(entry.id)
         run = Run.of_entry(entry)
@@ -904,7 +927,7 @@ class _Job:
         secret = unseal(run.sealed, run.of, key) if run.sealed else new_secret()
 
         def draw(digest: str) -> str:
-            if not ledger.draw(entry.id, digest):
+            if not ledger.draw(entry.id, digest, self._brought("release")):
                 raise other_bytes(self._name)
             return self._envelope(run, self._subject, digest)
 
@@ -913,20 +936,19 @@ class _Job:
         else:
             done = self._to_table(run, secret, draw)
         _commit(ledger, entry, done)
+        waiting_file(self.project, run).unlink(missing_ok=True)
         return self._released(ledger, entry, done, repeated=repeated)
 
     def _to_file(self, run: Run, secret: bytes, path: Path, draw: Callable[[str], str]) -> _Done:
         with self.warehouse.sampled(self.policy, self.table, secret) as unchanged:
             rows = self.warehouse.rows(run.query)
             unchanged()
-        digest = publish_file(
-            rows,
-            path,
-            {METADATA_KEY: run.facts},
-            draw,
-            replace=self.replace,
-            mark=run.mark,
-        )
+        facts = {METADATA_KEY: run.facts}
+        try:
+            digest = publish_file(rows, path, facts, draw, replace=self.replace, mark=run.mark)
+        except NotApproved as error:
+            error.add_note(let_wait(waiting_file(self.project, run), rows, facts))
+            raise
         return _Done(self._name, digest, self._size_of(rows))
 
     def _to_table(self, run: Run, secret: bytes, draw: Callable[[str], str]) -> _Done:
@@ -940,7 +962,12 @@ class _Job:
             def attest() -> None:
                 unchanged()
                 digest, size = self._read(target)
-                put(draw(digest))
+                try:
+                    put(draw(digest))
+                except NotApproved as error:
+                    lines = self.warehouse.release_lines(target)
+                    error.add_note(let_lines_wait(waiting_file(self.project, run), lines))
+                    raise
                 done.append(_Done(name, digest, size))
 
             self.warehouse.publish(run.query, target, run.facts, attest, replace=self.replace)
@@ -1060,7 +1087,7 @@ def digest_of_lines(
     digest, groups, rows, last = hashlib.sha256(), 0, 0, None
     people: Counter[Any] = Counter()
     for line in lines:
-        text = json.dumps([None if v is None else str(v) for v in line], ensure_ascii=False)
+        text = line_of(line)
         digest.update(text.encode() + b"\n")
         groups, rows, last = groups + (text != last), rows + 1, text
         people[line[0] if before else None] += 1 if place is None else int(line[place])

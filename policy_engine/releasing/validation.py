@@ -36,10 +36,12 @@ from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.salvage import salvage
 from policy_engine.policy.tree import path_text
+from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.publish import certificate_path
 from policy_engine.releasing.release import (
     Preview,
     check_place,
+    ends_of,
     open_warehouse,
     paying_account,
     prepare,
@@ -48,6 +50,7 @@ from policy_engine.releasing.release import (
     table_certificate_path,
     unenforced,
 )
+from policy_engine.releasing.reviewing import check_brought
 from policy_engine.warehouse.base import Warehouse
 
 _WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
@@ -417,14 +420,18 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
     pairs = zip(policies, previews, strict=True)
     new = [each for each in pairs if fresh or each[1][1].repeats is None]
     _check_accounts([each for _, each in new])
-    for policy, (project, _) in new:
-        _check_target(policy, project, replace=replace)
+    for policy, (project, found) in new:
+        _check_target(policy, project, found, replace=replace)
 
 
-def _check_target(policy: Policy, project: Project, *, replace: bool) -> None:
-    """FileError where the release could not be put in its place."""
+def _check_target(policy: Policy, project: Project, found: Preview, *, replace: bool) -> None:
+    """FileError where the release could not be put in its place, NotApproved where it may not."""
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         check_place(policy, warehouse, replace=replace)
+        ends = ends_of(policy, project, warehouse)
+    if has_ledger(project):
+        with open_ledger(project) as ledger:
+            check_brought(ledger, found.charge, found.certificate, ends)
 
 
 def _check_accounts(previews: Sequence[tuple[Project, Preview]]) -> None:

@@ -116,6 +116,7 @@ def test_all_accounts(cli, ledger):
     assert first == {
         "entry": 1, "account": "people", "policy": "p", "state": "committed",
         "epsilon": 0.25, "delta": 1e-9, "unit": "not recorded", "release": "a.parquet",
+        "approvals": [],
     }  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def test_a_whole_ledger(cli, ledger):
     document = cli("ledger", "verify", "--format", "json").document
     head = document.pop("head")
     assert document == {"ledger": str(ledger), "intact": True, "records": 4,
-                        "by_revoked_keys": 0, "not_compared": "",
+                        "by_revoked_keys": 0, "approved": 0, "not_compared": "",
                         "not_charged": [], "left_out": []}  # fmt: skip
     text = cli("ledger", "verify")
     assert text.code == 0

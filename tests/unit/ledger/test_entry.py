@@ -158,6 +158,7 @@ def test_a_reserve_record_makes_an_entry():
         "id": 1,
         "state": "reserved",
         "reserved_at": AT,
+        "reviews": (),
         "committed_at": None,
         "release_name": None,
         "release_digest": None,

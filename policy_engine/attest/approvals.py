@@ -1,0 +1,299 @@
+"""Approvals: one signed statement each of what somebody has judged, and the count of them.
+
+A review is of a ``Matter``: a claim and its price, a release's digest, or a change. A request names
+it, signed by who asks, and has a number of its own, so that it pays for one charge. An approval
+names the matter and the request again, with a verdict, a role and a time. Both are in-toto
+Statements in DSSE envelopes, and not second signatures over a certificate: these would say no
+verdict, role or time, and would change bytes that a rerun gives again.
+
+Who signed is known by the key that verifies, never by the key id that an envelope states.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from policy_engine.attest.attestation import (
+    Envelope,
+    Statement,
+    open_envelope,
+    sign,
+    statement,
+    unverified,
+)
+from policy_engine.attest.review_policy import ReviewPolicy, Stage, document_digest
+from policy_engine.attest.signers import Signer
+from policy_engine.attest.validity import moment, written
+from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.claim import digest_of
+
+APPROVAL = "https://policy-engine.dev/approval/v1"
+REVIEW_REQUEST = "https://policy-engine.dev/review-request/v1"
+Verdict = Literal["approved", "rejected"]
+
+_SKEW = timedelta(minutes=5)
+"""So far may the clock of who approves be ahead of the ledger's."""
+_ALWAYS = {"version", "stage", "review_policy", "of", "time"}
+_REQUEST = {*_ALWAYS, "number"}
+_APPROVAL = {*_ALWAYS, "request", "verdict", "role", "note"}
+
+
+@dataclass(frozen=True)
+class Matter:
+    """What is to be approved: two are the same where all of it is.
+
+    ``name`` and ``sha256`` are the subject of each statement, ``of`` whatever else it depends on.
+    """
+
+    stage: Stage
+    name: str
+    sha256: str
+    of: Mapping[str, str]
+
+    def is_of(self, found: Statement) -> bool:
+        """Whether a statement is about it."""
+        said = (found.subject_name, found.subject_sha256, found.predicate.get("stage"))
+        return said == (self.name, self.sha256, self.stage) and found.predicate["of"] == self.of
+
+
+@dataclass(frozen=True)
+class Brought:
+    """A request and the lines of its approvals, as somebody brought them; nothing is verified."""
+
+    request: str = ""
+    approvals: tuple[str, ...] = ()
+
+    @cached_property
+    def request_sha256(self) -> str:
+        """The number by which approvals name the request; empty where there is none."""
+        if not self.request:
+            return ""
+        try:
+            return hashlib.sha256(Envelope.from_json(self.request).payload).hexdigest()
+        except VerificationFailed:
+            return ""
+
+    def to_json(self) -> dict[str, Any]:
+        """What is recorded of it: the lines themselves, for a bundle can lose one."""
+        digests = [hashlib.sha256(line.encode()).hexdigest() for line in self.approvals]
+        return {
+            "request_sha256": self.request_sha256,
+            "request": self.request,
+            "approvals": list(self.approvals),
+            "approvals_sha256": digests,
+        }
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Which approvals count, and what is missing; it is met where ``faults`` is empty.
+
+    ``counted`` are the name, role and line of those that count; ``refused`` says why others do not.
+    """
+
+    counted: tuple[tuple[str, str, str], ...]
+    faults: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+
+
+def claim_matter(
+    account: str, predicate: Mapping[str, Any], target: str, price: Mapping[str, str]
+) -> Matter:
+    """The claim of a certificate, in one place and at one price.
+
+    ``price`` has what the account is charged. The certificate's time is left out: a release has one
+    of its own.
+    """
+    timeless = _timeless(predicate)
+    claim = timeless.get("claim")
+    identity = digest_of(timeless["query"] if claim is None else claim)
+    return Matter(
+        "claim",
+        str(timeless["policy"]["name"]),
+        identity.removeprefix("sha256:"),
+        {**_common(account, timeless, target), **price, "certificate": digest_of(timeless)},
+    )
+
+
+def release_matter(
+    account: str, predicate: Mapping[str, Any], target: str, release_sha256: str
+) -> Matter:
+    """The bytes of a release, under the certificate that it bears."""
+    of = {**_common(account, predicate, target), "certificate": digest_of(dict(predicate))}
+    return Matter("release", target, release_sha256, of)
+
+
+def change_matter(account: str, what: str, document: Mapping[str, Any]) -> Matter:
+    """Another limit, or another review policy, of an account."""
+    digest = document_digest(document)
+    return Matter(
+        "change", what, digest.removeprefix("sha256:"), {"account": account, "to": digest}
+    )
+
+
+def _timeless(predicate: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in predicate.items() if name != "time"}
+
+
+def _common(account: str, predicate: Mapping[str, Any], target: str) -> dict[str, str]:
+    digest = str(predicate["policy"]["digest"])
+    return {"account": account, "target": target, "policy": digest}
+
+
+def ask(matter: Matter, policy: str, signer: Signer, at: datetime) -> str:
+    """A signed request for approvals of a matter, under the review policy of this digest."""
+    told = {**_told(matter, policy, at), "number": secrets.token_hex(16)}
+    return sign(statement(matter.name, matter.sha256, told, REVIEW_REQUEST), signer).to_json()
+
+
+def judge(
+    matter: Matter,
+    policy: str,
+    brought: Brought,
+    signer: Signer,
+    at: datetime,
+    *,
+    verdict: Verdict,
+    role: str,
+    note: str = "",
+) -> str:
+    """A signed verdict of a matter: one line."""
+    told = {
+        **_told(matter, policy, at),
+        "request": brought.request_sha256,
+        "verdict": verdict,
+        "role": role,
+        "note": note,
+    }
+    return sign(statement(matter.name, matter.sha256, told, APPROVAL), signer).to_json()
+
+
+def _told(matter: Matter, policy: str, at: datetime) -> dict[str, object]:
+    return {
+        "version": 1,
+        "stage": matter.stage,
+        "review_policy": policy,
+        "of": dict(matter.of),
+        "time": written(at),
+    }
+
+
+def tally(
+    policy: ReviewPolicy,
+    matter: Matter,
+    brought: Brought,
+    at: datetime,
+    revoked: frozenset[str] = frozenset(),
+) -> Tally:
+    """Count the approvals of a matter as of ``at``, a time of the ledger.
+
+    Guarantee: it is met only where for each role as many distinct people as are needed have
+    approved just this, for just this request, with a key that is theirs and not revoked, within the
+    time that an approval counts; nobody of them has asked for it where the policy says four eyes;
+    and nobody has rejected it. The order of lines, lines that are there twice and lines of anything
+    else are of no account.
+    """
+    needs = policy.needs[matter.stage]
+    if not needs:
+        return Tally((), ())
+    counting = _Counting(policy, matter, brought, at, revoked)
+    if fault := counting.fault():
+        return Tally((), (fault,))
+    approved, rejected, refused = counting.sorted()
+    found = Counter(role for _, role, _ in approved)
+    faults = [
+        f"{needed - found[role]} more of role {role}"
+        for role, needed in needs.items()
+        if found[role] < needed
+    ]
+    faults += [f"{name} has rejected it" for name in rejected]
+    return Tally(tuple(approved), tuple(faults), tuple(refused))
+
+
+@dataclass(frozen=True)
+class _Counting:
+    policy: ReviewPolicy
+    matter: Matter
+    brought: Brought
+    at: datetime
+    revoked: frozenset[str]
+
+    def fault(self) -> str:
+        """Why nothing can be approved by this request; empty where it can."""
+        if self.at > self.policy.until:
+            return f"the review policy expired on {written(self.policy.until)}"
+        if not self.brought.request:
+            return "nobody has asked for approvals"
+        try:
+            self._opened(self.brought.request, REVIEW_REQUEST, _REQUEST)
+        except VerificationFailed as error:
+            return f"the request does not count: {error}"
+        return ""
+
+    def sorted(self) -> tuple[list[tuple[str, str, str]], list[str], list[str]]:
+        """Who has approved, by name, who has rejected, and why other lines do not count."""
+        key, _ = self._opened(self.brought.request, REVIEW_REQUEST, _REQUEST)
+        asked = self.policy.person(key)
+        approved: dict[str, tuple[str, str, str]] = {}
+        rejected, refused = dict[str, None](), []
+        for number, line in enumerate(self.brought.approvals, start=1):
+            try:
+                if unverified(line, APPROVAL).predicate.get("stage") != self.matter.stage:
+                    continue  # both stages stand in one file
+                key, said = self._opened(line, APPROVAL, _APPROVAL)
+                person = self.policy.person(key)
+                self._check(person.role, said)
+            except VerificationFailed as error:
+                refused.append(f"line {number}: {error}")
+                continue
+            if said["verdict"] == "rejected":
+                rejected[person.name] = None
+            elif self.policy.four_eyes and person == asked:
+                refused.append(f"line {number}: {person.name} has asked for it")
+            else:
+                approved.setdefault(person.name, (person.name, person.role, line))
+        return [*approved.values()], [*rejected], refused
+
+    def _opened(self, text: str, kind: str, fields: set[str]) -> tuple[str, Mapping[str, Any]]:
+        """The key that signed a statement of this matter, and what it says."""
+        trusted = self.policy.trusted(self.revoked)
+        if Envelope.from_json(text).key_id not in trusted.by_id:
+            raise VerificationFailed(("its key is nobody's in the review policy, or revoked",))
+        found = open_envelope(text, trusted, kind)
+        said = found.predicate
+        if set(said) != fields or said["version"] != 1:
+            raise VerificationFailed(("it is of another version",))
+        if not self.matter.is_of(found):
+            raise VerificationFailed(("it is about something else",))
+        if said["review_policy"] != self.policy.digest:
+            raise VerificationFailed(("it is of another review policy",))
+        signed = moment(said["time"])
+        if signed is None or signed > self.at + _SKEW:
+            raise VerificationFailed(("it states a time that has not come",))
+        if signed + self.policy.lasts < self.at:
+            raise VerificationFailed((f"it counted until {written(signed + self.policy.lasts)}",))
+        return found.key_id, said
+
+    def _check(self, role: str, said: Mapping[str, Any]) -> None:
+        if said["request"] != self.brought.request_sha256:
+            raise VerificationFailed(("it answers another request",))
+        if said["role"] != role:
+            raise VerificationFailed((f"it is of another role than its signer's, {role}",))
+        if said["verdict"] not in get_args(Verdict):
+            raise VerificationFailed(("it has no verdict that is known",))
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a bundle of approvals.
+
+    >>> list(lines_of("a\\n\\nb\\n"))
+    ['a', 'b']
+    """
+    return (line for line in text.split("\n") if line.strip())

@@ -1,0 +1,356 @@
+"""review: who must approve releases of an account, asking for it, and answering."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.everywhere import Commands
+from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.errors import UsageError
+
+if TYPE_CHECKING:
+    from policy_engine.attest.approvals import Tally, Verdict
+    from policy_engine.attest.signers import Signer
+    from policy_engine.ledger.reviews import Required
+    from policy_engine.ledger.store import Ledger
+    from policy_engine.policy.project import Project
+    from policy_engine.releasing.asking import Shown, Sought
+
+review = Commands()
+
+KeyOption = Annotated[
+    Path | None,
+    typer.Option("--key", help="A private key, a PEM file; default: what signs for the project."),
+]
+RequestArgument = Annotated[
+    Path, typer.Argument(metavar="REQUEST", help="The file of the request.", readable=False)
+]
+RoleOption = Annotated[str, typer.Option("--role", help="Your role in the review policy.")]
+NoteOption = Annotated[str, typer.Option("--note", help="A line that others read.")]
+_LEAST_DIGITS = 8
+
+
+@review.callback()
+def root() -> None:
+    """Approvals that an account requires: of a claim before it is charged, or of what came out.
+
+    The ledger has the review policy of an account from 'review require' on, and charges nothing
+    that its people have not approved.
+
+    Example: policy-engine review status out/people.certificate.claim.review.json
+    """
+
+
+@review.command("require", short_help="Set who must approve the releases of an account.")
+def require(
+    file: Annotated[Path, typer.Argument(help="The review policy, a YAML file.", readable=False)],
+    by: Annotated[str, typer.Option("--by", help="Who decided.")],
+    why: Annotated[str, typer.Option("--why", help="Why.")],
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Record a review policy in the ledger: from then on its account is released by it alone.
+
+    Whoever sets the account's limit sets the first. Each later one, stricter or not, is approved by
+    the people of the one in force: 'review request --review-policy FILE' asks them. There is no way
+    back but that: keep the keys.
+
+    Example: policy-engine review require people.review.yaml --by Ada --why "census"
+    """
+    from policy_engine.attest.review_policy import review_policy
+    from policy_engine.policy.reading import read_text
+    from policy_engine.releasing.beginning import ledger_writer
+    from policy_engine.releasing.books import open_ledger
+    from policy_engine.releasing.reviewing import brought_at
+
+    project = _project()
+    wanted = review_policy(read_text(file, "review policy"), file)
+    brought = brought_at(_change_file(file))
+    with open_ledger(project, ledger_writer(project), say=note) as opened:
+        opened.require(wanted, brought, who=by, why=why)
+    account = wanted.account
+    document = {"account": account, "serial": wanted.serial, "review_policy": wanted.digest,
+                "by": by, "why": why}  # fmt: skip
+    text = f"{account}: review policy {wanted.serial}, {wanted.digest}, by {by}: {why}"
+    confirm(document, [text], format)
+    if project.reviews.get(account) != wanted.digest:
+        note(
+            f"write 'reviews: {{{account}: {wanted.digest}}}' into"
+            f" {project.file or 'policy-engine.yaml'}: no other ledger serves then"
+        )
+
+
+@review.command("request", short_help="Ask for the approvals that a release waits for.")
+def request(
+    policy: Annotated[
+        Path | None, typer.Argument(help="The policy that is to be released.", readable=False)
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Of a new sample, of what was released before.")
+    ] = False,
+    review_policy: Annotated[
+        Path | None, typer.Option("--review-policy", help="Of another review policy instead.")
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option("--limit", help="Of another limit of this account instead.")
+    ] = None,
+    epsilon: Annotated[str, typer.Option("--epsilon", help="The new limit of ε.")] = "",
+    delta: Annotated[str, typer.Option("--delta", help="The new limit of δ.")] = "",
+    key: KeyOption = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Write a signed request for approvals, to be handed to those who approve.
+
+    Of POLICY: of its claim and price, where nothing was charged yet; of what came out, where it
+    waits to be approved. The key is that of one of the account's people. One request is good for
+    one charge; the one that stands there is kept while it serves.
+
+    Example: policy-engine review request policies/adult/policy.yaml --key ada.pem
+    """
+    from policy_engine.releasing.asking import ask_for, required_of
+    from policy_engine.releasing.books import open_ledger
+
+    given = [each for each in (policy, review_policy, limit) if each is not None]
+    if len(given) != 1:
+        raise UsageError("name a POLICY, or --review-policy FILE, or --limit ACCOUNT, and one only")
+    project = _project_for(policy)
+    with open_ledger(project) as opened:
+        if policy is not None:
+            asked = _of_policy(policy, project, opened, fresh=fresh)
+        elif review_policy is not None:
+            asked = _of_review_policy(review_policy)
+        else:
+            asked = _of_limit(str(limit), epsilon, delta, project)
+        required = required_of(opened, asked.matter.of["account"])
+        written = ask_for(asked, required, opened, signer(project, key))
+    emit_asked(asked, required, format, written=written)
+
+
+def emit_asked(asked: Sought, required: Required, form: Format, *, written: bool) -> None:
+    """Print where a request stands, and who answers it."""
+    needs = dict(required.policy.needs[asked.matter.stage])
+    document = {"request": str(asked.file), "stage": asked.matter.stage, "written": written,
+                "subject": asked.matter.sha256, "needs": needs}  # fmt: skip
+    told = ", ".join(f"{count} of role {role}" for role, count in needs.items())
+    state = "asks for" if written else "stands already, and asks for"
+    what = f"{asked.matter.stage} of {asked.matter.name}"
+    confirm(document, [f"{asked.file}: {state} approvals of the {what}: {told}"], form)
+
+
+def _of_policy(path: Path, project: Project, opened: Ledger, *, fresh: bool) -> Sought:
+    from policy_engine.policy.loading import load_policy
+    from policy_engine.releasing.asking import wanted
+
+    return wanted(load_policy(path), project, opened, fresh=fresh)
+
+
+def _of_review_policy(path: Path) -> Sought:
+    from policy_engine.attest.review_policy import review_policy
+    from policy_engine.ledger.reviews import policy_matter
+    from policy_engine.policy.reading import read_text
+    from policy_engine.releasing.asking import Sought
+
+    found = review_policy(read_text(path, "review policy"), path)
+    return Sought(policy_matter(found), _change_file(path), found.document)
+
+
+def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Sought:
+    from policy_engine.ledger.account import Limit, limit_to_json
+    from policy_engine.ledger.reviews import limit_matter
+    from policy_engine.releasing.asking import Sought
+
+    limit = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
+    shown = {"account": account, **limit_to_json(limit)}
+    return Sought(limit_matter(account, limit), limit_file(account, project), shown)
+
+
+def _change_file(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.change.review.json")
+
+
+def limit_file(account: str, project: Project) -> Path:
+    """Where the request of another limit of an account stands."""
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", account)
+    return project.directory / f"{name}.limit.change.review.json"
+
+
+@review.command("approve", short_help="Sign that you approve what a request asks.")
+def approve(
+    request: RequestArgument,
+    role: RoleOption,
+    key: KeyOption = None,
+    note: NoteOption = "",
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Sign an approval, a line of the file of approvals beside the request, and say of what it is.
+
+    Look at it before with 'review status'. Whether it counts says the account's review policy, by
+    the key that signs: its person, their role, the time.
+
+    Example: policy-engine review approve out/a.certificate.claim.review.json --role owner
+    """
+    _give(request, "approved", role, key, note, format)
+
+
+@review.command("reject", short_help="Sign that you reject what a request asks.")
+def reject(
+    request: RequestArgument,
+    role: RoleOption,
+    key: KeyOption = None,
+    note: NoteOption = "",
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Sign a rejection, a line of the file of approvals: the request serves no more.
+
+    The line can be lost with the file. Who must stop a release for certain does not approve it.
+
+    Example: policy-engine review reject out/a.certificate.claim.review.json --role owner
+    """
+    _give(request, "rejected", role, key, note, format)
+
+
+def _give(
+    request: Path, verdict: Verdict, role: str, key: Path | None, note: str, form: Format
+) -> None:
+    from policy_engine.policy.laws import is_line
+    from policy_engine.releasing.asking import give
+
+    if note and not is_line(note):
+        raise UsageError("--note must be text on one line")
+    signs = signer(_project(), key)
+    now = datetime.now(UTC)
+    found, place = give(request, signs, now, verdict=verdict, role=role, note=note)
+    document = {"approvals": str(place), "verdict": verdict, "role": role, "key": signs.key_id,
+                **_shown_document(found)}  # fmt: skip
+    told = f"{place}: {verdict} as {role}, by the key {signs.key_id[:8]}"
+    confirm(document, [told, *_shown_lines(found)], form)
+
+
+@review.command("status", short_help="What a request asks, and which approvals count.")
+def status(
+    request: RequestArgument,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Show what a request asks, which approvals count now, which do not, and what is missing.
+
+    Exits with 1 where something is.
+
+    Example: policy-engine review status out/a.certificate.claim.review.json
+    """
+    from policy_engine.releasing.asking import standing
+    from policy_engine.releasing.books import open_ledger
+
+    with open_ledger(_project()) as opened:
+        found, required, told = standing(request, opened)
+    needs = required.policy.needs[found.matter.stage]
+    document = {**_shown_document(found), "met": not told.faults, "missing": list(told.faults),
+                "counted": [{"by": name, "role": role} for name, role, _ in told.counted],
+                "refused": list(told.refused), "needs": dict(needs),
+                "review_policy": required.policy.digest}  # fmt: skip
+    emit(document, [*_shown_lines(found), *_tally_lines(told)], format)
+    if told.faults:
+        raise typer.Exit(1)
+
+
+def _tally_lines(told: Tally) -> list[str]:
+    lines = [f"  approved   by {name}, {role}" for name, role, _ in told.counted]
+    lines += [f"  not counted: {why}" for why in told.refused]
+    lines += [f"  missing: {why}" for why in told.faults]
+    return lines or ["  no approvals are required"]
+
+
+def _shown_document(found: Shown) -> dict[str, Any]:
+    return {"stage": found.matter.stage, "name": found.matter.name, "subject": found.matter.sha256,
+            "of": dict(found.matter.of), "shown": dict(found.shown)}  # fmt: skip
+
+
+def _shown_lines(found: Shown) -> list[str]:
+    """What is approved, in lines."""
+    matter, shown = found.matter, found.shown
+    lines = [f"{matter.stage} of {matter.name}, account {matter.of['account']}: {matter.sha256}"]
+    if matter.stage == "change":
+        return [*lines, *(f"  {name}: {value}" for name, value in shown.items())]
+    price = (matter.of.get("epsilon", shown["epsilon"]), matter.of.get("delta", shown["delta"]))
+    return [
+        *lines,
+        f"  goes to {matter.of['target']}: {', '.join(map(str, shown['columns']))}",
+        f"  price: ε {price[0]}, δ {price[1]} (unit: {shown['unit']}, {shown['neighbours']})",
+        *(f"  {line}" for line in str(shown["query"]).rstrip().split("\n")),
+    ]
+
+
+@review.command("revoke", short_help="Withdraw a key: nothing that it approves counts.")
+def revoke(
+    key: Annotated[
+        str, typer.Argument(metavar="KEYID", help="A key id, or its first 8 or more digits.")
+    ],
+    by: Annotated[str, typer.Option("--by", help="Who decided.")],
+    why: Annotated[str, typer.Option("--why", help="Why.")],
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Record that a key of an approver counts no more, in every account and for good.
+
+    What was charged stays; what is charged from now on needs other keys. Give the person another
+    one in the next review policy.
+
+    Example: policy-engine review revoke 3fa2b1c4 --by Ada --why "the laptop was stolen"
+    """
+    from policy_engine.attest.signers import writer_of
+    from policy_engine.releasing.books import open_ledger
+
+    project = _project()
+    with open_ledger(project, writer_of(project)) as opened:
+        found = _known_keys(opened)
+        named = sorted(name for name in found if name.startswith(key))
+        if len(key) < _LEAST_DIGITS or len(named) != 1:
+            raise UsageError(f"no one key {key[:80]!a} in the review policies of the ledger")
+        opened.revoke(named[0], who=by, why=why)
+    document = {"key_id": named[0], "person": found[named[0]], "by": by, "why": why}
+    told = f"{named[0]}, of {found[named[0]]}: revoked, by {by}: {why}"
+    confirm(document, [told], format)
+
+
+def _known_keys(opened: Ledger) -> dict[str, str]:
+    """Every key of a review policy in force, and whose it is."""
+    found: dict[str, str] = {}
+    for name in opened.names():
+        required = opened.required(name)
+        if required is not None:
+            found |= {key: each.name for each in required.policy.people for key in each.keys}
+    return found
+
+
+def signer(project: Project, key: Path | None) -> Signer:
+    """Who signs: a key file, else what signs for the project."""
+    from policy_engine.attest.keys import load_private_key
+    from policy_engine.attest.signers import KeySigner, signer_of
+
+    return signer_of(project) if key is None else KeySigner(load_private_key(key))
+
+
+def _amount(option: str, text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        raise UsageError(f"{option} must be a number, found {text[:40]!r}") from None
+
+
+def _project_for(policy: Path | None) -> Project:
+    if policy is None:
+        return _project()
+    from policy_engine.policy.loading import load_policy
+    from policy_engine.releasing.release import project_of
+
+    return project_of(load_policy(policy))
+
+
+def _project() -> Project:
+    from policy_engine.policy.project import default_project, find_project, load_project
+
+    found = find_project(Path.cwd())
+    return load_project(found) if found else default_project(Path.cwd())

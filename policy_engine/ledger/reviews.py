@@ -1,0 +1,371 @@
+"""Approvals in the ledger: what an account requires, what was met, and which keys were revoked.
+
+A record of kind ``require`` says by which review policy an account is released from now on. It is
+pinned in the account's running state, so that no file switches it off, and the next one is approved
+by the people of the one before. What a charge had is recorded with it, line by line: a file of
+approvals can lose one. A record of kind ``revoke`` withdraws a key for good.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from policy_engine.accounting.domain import in_text
+from policy_engine.attest.approvals import (
+    Brought,
+    Matter,
+    change_matter,
+    claim_matter,
+    release_matter,
+    tally,
+)
+from policy_engine.attest.review_policy import ReviewPolicy, Stage, recorded_policy
+from policy_engine.errors import LedgerBroken, NotApproved, PolicyError
+from policy_engine.ledger.account import Limit, limit_to_json
+from policy_engine.ledger.chain import Foreign, Record, time_of
+from policy_engine.ledger.entry import Charge, Entry, unreadable
+
+REQUEST_KEY, REVOKED_KEY = "request_sha256", "revoked_key"
+_ASK: Mapping[Stage, str] = {
+    "claim": "'policy-engine review request POLICY' asks for them; nothing was charged",
+    "release": (
+        "it is paid for, and waits: 'policy-engine review request POLICY' asks for them, and the"
+        " same release again, once they are there, puts it in its place at no cost"
+    ),
+    "change": "'policy-engine review request' asks for them; nothing was changed",
+}
+_WHAT: Mapping[Stage, str] = {
+    "claim": "of the claim",
+    "release": "of the release",
+    "change": "of this change",
+}
+
+
+@dataclass(frozen=True)
+class Required:
+    """What an account requires: its review policy, the record that says so, the revoked keys."""
+
+    policy: ReviewPolicy
+    record: int
+    revoked: frozenset[str] = frozenset()
+
+    def needs(self, stage: Stage) -> bool:
+        """Whether anybody has to approve a stage."""
+        return bool(self.policy.needs[stage])
+
+    def faults(self, matter: Matter, brought: Brought, at: datetime) -> tuple[str, ...]:
+        """What is missing as of a time of the ledger; nothing where the approvals are met."""
+        return tally(self.policy, matter, brought, at, self.revoked).faults
+
+    def met(self, matter: Matter, brought: Brought, at: datetime) -> dict[str, Any]:
+        """What is recorded of approvals that are met; NotApproved where they are not."""
+        found = tally(self.policy, matter, brought, at, self.revoked)
+        if found.faults:
+            policy, stage = self.policy, matter.stage
+            told = "; ".join((*found.faults, *found.refused))
+            raise NotApproved(
+                f"account {policy.account!r} requires approvals {_WHAT[stage]}"
+                f" (review policy {policy.serial}, {policy.digest[:15]}), and they are not met:"
+                f" {told}; {_ASK[stage]}"
+            )
+        counted = Brought(brought.request, tuple(line for _, _, line in found.counted))
+        return {**self.told(matter.stage), **counted.to_json()}
+
+    def told(self, stage: Stage) -> dict[str, Any]:
+        """What was required, as it is recorded."""
+        needs = dict(self.policy.needs[stage])
+        return {"stage": stage, "review_policy": self.policy.digest, "record": self.record,
+                "needs": needs}  # fmt: skip
+
+
+def brought_in(told: Mapping[str, Any]) -> Brought:
+    """What was brought, as a record has it."""
+    return Brought(str(told.get("request", "")), tuple(map(str, told.get("approvals", ()))))
+
+
+def claim_of(charge: Charge | Entry) -> Matter:
+    """What is approved of a charge; NotApproved where nothing is known of its claim."""
+    run = charge.run
+    try:
+        predicate = run["predicate"]
+        price = {
+            "epsilon": in_text(charge.epsilon),
+            "delta": in_text(charge.delta),
+            "neighbours": charge.neighbours,
+            "unit": str(predicate["unit"]),
+        }
+        return claim_matter(charge.account, predicate, str(run["target"]), price)
+    except KeyError:
+        raise NotApproved(
+            f"account {charge.account!r} requires approvals, and nothing is known of the claim of"
+            f" {charge.policy_name!r} that anybody could approve; nothing was charged"
+        ) from None
+
+
+def release_of(entry: Entry, release_digest: str) -> Matter:
+    """What is approved of what came out for an entry."""
+    run = entry.run
+    return release_matter(entry.account, run["predicate"], str(run["target"]), release_digest)
+
+
+def limit_matter(account: str, limit: Limit) -> Matter:
+    """Another limit of an account."""
+    return change_matter(account, "limit", {"account": account, **limit_to_json(limit)})
+
+
+def policy_matter(policy: ReviewPolicy) -> Matter:
+    """Another review policy of an account."""
+    return change_matter(policy.account, "review policy", policy.document)
+
+
+def required_by(
+    seq: int, known: Callable[[int], Record], revoked: Callable[[str], bool], where: str
+) -> Required:
+    """What the ``require`` record of that number says.
+
+    Each before it is looked at too: the people of the one before have approved it. Raises
+    LedgerBroken where they have not.
+    """
+    policy, previous = _policy_in(known(seq), where)
+    after, at = policy, seq
+    while previous:
+        if not 0 < previous < at:
+            raise _not_theirs(at, where)
+        before, earlier = _policy_in(known(previous), where)
+        _check_follows(before, after, known(at), where)
+        after, at, previous = before, previous, earlier
+    return Required(policy, seq, frozenset(key for key in policy.keys if revoked(key)))
+
+
+def _policy_in(record: Record, where: str) -> tuple[ReviewPolicy, int]:
+    try:
+        told = json.loads(record.payload)
+        policy = recorded_policy(told["document"], where)
+        if record.kind != "require" or policy.account != record.account:
+            raise ValueError("require")
+        return policy, int(told["previous"])
+    except (KeyError, TypeError, ValueError, PolicyError):
+        raise unreadable(record, where) from None
+
+
+def _check_follows(before: ReviewPolicy, after: ReviewPolicy, record: Record, where: str) -> None:
+    """LedgerBroken unless the people of a review policy have approved the one that follows it."""
+    at, told = time_of(record), json.loads(record.payload)
+    renewing = Required(_unexpired(before), 0)
+    is_next = (after.account, after.serial) == (before.account, before.serial + 1)
+    if at is None or not is_next or renewing.faults(policy_matter(after), brought_in(told), at):
+        raise _not_theirs(record.seq, where)
+
+
+def _unexpired(policy: ReviewPolicy) -> ReviewPolicy:
+    """The policy, which may be followed by another one after its last day."""
+    return replace(policy, until=datetime.max.replace(tzinfo=UTC))
+
+
+def check_next(
+    now: Required | None, policy: ReviewPolicy, brought: Brought, at: datetime
+) -> dict[str, Any]:
+    """What is recorded of the approvals of a review policy; of the first there is nothing.
+
+    Raises NotApproved where the people of the one in force have not approved it, or it is not the
+    next, or is over already.
+    """
+    serial = 1 if now is None else now.policy.serial + 1
+    if policy.serial != serial and (now is not None or policy.serial < 1):
+        raise NotApproved(
+            f"account {policy.account!r}: the next review policy has serial {serial}, found"
+            f" {policy.serial}; nothing was changed"
+        )
+    if policy.until < at:
+        raise NotApproved(f"account {policy.account!r}: the review policy is over already")
+    if now is None:
+        return {}
+    return Required(_unexpired(now.policy), now.record, now.revoked).met(
+        policy_matter(policy), brought, at
+    )
+
+
+def _not_theirs(seq: int, where: str) -> LedgerBroken:
+    return LedgerBroken(
+        f"{where}: record {seq} changes what approvals an account requires, and the people of the"
+        " review policy before have not approved it, whoever has signed the record; compare the"
+        " ledger with a backup"
+    )
+
+
+def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], ...]:
+    """Every review policy that was set and every key that was revoked, in order."""
+    return tuple(_decision(record, where) for record in chain if record.kind in _DECISIONS)
+
+
+_DECISIONS = {"require", "revoke"}
+
+
+def _decision(record: Record, where: str) -> Mapping[str, Any]:
+    try:
+        told = json.loads(record.payload)
+        found = {name: told[name] for name in ("at", "who", "why")}
+        datetime.fromisoformat(told["at"])
+        if record.kind == "revoke":
+            return {"record": record.seq, "account": "", REVOKED_KEY: told[REVOKED_KEY], **found}
+        policy, _ = _policy_in(record, where)
+        return {"record": record.seq, "account": record.account, "serial": policy.serial,
+                "review_policy": policy.digest, **found}  # fmt: skip
+    except (KeyError, TypeError, ValueError):
+        raise unreadable(record, where) from None
+
+
+# The whole chain, again
+
+
+@dataclass
+class _Replay:
+    """What was required, revoked and used up to a record."""
+
+    where: str
+    required: dict[str, Required] = field(default_factory=dict)
+    revoked: set[str] = field(default_factory=set)
+    used: dict[str, int] = field(default_factory=dict)
+    charged: dict[int, Charge | Entry] = field(default_factory=dict)
+    held: dict[int, Required] = field(default_factory=dict)
+    approved: dict[int, set[str]] = field(default_factory=dict)
+    limits: dict[str, Limit] = field(default_factory=dict)
+
+    def now(self, account: str) -> Required | None:
+        found = self.required.get(account)
+        if found is None:
+            return None
+        return Required(found.policy, found.record, frozenset(self.revoked))
+
+
+def check_reviews(chain: Iterable[Record], entries: Mapping[int, Entry], where: str) -> None:
+    """Return if every charge, release and change had the approvals that were required then.
+
+    Raises LedgerBroken naming the first record that had not, whoever has signed it.
+    """
+    replay = _Replay(where)
+    for record in chain:
+        check = _CHECKS.get(record.kind)
+        if check is not None and not isinstance(record, Foreign):
+            try:
+                check(replay, record, json.loads(record.payload), entries)
+            except (KeyError, TypeError, ValueError):
+                raise unreadable(record, where) from None
+
+
+def _check(replay: _Replay, record: Record, required: Required, matter: Matter, told: Any) -> None:
+    """LedgerBroken unless what a record brought was enough, and used for nothing else."""
+    at, brought = time_of(record), brought_in(told or {})
+    owner = record.entry or record.seq
+    is_anothers = replay.used.get(brought.request_sha256, owner) != owner
+    if at is None or is_anothers or required.faults(matter, brought, at):
+        raise LedgerBroken(
+            f"{replay.where}: record {record.seq} had not the approvals that account"
+            f" {required.policy.account!r} required then, whoever has signed it; compare the ledger"
+            " with a backup"
+        )
+    replay.used[brought.request_sha256] = owner
+
+
+def _require(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    del entries
+    policy, previous = _policy_in(record, replay.where)
+    now = replay.now(policy.account)
+    if previous != (0 if now is None else now.record):
+        raise _not_theirs(record.seq, replay.where)
+    if now is not None:
+        before = Required(_unexpired(now.policy), now.record, now.revoked)
+        if policy.serial != now.policy.serial + 1:
+            raise _not_theirs(record.seq, replay.where)
+        _check(replay, record, before, policy_matter(policy), told)
+    replay.required[policy.account] = Required(policy, record.seq)
+
+
+def _revoke(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    del record, entries
+    replay.revoked.add(told[REVOKED_KEY])
+
+
+def _reserve(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    required = replay.now(record.account)
+    if required is None or not required.policy.holds_back:
+        return
+    replay.held[record.seq] = required
+    review = told.get("review")
+    if review and review.get("out"):
+        return
+    if required.needs("claim"):
+        _check(replay, record, required, claim_of(entries[record.seq]), review)
+        replay.approved.setdefault(record.seq, set()).add("claim")
+
+
+def _approve(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    entry = entries[record.entry]
+    required = replay.now(entry.account)
+    if required is None:
+        return
+    is_claim = told["stage"] == "claim"
+    matter = claim_of(entry) if is_claim else release_of(entry, str(told["release_digest"]))
+    _check(replay, record, required, matter, told)
+    seen = "claim" if is_claim else str(told["release_digest"])
+    replay.approved.setdefault(record.entry, set()).add(seen)
+
+
+def _cancel(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    del told, entries
+    for number in [name for name, owner in replay.used.items() if owner == record.entry]:
+        del replay.used[number]
+
+
+def _start(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    del told
+    entry, approved = entries[record.entry], replay.approved.get(record.entry, set())
+    now = replay.now(entry.account)
+    if now is not None and now.needs("claim") and "claim" not in approved and not entry.is_out:
+        raise _unapproved(record, replay.where)
+
+
+def _commit(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    entry, approved = entries[record.entry], replay.approved.get(record.entry, set())
+    held, now = replay.held.get(record.entry), replay.now(entry.account)
+    if held is None or now is None:
+        return
+    if entry.is_out:
+        raise _unapproved(record, replay.where)
+    waits = held.needs("release") and now.needs("release")
+    if waits and str(told["release_digest"]) not in approved:
+        raise _unapproved(record, replay.where)
+
+
+def _unapproved(record: Record, where: str) -> LedgerBroken:
+    return LedgerBroken(
+        f"{where}: record {record.seq} is a {record.kind!r} of entry {record.entry}, which had not"
+        " the approvals that its account required, whoever has signed it; compare the ledger with"
+        " a backup"
+    )
+
+
+def _limit(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
+    del entries
+    limit = Limit(Decimal(told["epsilon"]), Decimal(told["delta"]))
+    before, required = replay.limits.get(record.account), replay.now(record.account)
+    replay.limits[record.account] = limit
+    if required is not None and before is not None and limit.is_above(before):
+        _check(replay, record, required, limit_matter(record.account, limit), told.get("review"))
+
+
+_CHECKS: Mapping[str, Callable[[_Replay, Record, Any, Mapping[int, Entry]], None]] = {
+    "require": _require,
+    "revoke": _revoke,
+    "reserve": _reserve,
+    "approve": _approve,
+    "cancel": _cancel,
+    "start": _start,
+    "commit": _commit,
+    "limit": _limit,
+}

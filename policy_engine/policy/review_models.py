@@ -1,0 +1,146 @@
+"""The review policy of an account as it is written: who approves, how many, for how long."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from policy_engine.policy import fields, laws
+from policy_engine.policy.documents import Document
+from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy.reading import read_document
+from policy_engine.policy.scalars import show
+
+STAGES = ("claim", "release", "change")
+_DER = bytes.fromhex("302a300506032b6570032100")
+"""What stands before the 32 bytes of an Ed25519 key in its PEM form: RFC 8410."""
+_RAW = 32
+_MOST_DAYS = 366
+
+
+def _key(found: object) -> bytes:
+    """The law of a public key: the line between BEGIN and END of its PEM file."""
+    if isinstance(found, str):
+        try:
+            der = base64.b64decode(found, validate=True)
+        except (binascii.Error, ValueError):
+            der = b""
+        if der.startswith(_DER) and len(der) == len(_DER) + _RAW:
+            return der[len(_DER) :]
+    law = "the line between BEGIN and END of the PEM file of a public Ed25519 key"
+    raise refusal(f"must be {law}, found {show(found)}", "it is in NAME.pub")
+
+
+def key_line(raw: bytes) -> str:
+    """A public key as a review policy writes it.
+
+    >>> _key(key_line(bytes(32))) == bytes(32)
+    True
+    """
+    return base64.b64encode(_DER + raw).decode()
+
+
+_Key = Annotated[bytes, Ruled(_key, {"type": "string"})]
+_Day = Annotated[date, Ruled(laws.day, {"type": "string", "format": "date"})]
+_Days = Annotated[int, Ruled(laws.integer(1, most=_MOST_DAYS), fields.count(1, _MOST_DAYS))]
+_Needs = Annotated[
+    dict[str, fields.PositiveField], BeforeValidator(laws.a_mapping("role: how many people"))
+]
+
+
+class ApproverSpec(Document):
+    """A person: one role, and the keys that are theirs."""
+
+    role: fields.NameField
+    keys: Annotated[tuple[_Key, ...], BeforeValidator(laws.a_list("keys"))]
+
+
+class ReviewDocument(Document):
+    """A review policy."""
+
+    version: fields.VersionField
+    account: fields.LineField
+    """The account that it is of."""
+    serial: fields.PositiveField
+    """Which one it is: each change is one more than what it changes."""
+    people: Annotated[dict[str, ApproverSpec], BeforeValidator(laws.a_mapping("name: person"))]
+    claim: _Needs = Field(default_factory=dict)
+    """Who approves a release before its account is charged, by role; nobody without it."""
+    release: _Needs = Field(default_factory=dict)
+    """Who approves what came out before it is put in its place."""
+    change: _Needs
+    """Who approves another limit of the account, and another review policy."""
+    four_eyes: fields.FlagField = True
+    """Whether who asks for an approval gives none."""
+    days: _Days
+    """How long an approval counts."""
+    expires: _Day
+    """The last day, in UTC, on which anything is approved under it."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """A key is one person's, and there are as many people as are needed."""
+        people = data.get("people")
+        told = people if isinstance(people, dict) else {}
+        whose: dict[Any, Any] = {}
+        count: dict[Any, int] = {}
+        for name, person in told.items():
+            if not isinstance(name, str) or not laws.is_line(name):
+                wrong = f"must be the name of a person on one line, found {show(name)}"
+                yield refusal(wrong, at=("people", name), on_key=True)
+            spec = person if isinstance(person, dict) else {}
+            if isinstance(role := spec.get("role"), str):
+                count[role] = count.get(role, 0) + 1
+            keys = spec.get("keys")
+            for key in (each for each in keys or () if isinstance(each, str)) if keys else ():
+                if key in whose:
+                    wrong = f"has a key that {whose[key]} has too"
+                    yield refusal(wrong, "a key is one person's, once", at=("people", name))
+                whose[key] = name
+        for stage in STAGES:
+            needs = data.get(stage)
+            for role, needed in needs.items() if isinstance(needs, dict) else ():
+                if laws.is_integer(needed) and needed > count.get(role, 0):
+                    wrong = f"asks for {needed} of role {show(role)}, found {count.get(role, 0)}"
+                    yield refusal(wrong, "name them under people", at=(stage,))
+
+    def to_json(self) -> dict[str, Any]:
+        """The document as it is recorded: everything is said."""
+        people = {
+            name: {"role": each.role, "keys": [key_line(key) for key in each.keys]}
+            for name, each in self.people.items()
+        }
+        needs = {stage: dict(getattr(self, stage)) for stage in STAGES if getattr(self, stage)}
+        return {
+            "version": self.version,
+            "account": self.account,
+            "serial": self.serial,
+            "people": people,
+            **needs,
+            "four_eyes": self.four_eyes,
+            "days": self.days,
+            "expires": self.expires.isoformat(),
+        }
+
+
+def read_review_document(text: str, file: Path) -> ReviewDocument:
+    """What a review policy says; PolicyError with every problem.
+
+    >>> read_review_document("version: 1", Path("people.review.yaml"))
+    Traceback (most recent call last):
+    ...
+    policy_engine.errors.PolicyError: people.review.yaml:1:1: account is missing
+    people.review.yaml:1:1: serial is missing
+    people.review.yaml:1:1: people is missing
+    people.review.yaml:1:1: change is missing
+    people.review.yaml:1:1: days is missing
+    people.review.yaml:1:1: expires is missing
+    """
+    return read_document(text, file, ReviewDocument, "review policy").result()

@@ -1,0 +1,191 @@
+"""review: the commands, as people run them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from policy_engine.attest.keys import generate_key, key_id
+from policy_engine.policy.review_models import key_line
+
+ROLES = {"ada": "owner", "ben": "privacy", "cleo": "author"}
+CLAIM = "out/a.certificate.claim.review.json"
+BUNDLE = "out/a.certificate.approvals.intoto.jsonl"
+
+
+@pytest.fixture
+def people(project):
+    """Keys of three people, and a review policy that needs two of them."""
+    told = {}
+    for name, role in ROLES.items():
+        key = Ed25519PrivateKey.generate()
+        generate_key(project / f"{name}.pem", key)
+        told[name] = {"role": role, "keys": [key_line(key.public_key().public_bytes_raw())]}
+    return told
+
+
+@pytest.fixture
+def required(cli, project, people):
+    """Sets a review policy, with changes; the result."""
+
+    def require(**changes):
+        document = {"version": 1, "account": "people", "serial": 1, "people": people,
+                    "claim": {"owner": 1, "privacy": 1}, "change": {"owner": 1, "privacy": 1},
+                    "days": 30, "expires": "2999-12-31"}  # fmt: skip
+        (project / "p.review.yaml").write_text(json.dumps(document | changes))
+        return cli("review", "require", "p.review.yaml", "--by", "Ada", "--why", "a test")
+
+    return require
+
+
+def approve(cli, request=CLAIM, *names):
+    for name in names or ("ada", "ben"):
+        done = cli("review", "approve", request, "--role", ROLES[name], "--key", f"{name}.pem")
+        assert done.code == 0, done.err
+
+
+def test_a_release_waits_for_two(cli, policy, required):
+    path = policy()
+    assert required().code == 0
+    refused = cli("release", path)
+    assert (refused.code, "nobody has asked for approvals" in refused.err) == (1, True)
+    asked = cli("review", "request", path, "--key", "cleo.pem", "--format", "json")
+    assert asked.document["needs"] == {"owner": 1, "privacy": 1}
+    assert asked.document["written"]
+    approve(cli, CLAIM, "ada")
+    state = cli("review", "status", CLAIM, "--format", "json")
+    assert state.code == 1
+    assert state.document["counted"] == [{"by": "ada", "role": "owner"}]
+    assert state.document["missing"] == ["1 more of role privacy"]
+    assert cli("release", path).code == 1
+    again = cli("review", "request", path, "--key", "cleo.pem", "--format", "json")
+    assert not again.document["written"]
+    approve(cli, CLAIM, "ben")
+    assert cli("review", "status", CLAIM).code == 0
+    assert cli("release", path).code == 0
+    [entry] = cli("ledger", "show", "--format", "json").document["entries"]
+    assert [told["stage"] for told in entry["approvals"]] == ["claim"]
+    assert len(entry["approvals"][0]["statements"]) == 2
+    verified = cli("ledger", "verify")
+    assert "every charge and change that required approvals had them (1)" in verified.out
+
+
+def test_each_line_of_the_approvals_says_verdict_role_and_time(cli, policy, required, project):
+    from policy_engine.attest.approvals import APPROVAL
+    from policy_engine.attest.attestation import unverified
+
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    approve(cli)
+    cli("review", "reject", CLAIM, "--role", "author", "--key", "cleo.pem", "--note", "too coarse")
+    found = [unverified(line, APPROVAL).predicate for line in (project / BUNDLE).open()]
+    assert [each["verdict"] for each in found] == ["approved", "approved", "rejected"]
+    assert [each["role"] for each in found] == ["owner", "privacy", "author"]
+    assert found[2]["note"] == "too coarse"
+    assert all(each["time"].endswith("Z") for each in found)
+    refused = cli("release", "a.yaml")
+    assert "cleo has rejected it" in refused.err
+
+
+def test_several_policies_are_refused_before_the_first_is_charged(cli, policy, required):
+    required()
+    paths = [policy("a"), policy("b")]
+    cli("review", "request", paths[0], "--key", "cleo.pem")
+    approve(cli)
+    refused = cli("release", *paths)
+    assert refused.code == 1
+    assert len(cli("ledger", "show", "--format", "json").document["entries"]) == 0
+
+
+def test_a_limit_is_approved(cli, policy, required):
+    required()
+    words = ("--epsilon", "3", "--delta", "1e-6")
+    set_it = ("ledger", "limit", "people", *words, "--by", "Ada", "--why", "a test")
+    assert cli(*set_it).code == 1
+    assert cli("review", "request", "--limit", "people", *words, "--key", "cleo.pem").code == 0
+    approve(cli, "people.limit.change.review.json")
+    done = cli(*set_it)
+    assert done.code == 0, done.err
+    assert cli(*set_it).code == 1  # once
+    assert cli("ledger", "verify").code == 0
+
+
+def test_another_review_policy_is_approved_by_the_people_of_the_one_in_force(cli, required):
+    required()
+    assert required(serial=2, days=5).code == 1
+    asked = cli("review", "request", "--review-policy", "p.review.yaml", "--key", "cleo.pem")
+    assert asked.code == 0, asked.err
+    approve(cli, "p.review.change.review.json")
+    assert required(serial=2, days=5).code == 0
+    shown = cli("ledger", "show").out
+    assert "review policy 1, sha256:" in shown
+    assert "review policy 2, sha256:" in shown
+
+
+def test_a_key_is_revoked_by_its_first_digits(cli, policy, required, project):
+    from policy_engine.attest.keys import load_public_key
+
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    approve(cli)
+    name = key_id(load_public_key(project / "ben.pub"))
+    assert cli("review", "revoke", "12345678", "--by", "Ada", "--why", "x").code == 2
+    revoked = cli("review", "revoke", name[:8], "--by", "Ada", "--why", "stolen")
+    assert revoked.code == 0
+    assert "of ben: revoked" in revoked.out
+    assert cli("release", "a.yaml").code == 1
+    assert f"nothing counts that the key {name[:8]} approves" in cli("ledger", "show").out
+
+
+def test_the_project_file_names_the_review_policy(cli, policy, required, project):
+    note = required().err
+    digest = note.partition("{people: ")[2].partition("}")[0]
+    file = project / "policy-engine.yaml"
+    file.write_text(file.read_text() + f"reviews: {{people: 'sha256:{'0' * 64}'}}\n")
+    refused = cli("release", policy())
+    assert (refused.code, "the ledger requires sha256:" in refused.err) == (1, True)
+    file.write_text(file.read_text().replace("0" * 64, digest.removeprefix("sha256:")))
+    cli("review", "request", "a.yaml", "--key", "cleo.pem")
+    approve(cli)
+    assert cli("release", "a.yaml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("request",), "name a POLICY"),
+        (("request", "a.yaml", "--limit", "people"), "one only"),
+        (("request", "--limit", "people", "--epsilon", "x"), "must be a number"),
+        (("approve", "a.yaml", "--role", "owner"), "must be a request"),
+        (("approve", "nowhere.json", "--role", "owner"), "cannot be read"),
+        (("status", "nowhere.json"), "cannot be read"),
+        (("request", "a.yaml", "--key", "mallory.pem"), "nobody's"),
+    ],
+)
+def test_what_is_said_of_wrong_usage(cli, policy, required, project, words, said):
+    policy()
+    required()
+    generate_key(project / "mallory.pem")
+    done = cli("review", *words)
+    assert done.code in {2, 3}
+    assert said in done.err
+
+
+def test_an_account_without_a_review_policy_has_nothing_to_ask(cli, policy):
+    path = policy()
+    cli("release", path)
+    refused = cli("review", "request", path)
+    assert (refused.code, "requires no approvals" in refused.err) == (1, True)
+
+
+def test_what_a_request_shows_cannot_forge_a_line(cli, policy, required, project):
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    document = json.loads((project / CLAIM).read_text())
+    document["shown"]["query"] += "\n\x1b[2Kprice: ε 0.001"
+    (project / CLAIM).write_text(json.dumps(document))
+    refused = cli("review", "status", CLAIM)
+    assert refused.code == 1
+    assert "not what the request names" in refused.err

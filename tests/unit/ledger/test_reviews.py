@@ -1,0 +1,304 @@
+"""Approvals in the ledger: the clock, the policies that follow one another, and forged records."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from policy_engine.attest.approvals import Brought, Matter, ask, judge, tally
+from policy_engine.attest.review_policy import review_policy
+from policy_engine.attest.signers import KeySigner
+from policy_engine.errors import LedgerBroken, NotApproved
+from policy_engine.ledger.account import Limit
+from policy_engine.ledger.entry import Charge, reserve_payload
+from policy_engine.ledger.records import open_records
+from policy_engine.ledger.reviews import claim_of, limit_matter, policy_matter, release_of
+from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.trust import Trust
+from policy_engine.policy.review_models import key_line
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+RUN = {
+    "predicate": {"policy": {"name": "a", "digest": "sha256:b"}, "unit": "row", "query": "SELECT",
+                  "claim": {"is": "Claim"}, "time": "2026-01-01T00:00:00Z"},
+    "target": "a.parquet", "of": "of", "sealed": {"key": "secret"},
+}  # fmt: skip
+CHARGE = Charge(
+    "people", Decimal("0.5"), Decimal("1e-9"), "add_remove", "a", "sha256:b", "sha256:c",
+    request="place", run=RUN,
+)  # fmt: skip
+
+
+def _line(signer):
+    return key_line(signer.public_key.public_bytes(Encoding.Raw, PublicFormat.Raw))
+
+
+class Book:
+    """A ledger with a clock that the test sets, and people who approve."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = START
+        self.keys = {name: KeySigner(Ed25519PrivateKey.generate()) for name in ("Ada", "Ben", "Cy")}
+        writer = KeySigner(Ed25519PrivateKey.generate())
+        records = open_records(folder / "ledger.db")
+        self.ledger = Ledger(records, Trust.of(writer), now=lambda: self.clock)
+
+    def policy(self, serial=1, **changes):
+        people = {name: {"role": "r", "keys": [_line(key)]} for name, key in self.keys.items()}
+        told = {"version": 1, "account": "people", "serial": serial, "people": people,
+                "claim": {"r": 2}, "change": {"r": 2}, "days": 30,
+                "expires": "2026-12-31"}  # fmt: skip
+        told |= changes
+        kept = {name: value for name, value in told.items() if value is not None}
+        return review_policy(json.dumps(kept), Path("p.yaml"))
+
+    def require(self, policy, brought=None):
+        self.ledger.require(policy, brought or Brought(), who="Ada", why="a test")
+
+    def brought(self, matter: Matter, *names: str, at=None, by="Cy") -> Brought:
+        """A request by one and the approvals of others, under the policy in force."""
+        at, digest = at or self.clock, self.ledger.required("people").policy.digest
+        brought = Brought(ask(matter, digest, self.keys[by], at))
+        lines = (
+            judge(matter, digest, brought, self.keys[name], at, verdict="approved", role="r")
+            for name in names
+        )
+        return replace(brought, approvals=tuple(lines))
+
+    def charge(self, *names: str, at=None) -> Charge:
+        return replace(CHARGE, brought=self.brought(claim_of(CHARGE), *names, at=at))
+
+    def forge(self, kind, payload, **draft):
+        with self.ledger._writing():
+            return self.ledger._append(kind, {**self.ledger._at(), **payload}, **draft)
+
+    def refused(self, charge):
+        before = self.ledger.records()
+        with pytest.raises(NotApproved):
+            self.ledger.reserve(charge)
+        assert self.ledger.records() == before
+
+
+@pytest.fixture
+def book(tmp_path):
+    made = Book(tmp_path)
+    made.require(made.policy())
+    return made
+
+
+def test_two_approve_and_it_is_charged(book):
+    book.refused(CHARGE)
+    book.refused(book.charge("Ada"))
+    book.refused(book.charge("Ada", "Cy"))  # who has asked
+    entry = book.ledger.reserve(book.charge("Ada", "Ben")).entry
+    assert entry.state == "reserved"
+    assert len(entry.reviews[0]["approvals"]) == 2
+    book.ledger.verify()
+
+
+def test_a_clock_that_goes_forward_ends_approvals_and_one_that_goes_back_renews_none(book):
+    charge = book.charge("Ada", "Ben")
+    book.clock = START + 31 * DAY
+    book.refused(charge)
+    book.ledger.revoke("0" * 64, who="Ada", why="any record of that day")
+    book.clock = START + 5 * DAY
+    book.refused(charge)
+    book.clock = START - 365 * DAY
+    book.refused(charge)
+    book.clock = START + 31 * DAY
+    book.ledger.reserve(book.charge("Ada", "Ben"))
+    book.ledger.verify()
+
+
+def test_an_approval_counts_on_its_last_day(book):
+    charge = book.charge("Ada", "Ben")
+    book.clock = START + 30 * DAY
+    assert book.ledger.reserve(charge).entry.state == "reserved"
+    book.ledger.verify()
+
+
+def test_a_review_policy_ends_and_its_people_renew_it(book):
+    book.clock = datetime(2027, 1, 1, tzinfo=UTC)
+    book.refused(book.charge("Ada", "Ben"))
+    book.refused(CHARGE)
+    book.ledger.revoke("0" * 64, who="Ada", why="any record of that day")
+    book.clock = START
+    book.refused(book.charge("Ada", "Ben"))
+    book.clock = datetime(2027, 1, 2, tzinfo=UTC)
+    after = book.policy(2, expires="2028-12-31")
+    book.require(after, book.brought(policy_matter(after), "Ada", "Ben"))
+    book.ledger.reserve(book.charge("Ada", "Ben"))
+    book.ledger.verify()
+
+
+def test_an_approval_is_of_one_charge(book):
+    charge = book.charge("Ada", "Ben")
+    book.ledger.reserve(charge)
+    again = replace(charge, run={**RUN, "of": "another state of the source"}, request="elsewhere")
+    book.refused(again)
+
+
+def test_a_charge_that_is_out_already_is_recorded_and_never_committed(book):
+    entry = book.ledger.reserve(CHARGE, is_out=True).entry
+    book.ledger.start(entry.id)
+    book.ledger.draw(entry.id, "1" * 64)
+    with pytest.raises(NotApproved, match="stays charged"):
+        book.ledger.commit(entry.id, release_name="a", release_digest="1" * 64)
+    book.ledger.keep(entry.id, "a test")
+    book.ledger.verify()
+
+
+def test_a_limit_is_approved(book):
+    limit = Limit(Decimal(5), Decimal("0.1"))
+    with pytest.raises(NotApproved):
+        book.ledger.set_limit("people", limit, who="Ada", why="a test")
+    brought = book.brought(limit_matter("people", limit), "Ada", "Ben")
+    other = Limit(Decimal(6), Decimal("0.1"))
+    with pytest.raises(NotApproved):
+        book.ledger.set_limit("people", other, who="Ada", why="a test", brought=brought)
+    book.ledger.set_limit("people", limit, who="Ada", why="a test", brought=brought)
+    assert book.ledger.account("people").limit == limit
+    book.ledger.verify()
+    with pytest.raises(NotApproved, match="served already"):
+        book.ledger.set_limit("people", limit, who="Ada", why="a test", brought=brought)
+
+
+# Records that whoever has the ledger's key writes past the engine
+
+
+def test_a_forged_charge_without_approvals_is_found(book):
+    account = book.ledger.account("people").plus(CHARGE)
+    book.forge("reserve", reserve_payload(CHARGE, START), account=account, request="place")
+    with pytest.raises(LedgerBroken, match="had not the approvals"):
+        book.ledger.verify()
+
+
+def test_a_forged_charge_with_used_approvals_is_found(book):
+    charge = book.charge("Ada", "Ben")
+    told = dict(book.ledger.reserve(charge).entry.reviews[0])
+    account = book.ledger.account("people").plus(charge)
+    book.forge("reserve", reserve_payload(charge, START, told), account=account, request="place")
+    with pytest.raises(LedgerBroken, match="had not the approvals"):
+        book.ledger.verify()
+
+
+@pytest.mark.parametrize("fault", ["one line less", "of another claim", "over"])
+def test_a_forged_charge_whose_approvals_do_not_count_is_found(book, fault):
+    names = ("Ada",) if fault == "one line less" else ("Ada", "Ben")
+    charge = book.charge(*names, at=START - 40 * DAY if fault == "over" else None)
+    run = {**RUN, "target": "b.parquet"} if fault == "of another claim" else RUN
+    charge = replace(charge, run=run)
+    told = {**book.ledger.required("people").told("claim"), **charge.brought.to_json()}
+    account = book.ledger.account("people").plus(charge)
+    book.forge("reserve", reserve_payload(charge, START, told), account=account, request="place")
+    with pytest.raises(LedgerBroken, match="had not the approvals"):
+        book.ledger.verify()
+
+
+def test_a_forged_review_policy_is_found(book):
+    lower = book.policy(2, claim=None)
+    account = replace(book.ledger.account("people"), review=2)
+    told = {"document": dict(lower.document), "previous": 1, "who": "x", "why": "x"}
+    book.forge("require", told, account=account)
+    with pytest.raises(LedgerBroken):
+        book.ledger.reserve(CHARGE)
+    with pytest.raises(LedgerBroken):
+        book.ledger.verify()
+
+
+@pytest.mark.parametrize("previous", [0, 2, 7])
+def test_a_forged_review_policy_that_names_another_before_it_is_found(book, previous):
+    lower = book.policy(1, claim=None)
+    account = replace(book.ledger.account("people"), review=2)
+    told = {"document": dict(lower.document), "previous": previous, "who": "x", "why": "x"}
+    book.forge("require", told, account=account)
+    with pytest.raises(LedgerBroken):
+        book.ledger.verify()
+
+
+def test_a_forged_limit_is_found(book):
+    low, high = (Limit(Decimal(e), Decimal("0.1")) for e in (1, 9))
+    for number, limit in enumerate((low, high)):
+        account = replace(book.ledger.account("people"), limit=limit)
+        told = {"epsilon": str(limit.epsilon), "delta": "0.1", "who": "x", "why": "x"}
+        book.forge("limit", told, account=account)
+        if number == 0:
+            book.ledger.verify()  # a first one only lowers
+    with pytest.raises(LedgerBroken, match="had not the approvals"):
+        book.ledger.verify()
+
+
+def test_a_forged_start_and_commit_of_what_was_charged_before_are_found(tmp_path):
+    book = Book(tmp_path)
+    entry = book.ledger.reserve(CHARGE).entry
+    book.require(book.policy())
+    with pytest.raises(NotApproved):
+        book.ledger.start(entry.id)
+    book.forge("start", {}, entry=entry.id)
+    with pytest.raises(LedgerBroken, match="'start' of entry 1"):
+        book.ledger.verify()
+
+
+def test_a_forged_commit_of_a_release_that_waits_is_found(tmp_path):
+    book = Book(tmp_path)
+    book.require(book.policy(release={"r": 1}))
+    entry = book.ledger.reserve(book.charge("Ada", "Ben")).entry
+    book.ledger.start(entry.id)
+    with pytest.raises(NotApproved, match="it is paid for, and waits"):
+        book.ledger.draw(entry.id, "1" * 64)
+    book.ledger.verify()
+    entry = book.ledger.entry(entry.id)
+    brought = book.brought(release_of(entry, "1" * 64), "Ada")
+    assert not book.ledger.draw(entry.id, "2" * 64, brought)
+    told = {"release_name": "a", "release_digest": "1" * 64}
+    book.forge("commit", told, entry=entry.id)
+    with pytest.raises(LedgerBroken, match="'commit' of entry 2"):
+        book.ledger.verify()
+
+
+def test_a_release_that_waited_is_drawn_and_committed(tmp_path):
+    book = Book(tmp_path)
+    book.require(book.policy(release={"r": 1}))
+    entry = book.ledger.reserve(book.charge("Ada", "Ben")).entry
+    book.ledger.start(entry.id)
+    brought = book.brought(release_of(book.ledger.entry(entry.id), "1" * 64), "Ada")
+    assert book.ledger.draw(entry.id, "1" * 64, brought)
+    book.ledger.commit(entry.id, release_name="a", release_digest="1" * 64)
+    book.ledger.verify()
+    assert [told["stage"] for told in book.ledger.entry(entry.id).reviews] == ["claim", "release"]
+
+
+def test_a_key_that_is_revoked_counts_in_no_account_and_no_change(book):
+    book.ledger.revoke(book.keys["Ben"].key_id, who="Ada", why="stolen")
+    book.refused(book.charge("Ada", "Ben"))
+    after = book.policy(2)
+    with pytest.raises(NotApproved):
+        book.require(after, book.brought(policy_matter(after), "Ada", "Ben"))
+    book.ledger.verify()
+
+
+def test_without_four_eyes_who_asks_may_approve(tmp_path):
+    book = Book(tmp_path)
+    book.require(book.policy(four_eyes=False))
+    book.ledger.reserve(book.charge("Ada", "Cy"))
+    book.ledger.verify()
+
+
+def test_a_stage_that_needs_nobody_is_met_by_nothing(book):
+    policy = book.policy(claim=None)
+    assert tally(policy, claim_of(CHARGE), Brought(), START).faults == ()
+
+
+def test_what_was_set_and_revoked_is_told(book):
+    book.ledger.revoke(book.keys["Ben"].key_id, who="Ada", why="stolen")
+    first, second = book.ledger.reviews()
+    assert (first["account"], first["serial"], first["who"]) == ("people", 1, "Ada")
+    assert (second["account"], second["revoked_key"]) == ("", book.keys["Ben"].key_id)
