@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -116,7 +116,8 @@ class Policy:
     ``recodings`` has every released column in the file's order, ``filter`` its columns by their
     names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
     text where none is declared. ``noise`` is what is drawn where everybody is in the
-    release, so that ``rate`` is 1; None where a sample is drawn.
+    release, so that ``rate`` is 1; None where a sample is drawn. ``levels`` are of the columns with
+    a hierarchy: which one is released, of how many.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Policy:
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
     noise: Noise | Chance | None = None
+    levels: tuple[tuple[str, tuple[int, int]], ...] = ()
 
     @property
     def source_path(self) -> Path | None:
@@ -229,8 +231,18 @@ def resolve(
         directory=directory,
         declared_budget=document.budget is not None,
         filter=tuple(sorted(document.filter.items())),
+        levels=tuple(_levels(document, hierarchies)),
         **chosen,
     )
+
+
+def _levels(
+    document: PolicyDocument, hierarchies: Mapping[str, Hierarchy]
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    for column, spec in document.recode.items():
+        if isinstance(spec, HierarchySpec):
+            found = hierarchies[column]
+            yield column, (spec.level, found.height + (not found.has_root))
 
 
 def _sampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:
