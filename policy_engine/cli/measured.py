@@ -12,12 +12,14 @@ from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
     from policy_engine.measure.categorical import Class, Disclosed
+    from policy_engine.measure.marginals import Together
     from policy_engine.measure.measuring import Measured, Measurement
     from policy_engine.measure.risks import Risk
     from policy_engine.policy.recoded import Recoded
 
 PUBLIC = "public: computed from the release alone; it says nothing of (ε, δ)"
 BY_YOUR_WORD = "public by your word: computed from the table alone; it says nothing of (ε, δ)"
+_LEVELS = 3
 CONFIDENTIAL = (
     "confidential: computed from raw data, for those alone who may see them; it belongs into no"
     " release, certificate or public page"
@@ -32,6 +34,10 @@ def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
         "file": found.name,
         "tables": [_table_document(each) for each in found.tables],
     }
+    if found.together:
+        made["marginals"] = [list(each) for each in found.marginals]
+        made["together"] = [_together_document(each) for each in found.together]
+        made["divergence"] = "infinite" if found.lost == math.inf else found.lost
     if recoded is not None:
         made["precision"] = recoded.precision
         made["height"] = recoded.height
@@ -43,6 +49,25 @@ def _first(found: Measurement) -> str:
     if not found.is_public:
         return CONFIDENTIAL
     return PUBLIC if found.is_release else BY_YOUR_WORD
+
+
+def _together_document(found: Together) -> dict[str, Any]:
+    fit = found.fit
+    return {
+        "decomposable": found.decomposable,
+        "k_link": found.k_link,
+        "k_combinatorial": found.combinatorial,
+        "why_not": found.why or None,
+        "maxent": None
+        if fit is None
+        else {
+            "entropy_l": found.entropy,
+            "alpha": found.alpha,
+            "turns": fit.turns,
+            "off_by": fit.off,
+            "converged": fit.converged,
+        },
+    }
 
 
 def _table_document(found: Measured) -> dict[str, Any]:
@@ -137,11 +162,34 @@ def lines(found: Measurement, recoded: Recoded | None) -> Iterator[str]:
         yield from _risks(each)
         yield "utility"
         yield from _utility(each)
+    for each in found.together:
+        yield from _together(found, each)
     if recoded is not None:
         yield (
             f"  precision of the recodes {recoded.precision:.4g}, height {recoded.height} of"
             f" {recoded.most}: from the policy alone"
         )
+
+
+def _together(found: Measurement, told: Together) -> Iterator[str]:
+    named = "; ".join(", ".join(map(escaped, each)) for each in found.marginals)
+    kind = "decomposable" if told.decomposable else "not decomposable"
+    yield f"marginals together, {kind}: {named}"
+    yield f"  k-link-anonymity k = {_number(told.k_link)}"
+    combinatorial = f"not known: {told.why}" if told.why else _number(told.combinatorial)
+    yield f"  k-combinatorial anonymity k = {combinatorial}"
+    if told.fit is None:
+        yield "  the product of all values is too large for a fit of maximum entropy"
+        return
+    state = "converged" if told.fit.converged else "did not converge"
+    yield (
+        f"  maximum entropy: {state} in {counted(told.fit.turns, 'turn')},"
+        f" off by {told.fit.off:.2g} of the people"
+    )
+    if told.entropy is not None:
+        yield f"  MaxEnt ℓ = {_number(told.entropy)}, α = {_number(told.alpha)}"
+    if found.lost is not None:
+        yield f"  divergence of the table from it: {_number(found.lost)} nats"
 
 
 def _models(found: Measured) -> Iterator[tuple[str, str, str]]:
@@ -175,8 +223,10 @@ def _models(found: Measured) -> Iterator[tuple[str, str, str]]:
 def _recursive(found: Disclosed) -> Iterator[tuple[str, str, str]]:
     if not found.recursive:
         yield "  recursive (c, ℓ)-diversity", "for no ℓ above 1", ""
-    for level, c in found.recursive.items():
-        yield f"  recursive (c, {level})-diversity", f"c above {_number(c)}", ""
+    else:
+        first = [*found.recursive.items()][:_LEVELS]
+        told = "; ".join(f"ℓ = {level}: c above {_number(c)}" for level, c in first)
+        yield "  recursive (c, ℓ)-diversity", told, ""
 
 
 def _risks(found: Measured) -> Iterator[str]:

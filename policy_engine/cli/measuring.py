@@ -50,6 +50,10 @@ def measure(
     sampled: Annotated[
         float | None, typer.Option(help="The rate at which the people were drawn from others.")
     ] = None,
+    marginals: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns whose counts are taken to be shown with others; repeat it."),
+    ] = None,
     published: Annotated[
         bool,
         typer.Option("--published", help="It is no release of ours, and public by your word."),
@@ -65,10 +69,10 @@ def measure(
     Example: policy-engine measure out/adult.parquet --sensitive income
     """
     from policy_engine.cli.measured import document, lines
-    from policy_engine.measure.measuring import Asked
+    from policy_engine.measure.measuring import Questions
     from policy_engine.measure.measuring import measure as ask
 
-    asked = Asked(
+    questions = Questions(
         tuple(sensitive or ()),
         _names(quasi),
         count,
@@ -77,9 +81,10 @@ def measure(
         population,
         _rate(sampled),
         is_public=published,
+        marginals=tuple(_names(each) for each in marginals or ()),
     )
     path, recoded = _of_policy(subject)
-    found = ask(path, asked)
+    found = ask(path, questions)
     emit(document(found, recoded), list(lines(found, recoded)), format)
 
 

@@ -112,7 +112,7 @@ def disclosed_of(column: str, row: Mapping[str, Any]) -> Disclosed:
         worst={
             name.removeprefix(worst): found
             for name, found in row.items()
-            if name.startswith(worst) and found is not None
+            if name.startswith(worst) and found is not None and name != "worst_k"
         },
     )
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import UsageError
 from policy_engine.measure.categorical import Disclosed, Sizes, disclosed_of, sizes_of
+from policy_engine.measure.marginals import Fit, Marginal, Together, divergence, together
 from policy_engine.measure.risks import Risk, journalist, prosecutor, scaled
 from policy_engine.measure.statement import (
     EQUAL,
@@ -30,14 +32,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """What is asked of a table.
 
     ``quasi`` are all columns that are not ``sensitive`` where none is named. ``orders`` and
     ``trees`` are of sensitive columns: their values from the least to the greatest, and their
     hierarchy. ``population`` is a file of everybody who could be meant, with the columns of
     ``quasi`` as the table has them; ``rate`` is that at which the table was drawn from it.
-    ``is_public``: the file is published already, though it is no release of ours.
+    ``is_public``: the file is published already, though it is no release of ours. ``marginals``:
+    what do the counts by these columns tell together, were they alone shown?
     """
 
     sensitive: tuple[str, ...] = ()
@@ -48,6 +51,7 @@ class Asked:
     population: Path | None = None
     rate: float | None = None
     is_public: bool = False
+    marginals: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,16 +71,23 @@ class Measured:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Everything that was asked of a file; of a release with groupings there are several tables."""
+    """Everything that was asked of a file; of a release with groupings there are several tables.
+
+    ``together`` is what several marginals tell, of each sensitive column; ``lost`` the divergence
+    from their fit of the table that they are of, where that is there.
+    """
 
     name: str
     is_public: bool
     is_release: bool
     counted: str | None
     tables: tuple[Measured, ...]
+    marginals: tuple[tuple[str, ...], ...] = ()
+    together: tuple[Together, ...] = ()
+    lost: float | None = None
 
 
-def measure(path: Path, asked: Asked = Asked()) -> Measurement:
+def measure(path: Path, questions: Questions = Questions()) -> Measurement:
     """Measure a release, or raw data.
 
     Guarantee: of raw data no value and no class is named. It is confidential all the same.
@@ -87,44 +98,82 @@ def measure(path: Path, asked: Asked = Asked()) -> Measurement:
             column stands in no hierarchy or order that was given for it.
     """
     with measuring() as connection:
-        subject = subject_of(path, connection, asked.count)
-        _check(subject, asked)
-        is_public = subject.is_release or asked.is_public
+        subject = subject_of(path, connection, questions.count)
+        _check(subject, questions)
+        is_public = subject.is_release or questions.is_public
+        asked = replace(questions, is_public=is_public)
         tables = tuple(
-            _measured(connection, subject, replace(asked, is_public=is_public), relation, columns)
+            _measured(connection, subject, asked, relation, columns)
             for relation, columns in subject.tables()
         )
-    return Measurement(subject.name, is_public, subject.is_release, subject.count, tables)
+        found = Measurement(subject.name, is_public, subject.is_release, subject.count, tables)
+        several = subject.groupings or questions.marginals
+        if not several:
+            return found
+        counts = [_marginal(connection, subject, each) for each in several]
+        told = tuple(together(counts, each) for each in questions.sensitive or (None,))
+        lost = None if subject.groupings else _lost(connection, subject, told[0].fit)
+    return replace(found, marginals=several, together=told, lost=lost)
 
 
-def _check(subject: Subject, asked: Asked) -> None:
-    check_columns((*asked.sensitive, *asked.quasi), subject.columns, subject.name)
-    if both := set(asked.sensitive) & set(asked.quasi):
+def _marginal(
+    connection: duckdb.DuckDBPyConnection, subject: Subject, columns: tuple[str, ...]
+) -> Marginal:
+    """The counts by some columns: of a release with groupings those of one of them."""
+    relation = {named: relation for relation, named in subject.tables()}.get(columns)
+    return Marginal(columns, _counts(connection, subject, relation or subject.relation, columns))
+
+
+def _counts(
+    connection: duckdb.DuckDBPyConnection, subject: Subject, relation: str, columns: Sequence[str]
+) -> dict[tuple[Any, ...], int]:
+    roles = Roles(tuple(columns), None, subject.count)
+    with withheld():
+        text = f"SELECT * EXCLUDE s FROM ({cells(relation, roles)}) ORDER BY ALL"
+        rows = connection.execute(text).fetchall()
+    return {tuple(key): n for *key, n in rows}
+
+
+def _lost(connection: duckdb.DuckDBPyConnection, subject: Subject, fit: Fit | None) -> float | None:
+    """How far the table is from what its marginals tell."""
+    if fit is None:
+        return None
+    return divergence(fit, _counts(connection, subject, subject.relation, fit.columns))
+
+
+def _check(subject: Subject, questions: Questions) -> None:
+    named = (*questions.sensitive, *questions.quasi, *chain(*questions.marginals))
+    check_columns(named, subject.columns, subject.name)
+    if questions.marginals and subject.groupings:
+        raise UsageError(f"{subject.name} has groupings, which are its marginals: leave them out")
+    if both := set(questions.sensitive) & set(questions.quasi):
         raise UsageError(f"{min(both)} cannot be known and sensitive at once: name it once")
-    if others := (set(asked.orders) | set(asked.trees)) - set(asked.sensitive):
+    if others := (set(questions.orders) | set(questions.trees)) - set(questions.sensitive):
         raise UsageError(f"{min(others)} has an order or a hierarchy, and is not --sensitive")
 
 
 def _measured(
     connection: duckdb.DuckDBPyConnection,
     subject: Subject,
-    asked: Asked,
+    questions: Questions,
     relation: str,
     columns: tuple[str, ...],
 ) -> Measured:
-    known = [each for each in asked.quasi or columns if each in columns]
-    quasi = tuple(each for each in known if each not in asked.sensitive)
-    sensitive = [each for each in asked.sensitive if each in columns]
+    known = [each for each in questions.quasi or columns if each in columns]
+    quasi = tuple(each for each in known if each not in questions.sensitive)
+    sensitive = [each for each in questions.sensitive if each in columns]
     rows = []
     for column in sensitive or [None]:
         roles = Roles(quasi, column, subject.count)
-        distances = EQUAL if column is None else _distances(connection, subject, asked, column)
-        text = statement(relation, roles, distances, names_worst=asked.is_public)
+        distances = EQUAL if column is None else _distances(connection, subject, questions, column)
+        text = statement(relation, roles, distances, names_worst=questions.is_public)
         rows.append(_row(connection, text))
-    sizes, rate = sizes_of(rows[0]), asked.rate or subject.rate
+    sizes, rate = sizes_of(rows[0]), questions.rate or subject.rate
     others = None if rate is None else scaled(sizes, rate)
-    if asked.population is not None:
-        pairs = _pairs(connection, asked.population, relation, Roles(quasi, None, subject.count))
+    if questions.population is not None:
+        pairs = _pairs(
+            connection, questions.population, relation, Roles(quasi, None, subject.count)
+        )
         others = journalist(pairs)
     told = zip(sensitive, rows, strict=False)
     disclosed = tuple(disclosed_of(column, row) for column, row in told)
@@ -134,18 +183,18 @@ def _measured(
 def _row(connection: duckdb.DuckDBPyConnection, text: str) -> dict[str, Any]:
     """The one row of a statement, by the names of its columns."""
     with withheld():
-        asked = connection.execute(text)
-        names = [name for name, *_ in asked.description or ()]
-        values = asked.fetchall()[0]
+        found = connection.execute(text)
+        names = [name for name, *_ in found.description or ()]
+        values = found.fetchall()[0]
     return dict(zip(names, values, strict=True))
 
 
 def _distances(
-    connection: duckdb.DuckDBPyConnection, subject: Subject, asked: Asked, column: str
+    connection: duckdb.DuckDBPyConnection, subject: Subject, questions: Questions, column: str
 ) -> Distances:
     """The distances that a sensitive column has; its order and its tree stand in the engine."""
-    order = asked.orders.get(column) or subject.orders.get(column)
-    tree = asked.trees.get(column)
+    order = questions.orders.get(column) or subject.orders.get(column)
+    tree = questions.trees.get(column)
     if order is not None:
         _listed(connection, ORDER, {value: place for place, value in enumerate(order)}, "place")
         _check_listed(connection, subject, column, ORDER, "order")

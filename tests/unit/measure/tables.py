@@ -6,6 +6,7 @@ and a class that lacks a value has it with the share 0.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections import Counter, defaultdict
@@ -97,7 +98,7 @@ def hierarchical(p: dict[Hashable, Fraction], q: dict[Hashable, Fraction]) -> Fr
     for value in q:
         low, high = LEVELS[value]  # type: ignore[index]
         path = [(value, low, high), (low, high), (high,), ()]
-        for below, above in zip(path, path[1:], strict=False):
+        for below, above in itertools.pairwise(path):
             children[above].add(below)
         for node in path:
             extra[node] += p[value] - q[value]

@@ -12,7 +12,7 @@ import pytest
 import tables
 from tables import Table
 
-from policy_engine.measure.measuring import Asked, Measured, measure
+from policy_engine.measure.measuring import Measured, Questions, measure
 from policy_engine.measure.statement import LADDER
 from policy_engine.measure.trees import Tree
 
@@ -47,9 +47,9 @@ def written(table: Table, path: Path, texts: bool, counted: bool) -> Path:
     return path
 
 
-def asked(texts: bool, counted: bool) -> Asked:
+def asked(texts: bool, counted: bool) -> Questions:
     tree = Tree.of((value, *above) for value, above in tables.LEVELS.items() if value)
-    return Asked(
+    return Questions(
         sensitive=("s",),
         count="n" if counted else None,
         orders={"s": tables.ORDER} if texts else {},
