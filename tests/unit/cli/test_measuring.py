@@ -125,7 +125,8 @@ def test_the_precision_counts_the_levels_of_a_hierarchy(policy: Policies, projec
     """Level 1 of 2 below a root, and of 2 with a root above it; a constant; a column as it is."""
     (project / "h.csv").write_text("female;x;*\nmale;x;*\n")
     (project / "g.csv").write_text("20;young\n21;old\n")
-    recode = "age: {hierarchy: g.csv, level: 1}\n  sex: {hierarchy: h.csv, level: 1}\n  all: {constant: x}"
+    levels = "age: {hierarchy: g.csv, level: 1}\n  sex: {hierarchy: h.csv, level: 1}"
+    recode = f"{levels}\n  all: {{constant: x}}"
     text = ("age: {bins: [30, 60]}\n  sex: keep", recode)
     found = recoded_by(load_policy(policy("p", text)))
     assert found.steps == ((1, 2), (1, 2), (2, 2))
