@@ -162,8 +162,8 @@ def lines(found: Measurement, recoded: Recoded | None) -> Iterator[str]:
         yield from _risks(each)
         yield "utility"
         yield from _utility(each)
-    for each in found.together:
-        yield from _together(found, each)
+    for told in found.together:
+        yield from _together(found, told)
     if recoded is not None:
         yield (
             f"  precision of the recodes {recoded.precision:.4g}, height {recoded.height} of"

@@ -186,13 +186,16 @@ def _target(
     import numpy as np
 
     places = [{value: i for i, value in enumerate(each)} for each in values]
-    found = np.zeros([len(each) if axis in axes else 1 for axis, each in enumerate(values)])
+    found: np.ndarray[Any, np.dtype[np.float64]] = np.zeros(
+        [len(each) if axis in axes else 1 for axis, each in enumerate(values)]
+    )
     for key, n in marginal.counts.items():
         at = [0] * len(values)
         for axis, value in zip(axes, key, strict=True):
             at[axis] = places[axis][value] if n else 0
         found[tuple(at)] += n
-    return found / found.sum()
+    found /= found.sum()
+    return found
 
 
 def _summed(
@@ -200,7 +203,8 @@ def _summed(
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Shares by some axes; the others stay as one place."""
     others = tuple(axis for axis in range(shares.ndim) if axis not in kept)
-    return shares.sum(axis=others, keepdims=True) if others else shares
+    found: np.ndarray[Any, np.dtype[np.float64]] = shares.sum(axis=others, keepdims=True)
+    return found if others else shares
 
 
 def _believed(fit: Fit | None, sensitive: str | None) -> tuple[float | None, float | None]:

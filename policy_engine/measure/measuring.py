@@ -161,9 +161,9 @@ def _measured(
 ) -> Measured:
     known = [each for each in questions.quasi or columns if each in columns]
     quasi = tuple(each for each in known if each not in questions.sensitive)
-    sensitive = [each for each in questions.sensitive if each in columns]
+    sensitive = tuple(each for each in questions.sensitive if each in columns)
     rows = []
-    for column in sensitive or [None]:
+    for column in sensitive or (None,):
         roles = Roles(quasi, column, subject.count)
         distances = EQUAL if column is None else _distances(connection, subject, questions, column)
         text = statement(relation, roles, distances, names_worst=questions.is_public)
