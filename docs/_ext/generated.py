@@ -120,6 +120,9 @@ _TITLES = {
     "AggregateSpec": "`aggregate`, for a column",
     "SumSpec": "`aggregate`, `sum` and `mean`",
     "RollupSpec": "`rollup`",
+    "ModelsSpec": "`models`",
+    "LDiversitySpec": "`models.l_diversity`",
+    "TClosenessSpec": "`models.t_closeness`",
     "AutoSpec": "`auto`",
     "PriorSpec": "`auto.prior`",
     "GuaranteeSpec": "`guarantee`",
@@ -226,6 +229,8 @@ PREDICATE = {
     "query_digest": "SHA-256 of that query",
     "published_as": "the envelope in which it ran, `CREATE TABLE … AS`, or `rows` where they went "
     "into a file, or dbt made the table",
+    "models": "where the policy has any: the models that were enforced on the rows that the query "
+    "gave, each with its column and numbers; a class that breaks one is not in the release",
     "dialect": "the dialect of the query",
     "engine_version": "the version of the engine that ran it",
     "time": "when it was certified, in UTC; not when the data was read",
@@ -261,6 +266,7 @@ source: {path: people.parquet, unit: row}
 recode: {sex: keep}
 sample: {rate: 0.1, method: native}
 k: 20
+models: {l_diversity: {of: sex, l: 2}}
 guarantee: {epsilon: 0.5, delta: 1e-9}
 release: {path: out.parquet}
 """

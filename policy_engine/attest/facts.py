@@ -19,6 +19,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.mechanisms import Inserted, Law, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.policy.enforced import Model, NoModel, model_from
 from policy_engine.policy.laws import NAME
 
 Facts = dict[str, Any]
@@ -66,6 +67,11 @@ def read_facts(statement: Statement) -> Facts:
 def claim_of(facts: Mapping[str, Any]) -> Claim:
     """The claim that a certificate states; ClaimError where it is none."""
     return claim_from(plain(facts.get("claim")))
+
+
+def models_of(facts: Mapping[str, Any]) -> tuple[Model, ...]:
+    """The models that were enforced on the rows, as a certificate states them."""
+    return tuple(map(model_from, facts.get("models", ())))
 
 
 def law_of(facts: Mapping[str, Any]) -> Law | None:
@@ -133,6 +139,16 @@ def _is(*values: object) -> Callable[[object], bool]:
     return lambda found: any(found == value and type(found) is type(value) for value in values)
 
 
+def _are_models(value: object) -> bool:
+    """Models that were enforced, or nothing: few releases have any."""
+    if value is ...:
+        return True
+    try:
+        return isinstance(value, list | tuple) and bool([*map(model_from, value)])
+    except NoModel:
+        return False
+
+
 Form = Callable[[object], bool]
 _ALWAYS: Mapping[str, Form] = {
     "assumptions": _is_texts,
@@ -154,6 +170,7 @@ _ALWAYS: Mapping[str, Form] = {
     "source_tag": _is("[EXACT]"),
     "time": _is_time,
     "unit": _is_text,
+    "models": _are_models,
 }
 _QUERY = {
     "query": _is_text,

@@ -7,6 +7,7 @@ kernel prints for the claim, and the exact δ of the claim's law.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -68,6 +69,7 @@ class Terms:
     sampled_at: Decimal = Decimal(1)
     published_as: str = ROWS
     engine_version: str = ""
+    models: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ class Certificate:
             "dialect": self.dialect,
             "engine_version": self.terms.engine_version,
             "time": self.time,
+            **({"models": list(self.terms.models)} if self.terms.models else {}),
         }
 
 

@@ -22,6 +22,7 @@ from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.documents import Document
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.laws import At, refusal
+from policy_engine.policy.model_specs import ModelsSpec, enforceable
 from policy_engine.policy.noise_models import (
     AggregateSpec,
     ContributionSpec,
@@ -243,6 +244,8 @@ class PolicyDocument(Document):
     chooses it there; else in the source, for certain."""
     auto: AutoSpec | None = None
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
+    models: ModelsSpec | None = None
+    """Syntactic models that hold of what is released: classes that break one are left out."""
     guarantee: GuaranteeSpec
     """The (ε, δ) that is certified, and between which neighbours."""
     release: ReleaseSpec
@@ -260,6 +263,7 @@ class PolicyDocument(Document):
         yield from _filtered_constants(_mapping(data.get("filter")), _mapping(data.get("recode")))
         yield from chooses(data)
         yield from one_mechanism(data)
+        yield from enforceable(data)
         source, release, recode = (
             _mapping(data.get(key)) for key in ("source", "release", "recode")
         )

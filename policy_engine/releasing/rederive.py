@@ -19,7 +19,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.publish import publish_file
-from policy_engine.releasing.release import open_warehouse, prepare
+from policy_engine.releasing.release import kept, open_warehouse, prepare
 from policy_engine.releasing.requests import Run, is_of
 
 
@@ -56,7 +56,7 @@ def rederive(policy: Policy, project: Project, entry_id: int, key: Path | None =
                 " the source as they were"
             )
         with warehouse.sampled(policy, table, secret):
-            rows = warehouse.rows(run.query)
+            rows = kept(warehouse.rows(run.query), run)
         with tempfile.TemporaryDirectory() as folder:
             metadata = {METADATA_KEY: run.facts}
             place = Path(folder) / Path(run.target).name

@@ -25,6 +25,8 @@ from policy_engine.accounting.events import Event, SampledSuppression, TableNois
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.enforcing import filtered
+from policy_engine.attest.facts import models_of
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.attest.review_policy import Stage
@@ -941,7 +943,7 @@ class _Job:
 
     def _to_file(self, run: Run, secret: bytes, path: Path, draw: Callable[[str], str]) -> _Done:
         with self.warehouse.sampled(self.policy, self.table, secret) as unchanged:
-            rows = self.warehouse.rows(run.query)
+            rows = kept(self.warehouse.rows(run.query), run)
             unchanged()
         facts = {METADATA_KEY: run.facts}
         try:
@@ -1035,6 +1037,15 @@ class _Job:
             state=state,
             repeated=repeated,
         )
+
+
+def kept(rows: pa.Table, run: Run) -> pa.Table:
+    """What a certified query gave, without the classes that break a model of the policy.
+
+    Nothing but those rows decides it, so that it costs nothing.
+    """
+    facts = run.predicate
+    return filtered(rows, len(facts["columns"]), facts["count"], models_of(facts))
 
 
 def _how_to_go_on(entry: Entry, *, fresh: bool) -> str:

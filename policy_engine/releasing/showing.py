@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
 from policy_engine.attest.attestation import Json, Unverified, unverified
-from policy_engine.attest.facts import claim_of
+from policy_engine.attest.facts import claim_of, models_of
 from policy_engine.attest.tables import read_parquet
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
@@ -23,6 +23,7 @@ from policy_engine.kernel.mechanisms import Aggregate, Inserted, Noisy, Pure, Ra
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
+from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.project import Project
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.release import digest_of_lines
@@ -299,9 +300,10 @@ def _of_file(path: Path, certificate: Path, rows: int) -> Shown:
         if found is None:
             meaning: tuple[str, ...] = (_MISSING.format(certificate),)
         else:
-            known = Meaning.of(_stated(found).predicate)
+            stated = _stated(found).predicate
+            known = Meaning.of(stated)
             columns = [column.to_pylist() for column in table.columns]
-            meaning = _told(known, names, zip(*columns, strict=True))
+            meaning = _told(known, names, zip(*columns, strict=True)) + _left_out(stated)
             told = _remarks(known, names, numbered(table, None if known is None else known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
@@ -336,6 +338,19 @@ def _told(
         return (_UNREAD,)
     found = meaning.found(names, lines) if isinstance(meaning, PureMeaning) else ()
     return (*meaning.told(), *found)
+
+
+def _left_out(facts: Mapping[str, Json]) -> tuple[str, ...]:
+    """What else a group may be missing for."""
+    try:
+        models = models_of(facts)
+    except NoModel:
+        return ()
+    return tuple(
+        f"groups were left out whose class, by the numbers here, does not have {model}: another"
+        " cause why one may be missing"
+        for model in models
+    )
 
 
 def _label(value: str | None) -> str:
