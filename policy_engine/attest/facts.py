@@ -100,6 +100,11 @@ def _is_envelope(value: object) -> bool:
     return isinstance(value, str) and (value == ROWS or ENVELOPE.fullmatch(value) is not None)
 
 
+def _is_said(value: object) -> bool:
+    """A text that is not empty, or nothing at all."""
+    return value is ... or (isinstance(value, str) and bool(value))
+
+
 def _is_texts(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
 
@@ -162,10 +167,12 @@ _QUERY = {
     "claim": lambda value: value is None or isinstance(value, Mapping),
     "templates": lambda value: value is None or _is_digest(value),
 }
+STATED = ("purpose", "contact", "recipients", "access", "justification")
+"""What a certificate of version 2 says in the words of the policy's author, where they said it."""
 _NAMES = {"sql": "query", "sql_digest": "query_digest"}
 FIELDS: Mapping[int, Mapping[str, Form]] = {
     1: {**_ALWAYS, **dict.fromkeys(_NAMES, _is_text), "version": _is(1)},
-    2: {**_ALWAYS, **_QUERY, "version": _is(2)},
+    2: {**_ALWAYS, **_QUERY, **dict.fromkeys(STATED, _is_said), "version": _is(2)},
 }
 """Every field of a certificate, by its version, with the form that it must have.
 

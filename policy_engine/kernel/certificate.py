@@ -55,7 +55,7 @@ class Terms:
 
     ``source`` is the source's name in its sentences, and ``rate`` the sample's as it is written,
     not below the law's; ``sampled_at`` is the rate at which the source is a sample of its
-    population, 1 where it is none.
+    population, 1 where it is none. ``stated`` is the author's word: purpose, contact, ….
     """
 
     policy_name: str
@@ -68,6 +68,7 @@ class Terms:
     sampled_at: Decimal = Decimal(1)
     published_as: str = ROWS
     engine_version: str = ""
+    stated: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ class Certificate:
             "dialect": self.dialect,
             "engine_version": self.terms.engine_version,
             "time": self.time,
+            **dict(self.terms.stated),
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -116,7 +116,8 @@ class Policy:
     ``recodings`` has every released column in the file's order, ``filter`` its columns by their
     names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
     text where none is declared. ``noise`` is what is drawn where everybody is in the
-    release, so that ``rate`` is 1; None where a sample is drawn.
+    release, so that ``rate`` is 1; None where a sample is drawn. ``stated`` is what the author says
+    of it beside its numbers, by the names that a certificate has for it: purpose, contact, ….
     """
 
     name: str
@@ -137,6 +138,7 @@ class Policy:
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
     noise: Noise | Chance | None = None
+    stated: tuple[tuple[str, str], ...] = ()
 
     @property
     def source_path(self) -> Path | None:
@@ -229,8 +231,16 @@ def resolve(
         directory=directory,
         declared_budget=document.budget is not None,
         filter=tuple(sorted(document.filter.items())),
+        stated=tuple(_stated(document)),
         **chosen,
     )
+
+
+def _stated(document: PolicyDocument) -> Iterator[tuple[str, str]]:
+    """What the author says beside the numbers, where it is not empty."""
+    about = {} if document.about is None else document.about.model_dump()
+    said = {"purpose": document.purpose, **about}
+    yield from ((name, text) for name, text in said.items() if text)
 
 
 def _sampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:
