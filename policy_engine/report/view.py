@@ -268,15 +268,18 @@ def _changed(found: Evidence) -> Changed | None:
     except ClaimError:
         return None
     return Changed(
-        found.previous.file, found.previous.fault or None, old.price, new.price, changes(old, new)
+        _named(found, found.previous.file), found.previous.fault or None, old.price, new.price, changes(old, new)
     )
+
+
+def _named(found: Evidence, file: str) -> str:
+    """A file as the edition names it: the public one shows no folder of this machine."""
+    return PurePath(file).name if found.edition == "public" else file
 
 
 def _check(found: Evidence) -> Check:
     facts = found.facts or {}
-    names = found.file, found.release or found.subject
-    if found.edition == "public":
-        names = PurePath(names[0]).name, PurePath(names[1]).name
+    names = (_named(found, name) for name in (found.file, found.release or found.subject))
     certificate, release = map(shlex.quote, names)
     engine = " ".join(text for text in (facts.get("dialect"), facts.get("engine_version")) if text)
     return Check(
