@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
+import re
 from base64 import b64encode
 from pathlib import Path
 
@@ -244,3 +246,46 @@ def test_a_release_of_nothing_says_so(cli, policy, project):
     found = cli("report", CERTIFICATE, "--release", RELEASE, "-o", "a.html")
     assert found.code == 0
     assert "no group was large enough" in Path("a.html").read_text()
+
+
+PAGE = Path(__file__).parents[3] / "docs/explanation/reviewer-questions.md"
+
+
+def questions():
+    """Each question of the documentation: its number, the section that answers it, and by what."""
+    rows = re.findall(r"^\| (\d+) \| .+ \| `#(\w+)`: (.+) \|$", PAGE.read_text("utf-8"), re.M)
+    assert [int(number) for number, *_ in rows] == [*range(1, 21)]
+    return [(section, words) for _, section, words in rows]
+
+
+def unanswered(page):
+    """The sections and words that are not on a page, as somebody reads it."""
+    sections = dict(re.findall(r'id="(\w+)"(.*?)(?=<section|<main|<footer)', page, re.DOTALL))
+    read = {name: html.unescape(re.sub(r"<[^>]*>", "", body)) for name, body in sections.items()}
+    return [(name, words) for name, words in questions() if words not in read.get(name, "")]
+
+
+def test_three_documents_answer_the_twenty_questions(cli, policy):
+    """A release, its change, and one that is refused."""
+    assert cli("release", policy("a", SAID)).code == 0
+    assert cli("release", policy("b", epsilon="0.4")).code == 0
+    words = ("--release", RELEASE, "--previous", "out/b.certificate.json")
+    assert cli("report", CERTIFICATE, "--release", RELEASE, "-o", "release.html").code == 0
+    assert cli("report", CERTIFICATE, *words, "-o", "change.html").code == 0
+    Path("out/a.parquet").write_bytes(Path("out/b.parquet").read_bytes())
+    assert cli("report", CERTIFICATE, *words, "-o", "refused.html").code == 1
+    release, change, refused = (
+        unanswered(Path(f"{name}.html").read_text()) for name in ("release", "change", "refused")
+    )
+    reason, changed, verdict = ("verdict", "✗"), ("changes", "guarantee.epsilon"), "Verified"
+    assert release == [reason, changed]  # it holds, and no former one was named
+    assert change == [reason]
+    assert refused == [("verdict", verdict)]
+
+
+def test_no_epsilon_of_a_page_stands_without_delta(reported):
+    reported("-o", "a.html")
+    page = Path("a.html").read_text().split("</style>")[1].split('id="published"')[0]
+    for sentence in re.findall(r">([^<]*ε [=\d][^<]*)<|aria-label=\"([^\"]*ε [=\d][^\"]*)\"", page):
+        text = "".join(sentence)
+        assert "δ" in text, text
