@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
 
 SUFFIX = ".approvals.intoto.jsonl"
-_TOLD = ("verdict", "role", "time", "note")
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def _line(line: str, keys: TrustedKeys) -> ApprovalLine:
     try:
         envelope = Envelope.from_json(line)
     except VerificationFailed as error:
-        return ApprovalLine(*(None,) * 7, fault=str(error))
+        return ApprovalLine(None, None, None, None, None, None, None, str(error))
     try:
         open_envelope(line, keys, stated_type(line) or "a statement")
         return _told(envelope, "")
@@ -85,12 +84,23 @@ def _told(envelope: Envelope, fault: str) -> ApprovalLine:
         said = json.loads(envelope.payload)
     except (UnicodeDecodeError, ValueError, RecursionError):
         said = None
-    predicate = _object(_object(said).get("predicate"))
+    told = _object(_object(said).get("predicate"))
     subjects = _object(said).get("subject")
     subject = _object(subjects[0]) if isinstance(subjects, list) and subjects else {}
-    digest = _object(subject.get("digest")).get("sha256")
-    told = (*(predicate.get(name) for name in _TOLD), subject.get("name"), digest, envelope.key_id)
-    return ApprovalLine(*(text if isinstance(text, str) else None for text in told), fault=fault)
+    return ApprovalLine(
+        verdict=_text(told.get("verdict")),
+        role=_text(told.get("role")),
+        time=_text(told.get("time")),
+        note=_text(told.get("note")),
+        subject=_text(subject.get("name")),
+        sha256=_text(_object(subject.get("digest")).get("sha256")),
+        key_id=envelope.key_id,
+        fault=fault,
+    )
+
+
+def _text(found: Any) -> str | None:
+    return found if isinstance(found, str) else None
 
 
 def _object(found: Any) -> dict[str, Any]:

@@ -268,7 +268,11 @@ def _changed(found: Evidence) -> Changed | None:
     except ClaimError:
         return None
     return Changed(
-        _named(found, found.previous.file), found.previous.fault or None, old.price, new.price, changes(old, new)
+        _named(found, found.previous.file),
+        found.previous.fault or None,
+        old.price,
+        new.price,
+        changes(old, new),
     )
 
 
