@@ -126,6 +126,7 @@ _TITLES = {
     "AutoSpec": "`auto`",
     "PriorSpec": "`auto.prior`",
     "GuaranteeSpec": "`guarantee`",
+    "AboutSpec": "`about`",
     "ReleaseSpec": "`release`",
     "BinsSpec": "Recoding `bins`",
     "HierarchySpec": "Recoding `hierarchy`",
@@ -234,6 +235,12 @@ PREDICATE = {
     "dialect": "the dialect of the query",
     "engine_version": "the version of the engine that ran it",
     "time": "when it was certified, in UTC; not when the data was read",
+    "purpose": "what the release is for, in the author's words; not there where they said nothing, "
+    "and so the four below",
+    "contact": "whom to ask",
+    "recipients": "who is to read the release",
+    "access": "who can get at the source and the machine",
+    "justification": "why this unit, ε and δ",
 }
 
 
@@ -262,6 +269,8 @@ def predicate_text() -> str:
 _SMALL_POLICY = """
 version: 1
 name: by_sex
+purpose: how many of each sex
+about: {contact: us, recipients: all, access: none, justification: small}
 source: {path: people.parquet, unit: row}
 recode: {sex: keep}
 sample: {rate: 0.1, method: native}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from policy_engine.attest.attestation import Statement
+from policy_engine.attest.attestation import Statement, Unverified
 from policy_engine.attest.parquet_file import plain
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import PREDICATE_VERSION, ROWS
@@ -33,7 +33,7 @@ _LONGEST_NAME = 1000  # of a table, in the engine that allows most
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def read_facts(statement: Statement) -> Facts:
+def read_facts(statement: Statement | Unverified) -> Facts:
     """The predicate of a statement, every field of it known and of its form, named as in version 2.
 
     Raises:
@@ -104,6 +104,11 @@ def _is_text(value: object) -> bool:
 
 def _is_envelope(value: object) -> bool:
     return isinstance(value, str) and (value == ROWS or ENVELOPE.fullmatch(value) is not None)
+
+
+def _is_said(value: object) -> bool:
+    """A text that is not empty, or nothing at all."""
+    return value is ... or (isinstance(value, str) and bool(value))
 
 
 def _is_texts(value: object) -> bool:
@@ -179,10 +184,12 @@ _QUERY = {
     "claim": lambda value: value is None or isinstance(value, Mapping),
     "templates": lambda value: value is None or _is_digest(value),
 }
+STATED = ("purpose", "contact", "recipients", "access", "justification")
+"""What a certificate of version 2 says in the words of the policy's author, where they said it."""
 _NAMES = {"sql": "query", "sql_digest": "query_digest"}
 FIELDS: Mapping[int, Mapping[str, Form]] = {
     1: {**_ALWAYS, **dict.fromkeys(_NAMES, _is_text), "version": _is(1)},
-    2: {**_ALWAYS, **_QUERY, "version": _is(2)},
+    2: {**_ALWAYS, **_QUERY, **dict.fromkeys(STATED, _is_said), "version": _is(2)},
 }
 """Every field of a certificate, by its version, with the form that it must have.
 

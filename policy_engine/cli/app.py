@@ -19,6 +19,7 @@ from policy_engine.cli import (
     proofs,
     records,
     releases,
+    reporting,
     review,
     showing,
 )
@@ -67,6 +68,8 @@ app.command("certify-count", short_help="δ of an exact count, under stated assu
 )
 app.command(short_help="Prove SQL that someone else wrote.")(proofs.check)
 app.command(short_help="Check a certificate and its release.")(proofs.verify)
+app.command(short_help="A certificate as a page that people judge.")(reporting.report)
+app.command(short_help="What changed between two policies or certificates.")(reporting.diff)
 app.command(short_help="Attack the mechanism: a lower bound on ε.")(audit.audit)
 app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)
 app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")

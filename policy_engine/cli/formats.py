@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from policy_engine.cli.output import Lines, escaped, text_of
+from policy_engine.cli.output import Lines, text_of
+from policy_engine.policy.escapes import escaped
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _NAME = "policy-engine"

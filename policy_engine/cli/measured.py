@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.cli.output import escaped
 from policy_engine.cli.showing import table
+from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from policy_engine.cli.output import (
     emit,
     is_quiet,
     note,
-    sql_lines,
     text_of,
 )
 from policy_engine.errors import FileError
+from policy_engine.policy.escapes import sql_lines
 
 PolicyArgument = Annotated[Path, typer.Argument(help="A policy file.", readable=False)]
 

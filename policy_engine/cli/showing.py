@@ -9,8 +9,9 @@ from unicodedata import is_normalized
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, emit, escaped
+from policy_engine.cli.output import Format, FormatOption, emit
 from policy_engine.errors import UsageError
+from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:

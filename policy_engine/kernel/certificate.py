@@ -56,7 +56,7 @@ class Terms:
 
     ``source`` is the source's name in its sentences, and ``rate`` the sample's as it is written,
     not below the law's; ``sampled_at`` is the rate at which the source is a sample of its
-    population, 1 where it is none.
+    population, 1 where it is none. ``stated`` is the author's word: purpose, contact, ….
     """
 
     policy_name: str
@@ -70,6 +70,7 @@ class Terms:
     published_as: str = ROWS
     engine_version: str = ""
     models: tuple[Mapping[str, Any], ...] = ()
+    stated: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,7 @@ class Certificate:
             "engine_version": self.terms.engine_version,
             "time": self.time,
             **({"models": list(self.terms.models)} if self.terms.models else {}),
+            **dict(self.terms.stated),
         }
 
 

@@ -152,6 +152,19 @@ class GuaranteeSpec(Document):
     """Tables that differ by one person more or less, or by one person replaced."""
 
 
+class AboutSpec(Document):
+    """What a reader of the release asks; it stands in the certificate, and changes no number."""
+
+    contact: fields.TextField = ""
+    """Whom to ask, and who is told of a mistake."""
+    recipients: fields.TextField = ""
+    """Who is to read the release."""
+    access: fields.TextField = ""
+    """Who can get at the source and the machine, and how that is kept."""
+    justification: fields.TextField = ""
+    """Why this unit, ε and δ."""
+
+
 class ReleaseSpec(Document):
     """Where the release goes, and its form."""
 
@@ -203,6 +216,10 @@ class PolicyDocument(Document):
     """The policy's name, in certificates and in the ledger."""
     description: fields.TextField = ""
     """What is released, and for whom."""
+    purpose: fields.TextField = ""
+    """What the release is for, and what not; it stands in the certificate."""
+    about: AboutSpec | None = None
+    """Contact, recipients, access and justification, for the certificate."""
     source: SourceSpec
     """The table that is released from, and who is one person in it."""
     recode: Annotated[

@@ -118,8 +118,9 @@ class Policy:
     names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
     text where none is declared. ``noise`` is what is drawn where everybody is in the
     release, so that ``rate`` is 1; None where a sample is drawn. ``levels`` are of the columns with
-    a hierarchy: which one is released, of how many. ``models`` hold of all that
-    is released.
+    a hierarchy: which one is released, of how many. ``models`` hold of all that is released.
+    ``stated`` is what the author says of it beside its numbers, by the names that a certificate has
+    for it: purpose, contact, ….
     """
 
     name: str
@@ -142,6 +143,7 @@ class Policy:
     noise: Noise | Chance | None = None
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
+    stated: tuple[tuple[str, str], ...] = ()
 
     @property
     def source_path(self) -> Path | None:
@@ -236,6 +238,7 @@ def resolve(
         filter=tuple(sorted(document.filter.items())),
         levels=tuple(_levels(document, hierarchies)),
         models=() if document.models is None else document.models.resolved(_labels(document)),
+        stated=tuple(_stated(document)),
         **chosen,
     )
 
@@ -255,6 +258,13 @@ def _levels(
         if isinstance(spec, HierarchySpec):
             found = hierarchies[column]
             yield column, (spec.level, found.height + (not found.has_root))
+
+
+def _stated(document: PolicyDocument) -> Iterator[tuple[str, str]]:
+    """What the author says beside the numbers, where it is not empty."""
+    about = {} if document.about is None else document.about.model_dump()
+    said = {"purpose": document.purpose, **about}
+    yield from ((name, text) for name, text in said.items() if text)
 
 
 def _sampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:

@@ -19,5 +19,6 @@ def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
         sampled_at=policy.source.sampled_at,
         published_as=published_as,
         engine_version=engine_version,
+        stated=policy.stated,
         models=tuple(model.to_json() for model in policy.models),
     )
