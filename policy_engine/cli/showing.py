@@ -50,7 +50,7 @@ def show(
         "release": shown.release,
         "certificate": None if shown.certificate is None else str(shown.certificate),
         "columns": list(shown.columns),
-        "rows": [[_plain(value) for value in row] for row in shown.rows],
+        "rows": [[plain(value) for value in row] for row in shown.rows],
         "size": shown.size,
         "meaning": list(shown.meaning),
         "remarks": list(shown.remarks),
@@ -59,7 +59,7 @@ def show(
     emit(document, _lines(shown), format)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value as JSON has it: numbers that are not whole, and dates, as text."""
     return value if value is None or isinstance(value, bool | int) else str(value)
 
@@ -70,7 +70,7 @@ def _lines(shown: Shown) -> list[str]:
         lines += table(
             [
                 [*map(escaped, shown.columns)],
-                *[[_cell(value) for value in row] for row in shown.rows],
+                *[[cell(value) for value in row] for row in shown.rows],
             ]
         )
     if more := shown.size - len(shown.rows):
@@ -86,7 +86,8 @@ def _lines(shown: Shown) -> list[str]:
     return [*lines, f"nothing was checked: policy-engine verify {shown.certificate}{named} does"]
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as text of some 40 letters at most, told apart from every other such text."""
     text = "NULL" if value is None else _told_apart(str(value))
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 

@@ -244,7 +244,8 @@ class Shown:
     """The first rows of a release, and what its certificate says of them.
 
     ``release`` is a file or the name of a table; ``certificate`` is None where none was found.
-    ``size`` is how many rows there are; ``remarks`` are of columns that lack values in many.
+    ``size`` is how many rows there are; ``remarks`` are of columns that lack values in many;
+    ``known`` is what ``meaning`` is said of, None where it is not known.
     """
 
     release: str
@@ -254,6 +255,7 @@ class Shown:
     size: int
     meaning: tuple[str, ...]
     remarks: tuple[str, ...] = ()
+    known: _Meaning | None = None
 
 
 def show(named: Path, project: Project, rows: int) -> Shown:
@@ -294,6 +296,7 @@ def _of_file(path: Path, certificate: Path, rows: int) -> Shown:
         raise FileError(f"{path} is not a Parquet file that can be read") from error
     first = tuple(tuple(row.values()) for row in table.slice(0, rows).to_pylist())
     found = certificate if certificate.is_file() else None
+    known: Meaning | None = None
     told: tuple[str, ...] = ()
     names = tuple(table.column_names)
     try:
@@ -307,7 +310,7 @@ def _of_file(path: Path, certificate: Path, rows: int) -> Shown:
             told = _remarks(known, names, numbered(table, None if known is None else known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
-    return Shown(str(path), found, names, first, table.num_rows, meaning, told)
+    return Shown(str(path), found, names, first, table.num_rows, meaning, told, known)
 
 
 def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int) -> Shown:
@@ -327,7 +330,8 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     beside = meaning.law.beside if isinstance(meaning, NoisyMeaning) else ()
     names = tuple(str(each) for each in (*known, *beside) if each is not None)
     said, told = _told(meaning, names, lines), _remarks(meaning, names, lines)
-    return Shown(name, certificate, names, tuple(lines[:rows]), len(lines), said, told)
+    first = tuple(lines[:rows])
+    return Shown(name, certificate, names, first, len(lines), said, told, meaning)
 
 
 def _told(
