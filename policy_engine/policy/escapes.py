@@ -25,17 +25,12 @@ _UNSEEN = frozenset(
 
 
 def sql_lines(sql: str, dialect: str) -> list[str]:
-    """The lines of an SQL text; a line end within one of its names or texts is none of them.
+    """The lines of a printed SQL text; a line end within one of its names or texts is none of them.
 
     >>> sql_lines("SELECT 'a\\n-- all' AS x\\nFROM t", "duckdb")
     ["SELECT 'a\\\\n-- all' AS x", 'FROM t']
     """
-    from sqlglot.dialects.dialect import Dialect
+    from policy_engine.kernel.tokens import SPACE, pieces
 
-    from policy_engine.engines.types import parser_of
-
-    parts, end = [], 0
-    for token in Dialect.get_or_raise(parser_of(dialect)).tokenizer().tokenize(sql):
-        parts += [sql[end : token.start], escaped(sql[token.start : token.end + 1])]
-        end = token.end + 1
-    return "".join([*parts, sql[end:]]).rstrip("\n").split("\n")
+    shown = (piece if kind == SPACE else escaped(piece) for kind, piece in pieces(sql, dialect))
+    return "".join(shown).rstrip("\n").split("\n")

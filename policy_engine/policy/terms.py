@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from policy_engine.kernel.certificate import Terms
 from policy_engine.policy.resolve import Policy
 
 
 def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
     """What a certificate of ``policy`` says beside what it certifies."""
+    held = [model.to_json() for model in policy.models]
+    models: tuple[tuple[str, Any], ...] = (("models", held),) if held else ()
     return Terms(
         policy_name=policy.name,
         policy_digest=policy.digest,
@@ -19,6 +23,5 @@ def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
         sampled_at=policy.source.sampled_at,
         published_as=published_as,
         engine_version=engine_version,
-        stated=policy.stated,
-        models=tuple(model.to_json() for model in policy.models),
+        stated=policy.stated + models,
     )
