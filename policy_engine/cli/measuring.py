@@ -135,10 +135,7 @@ def _lines_of(path: Path) -> tuple[str, ...]:
 
 
 def _tree(path: Path) -> Any:
+    from policy_engine.cli.reading import read_levels
     from policy_engine.measure.trees import Tree
-    from policy_engine.policy.hierarchy import HierarchyError, read_hierarchy
 
-    try:
-        return Tree.of(read_hierarchy(path).rows)
-    except HierarchyError as error:
-        raise FileError(f"the hierarchy {path} {error}") from None
+    return Tree.of(read_levels(path).rows)
