@@ -69,9 +69,12 @@ def _check(subject: Subject, *, is_published: bool) -> None:
 
 
 def _rows(connection: Any, subject: Subject, columns: tuple[str, ...]) -> list[tuple[Any, ...]]:
-    """Rows in their order, each with how many people it is."""
+    """Rows in their order, values as texts, each with how many people it is.
+
+    A file of people may have other types than the release, and Python not every value of an engine.
+    """
     count = "1" if subject.count is None else quoted(subject.count)
-    named = ", ".join(map(quoted, columns))
+    named = ", ".join(f"{quoted(column)}::VARCHAR" for column in columns)
     with withheld():
         found = connection.execute(f"SELECT {named}, {count} FROM {subject.relation}").fetchall()
     return [tuple(row) for row in found]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, escaped
-from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
     from policy_engine.attack.attacks import Attempt
@@ -58,7 +57,7 @@ def attack(
     from policy_engine.attack.published import attack as run
     from policy_engine.cli.reading import read_levels
 
-    names = tuple(name.strip() for name in quasi.split(",")) if quasi else ()
+    names = tuple(dict.fromkeys(map(str.strip, quasi.split(",")))) if quasi else ()
     kinds = None if hierarchy is None else dict(read_levels(hierarchy).table(1))
     found = run(release, sensitive, names, other, knowing, kinds=kinds, is_published=published)
     document = {
@@ -81,8 +80,8 @@ def attack(
 
 def _lines(found: Sequence[Attempt]) -> Iterator[str]:
     for each in found:
-        about = counted(each.victims, "person").replace("persons", "people")
-        told = f"learns of {about}" if each.learned else "learns nothing"
+        people = "1 person" if each.victims == 1 else f"{each.victims:,} people"
+        told = f"learns of {people}" if each.learned else "learns nothing"
         yield escaped(f"{each.name}: {each.bound or told}")
         yield escaped(f"  it needed  {each.needed}")
         for line in each.learned[:_SHOWN]:

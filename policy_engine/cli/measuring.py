@@ -73,7 +73,7 @@ def measure(
     from policy_engine.measure.measuring import measure as ask
 
     questions = Questions(
-        tuple(sensitive or ()),
+        tuple(dict.fromkeys(sensitive or ())),
         _names(quasi),
         count,
         {column: _lines_of(path) for column, path in _files(order, "--order")},
@@ -108,7 +108,12 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None]:
 
 
 def _names(listed: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",")) if listed else ()
+    """Names in a text, each once.
+
+    >>> _names("age, sex,age"), _names(None)
+    (('age', 'sex'), ())
+    """
+    return tuple(dict.fromkeys(map(str.strip, listed.split(",")))) if listed else ()
 
 
 def _rate(sampled: float | None) -> float | None:

