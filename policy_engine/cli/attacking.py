@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from policy_engine.cli.measuring import names_in
 from policy_engine.cli.output import Format, FormatOption, emit, escaped
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def attack(
     from policy_engine.attack.published import attack as run
     from policy_engine.cli.reading import read_levels
 
-    names = tuple(dict.fromkeys(map(str.strip, quasi.split(",")))) if quasi else ()
+    names = names_in(quasi)
     kinds = None if hierarchy is None else dict(read_levels(hierarchy).table(1))
     found = run(release, sensitive, names, other, knowing, kinds=kinds, is_published=published)
     document = {

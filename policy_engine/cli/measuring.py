@@ -74,14 +74,14 @@ def measure(
 
     questions = Questions(
         tuple(dict.fromkeys(sensitive or ())),
-        _names(quasi),
+        names_in(quasi),
         count,
         {column: _lines_of(path) for column, path in _files(order, "--order")},
         {column: _tree(path) for column, path in _files(hierarchy, "--hierarchy")},
         population,
         _rate(sampled),
         is_public=published,
-        marginals=tuple(_names(each) for each in marginals or ()),
+        marginals=tuple(names_in(each) for each in marginals or ()),
     )
     path, recoded = _of_policy(subject)
     found = ask(path, questions)
@@ -107,10 +107,10 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None]:
     return policy.release_path, recoded_by(policy)
 
 
-def _names(listed: str | None) -> tuple[str, ...]:
+def names_in(listed: str | None) -> tuple[str, ...]:
     """Names in a text, each once.
 
-    >>> _names("age, sex,age"), _names(None)
+    >>> names_in("age, sex,age"), names_in(None)
     (('age', 'sex'), ())
     """
     return tuple(dict.fromkeys(map(str.strip, listed.split(",")))) if listed else ()

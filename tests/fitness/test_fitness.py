@@ -173,7 +173,7 @@ def test_no_other_module_is_longer_than_400_lines():
 
 ROOMS_MOST = {"measure": 1_300, "attack": 340}
 """Rooms that came with a number of their own."""
-PACKAGE_MOST = 61_440
+PACKAGE_MOST = 61_460
 """All others together: with `models` in policies, certificates and verify, and three pages of cli."""
 
 
