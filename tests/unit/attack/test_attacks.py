@@ -92,7 +92,7 @@ def test_the_difference_of_certified_counts_is_within_the_bound() -> None:
     """2,000 coins: a person came or did not. Of exact counts the attack is always right."""
     epsilon, error = Decimal(1), Decimal("1e-6")
     noise, chance = laplace(epsilon, 14), random.Random(9)
-    right = {"exact": 0, "noisy": 0}
+    right, by_sign = {"exact": 0, "noisy": 0}, 0
     for _ in range(2_000):
         came = chance.random() < 0.5
         for kind in right:
@@ -101,9 +101,12 @@ def test_the_difference_of_certified_counts_is_within_the_bound() -> None:
             after = table((("a",), "flu", 100 + came + z[1]))
             guess = bool(attacks.differencing(before, after).victims)
             right[kind] += guess == came
+        by_sign += (came + z[1] > z[0]) == came  # the best guess there is from the noisy two
     bound = guessed_right(epsilon, Decimal("1e-6"))
     assert right["exact"] == 2_000
     assert at_least(Hits(right["noisy"], 2_000), error) <= bound
+    assert at_least(Hits(by_sign, 2_000), error) <= bound
+    assert by_sign > 1_000  # it does learn, and no more than the bound allows
     assert at_least(Hits(right["exact"], 2_000), error) > bound
 
 
