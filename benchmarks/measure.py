@@ -47,9 +47,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="*", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--memory", default="4GB")
     asked = parser.parse_args()
-    print(
-        "| rows | plain GROUP BY | k, ℓ, t, δ, α | t by all three | ratio |"
-    )
+    print("| rows | plain GROUP BY | k, ℓ, t, δ, α | t by all three | ratio |")
     print("|---|---|---|---|---|")
     for rows in asked.rows:
         with tempfile.TemporaryDirectory() as folder:

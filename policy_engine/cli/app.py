@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from policy_engine.cli import (
+    attacking,
     audit,
     calibrating,
     counts,
@@ -63,6 +64,7 @@ app.command(short_help="Certify, charge the account, run, publish.")(releases.re
 app.command(short_help="The first rows of a release, and what they mean.")(showing.show)
 app.command(short_help="The tables of a release made to agree.")(estimating.estimate)
 app.command(short_help="k, ℓ, t and risks of a release, or of raw data.")(measuring.measure)
+app.command(short_help="What known attacks learn from a public table.")(attacking.attack)
 app.command(short_help="δ for an ε, or ε for a δ, without a policy.")(numbers.certify)
 app.command(short_help="The least k for a rate, the greatest rate for a k.")(calibrating.calibrate)
 app.command("certify-count", short_help="δ of an exact count, under stated assumptions.")(

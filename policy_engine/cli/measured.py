@@ -153,7 +153,7 @@ def lines(found: Measurement, recoded: Recoded | None) -> Iterator[str]:
         by = ", ".join(map(escaped, each.quasi)) or "no column: all are one class"
         sizes = each.sizes
         yield (
-            f"{escaped(found.name)}: {sizes.people:,} people{weights}; classes by {by}:"
+            f"{escaped(found.name)}: {_people(sizes.people)}{weights}; classes by {by}:"
             f" {sizes.classes:,}"
         )
         head = ("model", "value", "worst class" if found.is_public else "")
@@ -254,7 +254,8 @@ def _risks(found: Measured) -> Iterator[str]:
         size = f"{each.low} or more" if each.high is None else f"{each.low} to {each.high}"
         size = str(each.low) if each.low == each.high else size
         share = _share(each.people / sizes.people)
-        yield f"  in classes of {size}: {share} of the people, {each.classes:,} classes"
+        classes = f"{each.classes:,} class{'' if each.classes == 1 else 'es'}"
+        yield f"  in classes of {size}: {share} of the people, {classes}"
 
 
 def _utility(found: Measured) -> Iterator[str]:
@@ -277,6 +278,10 @@ def _class(found: Class | None) -> str:
         return ""
     shown = (f"{name}: {'NULL' if value is None else value}" for name, value in found.items())
     return escaped(", ".join(shown))
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number:,} people"
 
 
 def _number(value: float | None) -> str:

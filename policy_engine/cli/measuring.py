@@ -73,15 +73,15 @@ def measure(
     from policy_engine.measure.measuring import measure as ask
 
     questions = Questions(
-        tuple(sensitive or ()),
-        _names(quasi),
+        tuple(dict.fromkeys(sensitive or ())),
+        names_in(quasi),
         count,
         {column: _lines_of(path) for column, path in _files(order, "--order")},
         {column: _tree(path) for column, path in _files(hierarchy, "--hierarchy")},
         population,
         _rate(sampled),
         is_public=published,
-        marginals=tuple(_names(each) for each in marginals or ()),
+        marginals=tuple(names_in(each) for each in marginals or ()),
     )
     path, recoded = _of_policy(subject)
     found = ask(path, questions)
@@ -107,8 +107,13 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None]:
     return policy.release_path, recoded_by(policy)
 
 
-def _names(listed: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in listed.split(",")) if listed else ()
+def names_in(listed: str | None) -> tuple[str, ...]:
+    """Names in a text, each once.
+
+    >>> names_in("age, sex,age"), names_in(None)
+    (('age', 'sex'), ())
+    """
+    return tuple(dict.fromkeys(map(str.strip, listed.split(",")))) if listed else ()
 
 
 def _rate(sampled: float | None) -> float | None:
@@ -135,10 +140,7 @@ def _lines_of(path: Path) -> tuple[str, ...]:
 
 
 def _tree(path: Path) -> Any:
+    from policy_engine.cli.reading import read_levels
     from policy_engine.measure.trees import Tree
-    from policy_engine.policy.hierarchy import HierarchyError, read_hierarchy
 
-    try:
-        return Tree.of(read_hierarchy(path).rows)
-    except HierarchyError as error:
-        raise FileError(f"the hierarchy {path} {error}") from None
+    return Tree.of(read_levels(path).rows)

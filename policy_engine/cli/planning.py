@@ -126,6 +126,7 @@ def _planned(
         "neighbours": certificate.neighbours,
         "unit": certificate.unit,
         "assumptions": list(certificate.assumptions),
+        "models": [model.to_json() for model in policy.models],
         "release": _place(policy),
         "outlook": chance_document(certificate) if seen is None else seen.document,
         "ledger": {
@@ -172,6 +173,11 @@ def _text(
         f"mechanism  {noise_words(policy) or sampled}",
         *[f"           {text}" for text in (*about_rate(policy), *_about_rows(policy))],
         *(chance_lines(certificate) if seen is None else _outlook_lines(policy, seen)),
+        *[
+            f"model      {model}: classes that lack it are left out of what the query gives, at no"
+            " price"
+            for model in policy.models
+        ],
         *(() if table is None else table.lines()),
         *_price_lines(found, more),
         "assuming:",

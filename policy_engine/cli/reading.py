@@ -16,6 +16,7 @@ from policy_engine.policy.nearby import meant
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
+    from policy_engine.policy.hierarchy import Hierarchy
     from policy_engine.policy.project import Project
 
 KeyOption = Annotated[
@@ -38,6 +39,16 @@ def read_file(path: Path) -> str:
         FileError: it is missing, a directory, unreadable, too large or no UTF-8 text.
     """
     return _text(_name(path), _content(path))
+
+
+def read_levels(path: Path) -> Hierarchy:
+    """The hierarchy in a file. Raises FileError where it is none."""
+    from policy_engine.policy.hierarchy import HierarchyError, read_hierarchy
+
+    try:
+        return read_hierarchy(path)
+    except HierarchyError as error:
+        raise FileError(f"the hierarchy {path} {error}") from None
 
 
 def read_certificate(path: Path) -> str:

@@ -129,7 +129,8 @@ def _counts(
 ) -> dict[tuple[Any, ...], int]:
     roles = Roles(tuple(columns), None, subject.count)
     with withheld():
-        text = f"SELECT * EXCLUDE s FROM ({cells(relation, roles)}) ORDER BY ALL"
+        keys = ", ".join(f"{place}::VARCHAR" for place in roles.places)
+        text = f"SELECT {keys}, n FROM ({cells(relation, roles)}) ORDER BY ALL"
         rows = connection.execute(text).fetchall()
     return {tuple(key): n for *key, n in rows}
 
@@ -238,7 +239,10 @@ def _pairs(
     """How many classes have so many people in the table and so many in the population."""
     everybody = subject_of(population, connection, None)
     check_columns(roles.quasi, everybody.columns, population)
-    same = " AND ".join(f"t.{p} IS NOT DISTINCT FROM w.{p}" for p in roles.places) or "true"
+    same = (
+        " AND ".join(f"t.{p}::VARCHAR IS NOT DISTINCT FROM w.{p}::VARCHAR" for p in roles.places)
+        or "true"
+    )
     row = _row(
         connection,
         f"WITH t AS ({cells(relation, roles)}),"

@@ -133,7 +133,7 @@ def _worst(roles: Roles, distances: Distances) -> list[str]:
     if not roles.quasi:
         return []
     named = zip(roles.quasi, roles.places, strict=True)
-    shown = "{" + ", ".join(f"{literal(name)}: {place}" for name, place in named) + "}"
+    shown = "{" + ", ".join(f"{literal(name)}: {place}::VARCHAR" for name, place in named) + "}"
     orders = {"k": ("classes", "size")}
     if roles.sensitive is not None:
         orders |= {"distinct": ("classes", '"distinct"'), "entropy": ("classes", "entropy")}

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,9 @@ class Subject:
     """A table that is measured, as DuckDB reads it.
 
     ``columns`` are those that can be quasi-identifiers or sensitive, each with its type; ``count``
-    is the column of the counts, if rows are counted. ``orders`` are the columns of which the order
-    of their texts is known. ``groupings``: by which columns everybody is counted, each by itself.
+    is the column of the counts, if rows are counted. ``promise`` is ε, δ and the unit of a release.
+    ``orders`` are the columns of which the order of their texts is known. ``groupings``: by which
+    columns everybody is counted, each by itself.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Subject:
     is_release: bool
     count: str | None = None
     rate: float | None = None
+    promise: tuple[Decimal, Decimal, str] | None = None
     orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     groupings: tuple[tuple[str, ...], ...] = ()
 
@@ -101,7 +104,8 @@ def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | N
         return _release(path, relation, columns, facts)
     if count is not None:
         check_columns((count,), columns, path)
-        columns.pop(count)
+        if kind_of(columns.pop(count)) not in (Kind.INTEGER, Kind.WIDE_INTEGER):
+            raise UsageError(f"the column {count} of {path} does not hold whole numbers")
     return Subject(str(path), relation, columns, is_release=False, count=count)
 
 
@@ -142,6 +146,7 @@ def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str
         is_release=True,
         count=str(count) if count in columns else None,
         rate=_rate(facts),
+        promise=_promise(facts),
         orders={} if claim is None else _orders(claim),
         groupings=tuple(each.columns for each in groupings),
     )
@@ -154,6 +159,15 @@ def _rate(facts: dict[str, Any]) -> float | None:
     except (KeyError, ValueError, TypeError):
         return None
     return rate if 0 < rate < 1 else None
+
+
+def _promise(facts: dict[str, Any]) -> tuple[Decimal, Decimal, str] | None:
+    """ε, δ and the unit, as the release says itself: verify checks it."""
+    try:
+        epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
+    except (KeyError, TypeError, InvalidOperation):
+        return None
+    return epsilon, delta, str(facts.get("unit"))
 
 
 def _orders(claim: Claim) -> dict[str, tuple[str, ...]]:

@@ -17,7 +17,7 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("policies/**/README.md")),
 CALL = re.compile(r"policy-engine ((?:[a-z]+(?:-[a-z]+)* ?)+)")
 GROUPS = {"keys", "ledger"}
 #: Commands of issues to come; pages may announce them.
-TO_COME = {"measure", "search", "attack", "dbt"}
+TO_COME = {"search", "dbt"}
 
 
 def commands() -> set[str]:

@@ -171,12 +171,17 @@ def test_no_other_module_is_longer_than_400_lines():
     assert all(reason for reason in LONG.values())
 
 
-PACKAGE_MOST = 60_850
+#: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that an
+#: issue asks for writes what it took; who changes what stands finds another way.
+ROOM_MOST = {}
 
 
-def test_the_package_only_shrinks():
-    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in modules().values())
-    assert lines <= PACKAGE_MOST
+def test_each_room_only_shrinks():
+    lines = Counter[str]()
+    for file in modules().values():
+        room = file.relative_to(PACKAGE).parts[0] if file.parent != PACKAGE else "."
+        lines[room] += len(file.read_text(encoding="utf-8").splitlines())
+    assert {room: n for room, n in lines.items() if n > ROOM_MOST[room]} == {}
 
 
 def classes() -> Counter[str]:

@@ -131,3 +131,17 @@ def test_the_precision_counts_the_levels_of_a_hierarchy(policy: Policies, projec
     found = recoded_by(load_policy(policy("p", text)))
     assert found.steps == ((1, 2), (1, 2), (2, 2))
     assert found.precision == pytest.approx(1 / 3)
+
+
+def test_odd_names_and_types_are_measured(cli: Cli, project) -> None:
+    """Columns as the statement calls its own, a list, days before the year 1, and no number."""
+    days = pa.array([-10_000_000, 5, 5], pa.int32()).cast(pa.date32())
+    odd = {"q1": ["a", "a", None], "n": [1, 2, 3], "size": [[1], [2], None], "place": days}
+    pq.write_table(pa.table({**odd, "s": [1.5, float("nan"), None]}), "odd.parquet")
+    words = ("measure", "odd.parquet", "--published", "--sensitive", "s", "--format", "json")
+    (found,) = cli(*words, "--count", "n").document["tables"]
+    assert (found["people"], found["k"], found["sensitive"][0]["values"]) == (6, 1, 3)
+    together = cli(*words, "--marginals", "size,place", "--marginals", "q1,place").document
+    assert together["together"][0]["k_link"] == 1
+    shown = cli("measure", "odd.parquet", "--count", "q1")
+    assert shown.code == 2 and "does not hold whole numbers" in shown.err

@@ -146,6 +146,15 @@ def test_a_model_that_cannot_be_enforced_is_refused(
     assert shown.code == 1 and told in shown.out + shown.err
 
 
+def test_a_plan_names_them(cli: Cli, policy: Policies) -> None:
+    path = str(policy("a", NOISY, ("guarantee:", DIVERSE)))
+    told = "model      distinct 2-diversity of sex: classes that lack it are left out of what the"
+    assert told in cli("plan", path).out
+    assert [each["of"] for each in cli("plan", path, "--format", "json").document["models"]] == [
+        "sex"
+    ]
+
+
 def test_models_are_for_files_of_one_grouping(cli: Cli, policy: Policies) -> None:
     several = "marginals: [[age], [sex]]\n" + DIVERSE
     shown = cli("validate", str(policy("a", NOISY, ("guarantee:", several))))

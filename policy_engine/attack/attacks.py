@@ -1,0 +1,256 @@
+"""The attacks, each a function of what is published and of what an adversary knows besides.
+
+None of them is a proof that a table is safe where it learns nothing. What holds of every attack at
+once, also of those that nobody has thought of, is (ε, δ) of a certificate.
+
+* Homogeneity and background knowledge: Machanavajjhala et al. 2007.
+* Skewness and similarity: Li, Li, Venkatasubramanian 2007.
+* Linkage and unsorted matching: Sweeney 2002.
+* Differencing: two tables before and after one person (Denning 1982, for queries).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+Key = tuple[Any, ...]
+_OFTEN = 2
+"""Skewness is told from so many times the share in the table on."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A published table: how many people have each sensitive value, by what is known of them.
+
+    ``rows`` are the values of its rows in their order, of a table of one row a person; else empty.
+    """
+
+    name: str
+    quasi: tuple[str, ...]
+    sensitive: str
+    classes: Mapping[Key, Counter[Any]]
+    rows: tuple[tuple[Key, Any], ...] = ()
+
+    @property
+    def whole(self) -> Counter[Any]:
+        """The sensitive values of all."""
+        return sum(self.classes.values(), Counter())
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attack: what it took, what it learnt, line by line, and what stops it.
+
+    ``victims`` is how many people it learnt something of, for certain or as the lines say.
+    ``bound`` is what a theorem says of the most that it can learn; it was not run then.
+    """
+
+    name: str
+    needed: str
+    victims: int
+    learned: tuple[str, ...]
+    remedy: str
+    bound: str = ""
+
+
+def classes_of(rows: Sequence[tuple[Key, Any, int]]) -> dict[Key, Counter[Any]]:
+    """Classes from what is known, the sensitive value, and how many people.
+
+    >>> classes_of([(("a",), "flu", 2), (("a",), None, 1)])
+    {('a',): Counter({'flu': 2, None: 1})}
+    """
+    found: dict[Key, Counter[Any]] = defaultdict(Counter)
+    for key, value, people in rows:
+        found[key][value] += people
+    return dict(found)
+
+
+def homogeneity(table: Table) -> Attempt:
+    """Of everybody in a class with one sensitive value, that value is known."""
+    alike = {key: cells for key, cells in table.classes.items() if len(cells) == 1}
+    return Attempt(
+        "homogeneity",
+        f"the table, and {_known(table.quasi)} of a person who is in it",
+        sum(cells.total() for cells in alike.values()),
+        tuple(f"{_named(table, key)}: {table.sensitive} is {_value(cells)}"
+              for key, cells in alike.items()),
+        f"models: {{l_diversity: {{of: {table.sensitive}, l: 2}}}}",
+    )  # fmt: skip
+
+
+def similarity(table: Table, kinds: Mapping[Any, str]) -> Attempt:
+    """Values that differ and are of one kind: of everybody in such a class the kind is known.
+
+    ``kinds`` are what the values are one step up a hierarchy.
+    """
+    learned, victims = [], 0
+    for key, cells in table.classes.items():
+        found = {kinds.get(value) for value in cells}
+        if len(cells) > 1 and len(found) == 1 and None not in found:
+            victims += cells.total()
+            learned.append(f"{_named(table, key)}: {table.sensitive} is some {found.pop()}")
+    return Attempt(
+        "similarity",
+        f"the table, and what kinds of {table.sensitive} there are",
+        victims,
+        tuple(learned),
+        f"recode {table.sensitive} to its kinds, and hold l_diversity on those",
+    )
+
+
+def membership(epsilon: Decimal, delta: Decimal, unit: str) -> Attempt:
+    """What no attack on a certified release exceeds, whatever it knows: (e^ε + δ) / (1 + e^ε)."""
+    from policy_engine.accounting.domain import in_text
+    from policy_engine.accounting.odds import guessed_right
+
+    right = (100 * guessed_right(epsilon, delta)).quantize(Decimal("0.1"), ROUND_CEILING)
+    return Attempt(
+        "membership",
+        "the data of everybody else",
+        0,
+        (),
+        "a smaller guarantee.epsilon",
+        f"who must guess at 50:50 whether a person is in the source is right at most {right} times"
+        f" in 100, by ε = {in_text(epsilon)} and δ = {in_text(delta)} (unit: {unit})",
+    )
+
+
+def background(table: Table) -> Attempt:
+    """Who can exclude one of two values knows the other."""
+    two = {key: cells for key, cells in table.classes.items() if len(cells) == 2}
+    return Attempt(
+        "background knowledge",
+        f"besides, one value of {table.sensitive} that the person does not have",
+        sum(cells.total() for cells in two.values()),
+        tuple(f"{_named(table, key)}: {' or '.join(map(_shown, cells))}, and one can be excluded"
+              for key, cells in two.items()),
+        f"models: {{l_diversity: {{of: {table.sensitive}, l: 3}}}}; whatever can be excluded,"
+        " (ε, δ) holds",
+    )  # fmt: skip
+
+
+def skewness(table: Table) -> Attempt:
+    """A value that is far more frequent in a class than in the table."""
+    whole, found, victims = table.whole, [], 0
+    for key, cells in table.classes.items():
+        value, times = max(
+            ((v, n * whole.total() / (whole[v] * cells.total())) for v, n in cells.items()),
+            key=lambda each: each[1],
+        )
+        if times >= _OFTEN:
+            victims += cells.total()
+            share, before = cells[value] / cells.total(), whole[value] / whole.total()
+            found.append(
+                f"{_named(table, key)}: {table.sensitive} is {_shown(value)} of {share:.3g}, and of"
+                f" {before:.3g} in the table"
+            )
+    return Attempt(
+        "skewness",
+        f"the table, and {_known(table.quasi)} of a person who is in it",
+        victims,
+        tuple(found),
+        f"models: {{t_closeness: {{of: {table.sensitive}, t: 0.2}}}}",
+    )
+
+
+def linkage(table: Table, known: Sequence[Mapping[str, Any]], name: str) -> Attempt:
+    """Somebody of another table who is alone in a class, or whose class has one value."""
+    learned, victims = [], 0
+    for number, person in enumerate(known, 1):
+        key = tuple(person[column] for column in table.quasi)
+        cells = table.classes.get(key)
+        if cells is None or (cells.total() > 1 and len(cells) > 1):
+            continue
+        victims += 1
+        alone = "alone in a class" if cells.total() == 1 else "in a class of one value"
+        learned.append(f"row {number} of {name} is {alone}: {table.sensitive} is {_value(cells)}")
+    return Attempt(
+        "linkage",
+        f"{name}, which has {_known(table.quasi)} of {len(known):,} people",
+        victims,
+        tuple(learned),
+        "k, and coarser recodes: nobody is alone in a class of k; and models, so that no class"
+        " has one value",
+    )
+
+
+def differencing(before: Table, after: Table) -> Attempt:
+    """A person who came or went between two tables, where no other in the class did."""
+    learned = []
+    for key in {**before.classes, **after.classes}:
+        one, other = (each.classes.get(key, Counter()) for each in (before, after))
+        gone, come = one - other, other - one
+        if (gone + come).total() == 1:
+            went = "left" if gone else "came"
+            learned.append(
+                f"{_named(before, key)}: who {went} has {before.sensitive} {_value(gone or come)}"
+            )
+    return Attempt(
+        "differencing",
+        f"{before.name} and {after.name}, and that of one class one person is in one of them alone",
+        len(learned),
+        tuple(learned),
+        "mechanism: noisy_counts, and one account for both: a difference of one is then noise",
+    )
+
+
+def unsorted_matching(one: Table, other: Table) -> Attempt:
+    """Two recodings of the same people in the same order: their rows are joined by their place."""
+    joined: dict[tuple[Key, Key], list[Any]] = defaultdict(list)
+    same = len(one.rows) == len(other.rows) and all(
+        a == b for (_, a), (_, b) in zip(one.rows, other.rows, strict=False)
+    )
+    for (a, value), (b, _) in zip(one.rows, other.rows, strict=False) if same else ():
+        joined[a, b].append(value)
+    alone = {key: values for key, values in joined.items() if len(values) == 1
+             and one.classes[key[0]].total() > 1 and other.classes[key[1]].total() > 1}  # fmt: skip
+    return Attempt(
+        "unsorted matching",
+        f"{one.name} and {other.name}, with the same people in the same order",
+        len(alone),
+        tuple(f"{_named(one, a)}; {_named(other, b)}: one person, {one.sensitive} is"
+              f" {_shown(values[0])}" for (a, b), values in alone.items()),
+        "as: counts, or release with policy-engine, which sorts all rows by what they show",
+    )  # fmt: skip
+
+
+def attempts(
+    table: Table,
+    other: Table | None = None,
+    known: Sequence[Mapping[str, Any]] | None = None,
+    name: str = "",
+    kinds: Mapping[Any, str] | None = None,
+) -> Iterator[Attempt]:
+    """Every attack for which there is what it needs."""
+    yield homogeneity(table)
+    if kinds is not None:
+        yield similarity(table, kinds)
+    yield background(table)
+    yield skewness(table)
+    if known is not None:
+        yield linkage(table, known, name)
+    if other is not None and other.quasi == table.quasi:
+        yield differencing(table, other)
+    if other is not None and table.rows and other.rows:
+        yield unsorted_matching(table, other)
+
+
+def _known(columns: Sequence[str]) -> str:
+    return ", ".join(columns) or "nothing"
+
+
+def _named(table: Table, key: Key) -> str:
+    named = zip(table.quasi, key, strict=True)
+    return ", ".join(f"{name} {_shown(value)}" for name, value in named) or "everybody"
+
+
+def _value(cells: Counter[Any]) -> str:
+    return _shown(next(iter(cells)))
+
+
+def _shown(value: Any) -> str:
+    return "NULL" if value is None else str(value)

@@ -1,0 +1,119 @@
+"""Each attack finds the victim that was planted for it, and nobody where there is none."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+
+from policy_engine.accounting.odds import guessed_right
+from policy_engine.accounting.tables import laplace
+from policy_engine.attack import attacks
+from policy_engine.attack.attacks import Table, classes_of
+from policy_engine.audit.estimate import Hits, at_least
+
+EVEN = [(("a",), "flu", 3), (("a",), "cough", 3), (("a",), "cold", 3),
+        (("b",), "flu", 4), (("b",), "cough", 4), (("b",), "cold", 4)]  # fmt: skip
+KINDS = {"flu": "breath", "cough": "breath", "cold": "breath", "ulcer": "belly"}
+
+
+def table(*rows, name: str = "t", single: bool = False) -> Table:
+    shown = tuple((key, value) for key, value, _ in rows) if single else ()
+    return Table(name, ("zip",), "illness", classes_of(rows), shown)
+
+
+CLEAN = table(*EVEN)
+
+
+@pytest.mark.parametrize(
+    ("attack", "planted", "people"),
+    [
+        (attacks.homogeneity, ("c", "flu", 7), 7),
+        (attacks.homogeneity, (None, None, 2), 2),
+        (attacks.skewness, ("c", "ulcer", 5), 5),
+    ],
+)
+def test_a_planted_class_is_found(attack, planted, people) -> None:
+    key, value, n = planted
+    found = attack(table(*EVEN, ((key,), value, n)))
+    assert (found.victims, len(found.learned)) == (people, 1)
+    assert found.learned[0].startswith(f"zip {'NULL' if key is None else key}: illness is ")
+    assert attack(CLEAN).victims == 0
+
+
+def test_who_can_exclude_one_of_two_knows_the_other() -> None:
+    found = attacks.background(table(*EVEN, (("c",), "flu", 2), (("c",), "ulcer", 2)))
+    assert found.victims == 4 and "flu or ulcer" in found.learned[0]
+    assert attacks.background(CLEAN).victims == 0
+
+
+def test_values_of_one_kind_tell_the_kind() -> None:
+    mixed = table((("a",), "flu", 1), (("a",), "ulcer", 1), (("b",), "flu", 2), (("b",), "cold", 2))
+    found = attacks.similarity(mixed, KINDS)
+    assert (found.victims, found.learned) == (4, ("zip b: illness is some breath",))
+    unknown = table((("b",), "gout", 2), (("b",), "rash", 2))
+    assert attacks.similarity(unknown, KINDS).victims == 0
+
+
+def test_a_known_person_is_linked_where_alone_or_alike() -> None:
+    planted = table(*EVEN, (("c",), "ulcer", 1), (("d",), "flu", 9))
+    known = [{"zip": zip_, "name": "x"} for zip_ in ("a", "c", "d", "elsewhere")]
+    found = attacks.linkage(planted, known, "voters")
+    assert found.victims == 2
+    assert found.learned[0] == "row 2 of voters is alone in a class: illness is ulcer"
+    assert found.learned[1].startswith("row 3 of voters is in a class of one value")
+    assert attacks.linkage(CLEAN, known, "voters").victims == 0
+
+
+def test_one_who_came_or_left_is_the_difference_of_two_tables() -> None:
+    came = table(*EVEN, (("a",), "ulcer", 1), name="later")
+    assert attacks.differencing(CLEAN, came).learned == ("zip a: who came has illness ulcer",)
+    assert attacks.differencing(came, CLEAN).learned == ("zip a: who left has illness ulcer",)
+    assert attacks.differencing(CLEAN, CLEAN).victims == 0
+    two = table(*EVEN, (("a",), "ulcer", 1), (("a",), "flu", 1))
+    assert attacks.differencing(CLEAN, two).victims == 0
+
+
+def test_two_recodings_in_one_order_are_joined_by_their_places() -> None:
+    keys, illnesses = ["a", "a", "b", "b"], ["flu", "cough", "cold", "ulcer"]
+    one = table(*(((k,), s, 1) for k, s in zip(keys, illnesses, strict=True)), single=True)
+    ages = ["young", "old", "young", "old"]
+    other = table(*(((k,), s, 1) for k, s in zip(ages, illnesses, strict=True)), single=True)
+    found = attacks.unsorted_matching(one, other)
+    assert found.victims == 4 and "illness is flu" in found.learned[0]
+    shuffled = table(*(((k,), s, 1) for k, s in zip(ages, illnesses[::-1], strict=True)),
+                     single=True)  # fmt: skip
+    assert attacks.unsorted_matching(one, shuffled).victims == 0
+
+
+def test_the_difference_of_certified_counts_is_within_the_bound() -> None:
+    """2,000 coins: a person came or did not. Of exact counts the attack is always right."""
+    epsilon, error = Decimal(1), Decimal("1e-6")
+    noise, chance = laplace(epsilon, 14), random.Random(9)
+    right, by_sign = {"exact": 0, "noisy": 0}, 0
+    for _ in range(2_000):
+        came = chance.random() < 0.5
+        for kind in right:
+            z = [0, 0] if kind == "exact" else chance.choices([*noise.values], noise.masses, k=2)
+            before = table((("a",), "flu", 100 + z[0]))
+            after = table((("a",), "flu", 100 + came + z[1]))
+            guess = bool(attacks.differencing(before, after).victims)
+            right[kind] += guess == came
+        by_sign += (came + z[1] > z[0]) == came  # the best guess there is from the noisy two
+    bound = guessed_right(epsilon, Decimal("1e-6"))
+    assert right["exact"] == 2_000
+    assert at_least(Hits(right["noisy"], 2_000), error) <= bound
+    assert at_least(Hits(by_sign, 2_000), error) <= bound
+    assert by_sign > 1_000  # it does learn, and no more than the bound allows
+    assert at_least(Hits(right["exact"], 2_000), error) > bound
+
+
+def test_what_bounds_every_attack_is_said_with_its_numbers() -> None:
+    told = attacks.membership(Decimal("0.5"), Decimal("1e-9"), "row").bound
+    assert "at most 62.3 times in 100" in told and "ε = 0.5 and δ = 1e-9 (unit: row)" in told
+
+
+def test_counters_keep_null() -> None:
+    assert classes_of([((None,), None, 2)]) == {(None,): Counter({None: 2})}
