@@ -150,7 +150,7 @@ def compare(aim: Aim) -> Comparison:
 def _tried(law: str, aim: Aim) -> Candidate | str:
     """The law with its numbers for the aim, or why it has none."""
     if law == SAMPLED and aim.groups > 1:
-        return "a person is in one count only"
+        return "it counts a person once, and has no sums"
     try:
         by = Pair(*pair(aim)) if law == SAMPLED else calibrated(law, aim)
     except DomainError as error:

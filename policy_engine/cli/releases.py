@@ -43,7 +43,7 @@ def release(
     ] = False,
     fresh: Annotated[
         bool,
-        typer.Option("--fresh", help="Draw a new sample, at a new price, of what was released."),
+        typer.Option("--fresh", help="Draw anew, at a new price, what was released."),
     ] = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:

@@ -118,13 +118,15 @@ class Claim:
     def stream(self) -> str:
         """What tells the noise of this claim from another's under one secret.
 
-        It is of what is shown and by which law, and not of the source's name: the same release has
-        the same bytes on every engine.
+        It is of what is shown, of whom and by which law. It is not of the source's name, nor of how
+        a person's row is found: these differ between engines, and the same release has the same
+        bytes on each.
         """
-        law = {**to_json(self.law), "secret": None}
         shown = [[each.name, to_json(each.recode)] for each in self.columns]
         kept = [[each.column.name, to_json(each.recode)] for each in self.filter]
-        return digest_of([law, shown, kept, self.count, self.unit.groups]).removeprefix("sha256:")
+        key = self.unit.key.name.casefold() if isinstance(self.unit, People) else None
+        whole = [{**to_json(self.law), "secret": None}, shown, kept, self.count, key]
+        return digest_of([*whole, self.unit.groups]).removeprefix("sha256:")
 
 
 def digest_of(claim: object) -> str:

@@ -131,7 +131,7 @@ def other_bytes(name: str) -> FileError:
     return FileError(
         f"{name}: the run gave other bytes than the release that was paid for: a library has"
         " changed since, or the source has in a way that its fingerprint does not tell. Nothing was"
-        " published; 'release --fresh' draws a new sample at a new price"
+        " published; 'release --fresh' draws anew at a new price"
     )
 
 

@@ -636,7 +636,7 @@ def release(
     secret of its own; the account is charged before the sample is drawn. The same policy on the
     same state of its source has one secret: run again, it gives the same bytes and costs nothing.
 
-    ``fresh`` draws a new sample at a new price all the same. ``say`` is told, before anything is
+    ``fresh`` draws anew at a new price all the same. ``say`` is told, before anything is
     charged, that a release is a new one though one was made in its place before. ``watch`` is
     given a function that says how many per cent of the running query are done, if the engine does;
     it may ask until its body ends, and not later: the connection is closed then.
@@ -861,7 +861,8 @@ class _Job:
         """That this is a new release, and why, before it costs anything."""
         run, why = Run.of_entry(last), []
         if fresh:
-            why.append("a new sample is asked for")
+            drawn = "sample" if self.policy.noise is None else "draw of the noise"
+            why.append(f"a new {drawn} is asked for")
         if entry is not None:
             why.append("its release is gone, and the engine cannot draw the same sample again")
         elif run.of != self.request.of:

@@ -296,7 +296,7 @@ def _of_file(path: Path, certificate: Path, rows: int) -> Shown:
         raise FileError(f"{path} is not a Parquet file that can be read") from error
     first = tuple(tuple(row.values()) for row in table.slice(0, rows).to_pylist())
     found = certificate if certificate.is_file() else None
-    known: Meaning | NoisyMeaning | PureMeaning | None = None
+    known: _Meaning | None = None
     told: tuple[str, ...] = ()
     names = tuple(table.column_names)
     try:

@@ -171,8 +171,8 @@ def test_no_other_module_is_longer_than_400_lines():
     assert all(reason for reason in LONG.values())
 
 
-#: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that an
-#: issue asks for writes what it took; who changes what stands finds another way.
+#: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that
+#: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {}
 
 

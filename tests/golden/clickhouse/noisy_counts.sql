@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY "age", "born"
 ), drawn AS (
   SELECT "age", "born", policy_engine_people,
-    lower(hex(SHA256({salt:String} || ':g:0:ae694ebdf2c91872c364911db47393f3506f994c7bd4c11354bac92119a069aa:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash
+    lower(hex(SHA256({salt:String} || ':g:0:e687dd67674791f894b7520d2f7a77114b40120a80572b525ed310936151fd91:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT "age", "born", policy_engine_people + CASE

@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, "age", "born"
 ), drawn AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people,
-    ENCODE(SHA256($salt || ':g:0:e92654fdec12c3605b2ff6800aa1d04ac0e5494efaecb66cbe3fccc8d0be1173:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS policy_engine_hash
+    ENCODE(SHA256($salt || ':g:0:dca7a96f719f306d6e6a32ecaade941fbdad5f46457d455d6c8e87ae938e484f:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

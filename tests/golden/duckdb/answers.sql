@@ -22,8 +22,8 @@ WITH people AS NOT MATERIALIZED (
   FROM recoded
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip",
-    SHA256($salt || ':g:1:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:' || CAST(policy_engine_number AS VARCHAR)) AS "policy_engine_hash_1",
-    SHA256($salt || ':g:2:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:' || CAST(policy_engine_number AS VARCHAR)) AS "policy_engine_hash_2"
+    SHA256($salt || ':g:1:c4090b417468648a36be042c6a1cfe7424c8ebd2e25cff2c92b5944bdeb6d4d8:' || CAST(policy_engine_number AS VARCHAR)) AS "policy_engine_hash_1",
+    SHA256($salt || ':g:2:c4090b417468648a36be042c6a1cfe7424c8ebd2e25cff2c92b5944bdeb6d4d8:' || CAST(policy_engine_number AS VARCHAR)) AS "policy_engine_hash_2"
   FROM numbered
 ), answered AS NOT MATERIALIZED (
   SELECT

@@ -28,7 +28,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY policy_engine_grouping, "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:cea6e2e609ed7da773a7d255db2d09727dfbcae122d149f7afa128e147bba672:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:86128f4faed9dc885399a844c594aa470b731e5432fa101e99642073b1c20bf1:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE

@@ -18,7 +18,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:783b94a74bcd12119375acf8d1bdc409d738c4bcf4e76e221d2da091365a4cff:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:dfc48caee1a11625e8b83150766c4ab396ae163f1384437016eafe333b154c18:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

@@ -46,9 +46,9 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
-    SHA256($salt || ':g:0:e5c3f9efee204b89c2d3928c88fae9d4dd955396a2f73f4c95cc2c19a453a3ca:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
-    SHA256($salt || ':g:1:e5c3f9efee204b89c2d3928c88fae9d4dd955396a2f73f4c95cc2c19a453a3ca:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
-    SHA256($salt || ':g:2:e5c3f9efee204b89c2d3928c88fae9d4dd955396a2f73f4c95cc2c19a453a3ca:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2"
+    SHA256($salt || ':g:0:2f884837b52aba3a90c845eb512ddc86285332fb29aa81d7909b3388718c7e44:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
+    SHA256($salt || ':g:1:2f884837b52aba3a90c845eb512ddc86285332fb29aa81d7909b3388718c7e44:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
+    SHA256($salt || ':g:2:2f884837b52aba3a90c845eb512ddc86285332fb29aa81d7909b3388718c7e44:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

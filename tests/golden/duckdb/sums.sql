@@ -32,9 +32,9 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
-    SHA256($salt || ':g:0:76f3488d6eafb1811cc98ec4921fe15364d56032451977a3c05ff5a2ab284c78:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
-    SHA256($salt || ':g:1:76f3488d6eafb1811cc98ec4921fe15364d56032451977a3c05ff5a2ab284c78:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
-    SHA256($salt || ':g:2:76f3488d6eafb1811cc98ec4921fe15364d56032451977a3c05ff5a2ab284c78:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2"
+    SHA256($salt || ':g:0:cfd573ee40e34be34df7729655918e6393efbdf8553b6856caa6299e2281dce4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
+    SHA256($salt || ':g:1:cfd573ee40e34be34df7729655918e6393efbdf8553b6856caa6299e2281dce4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
+    SHA256($salt || ':g:2:cfd573ee40e34be34df7729655918e6393efbdf8553b6856caa6299e2281dce4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

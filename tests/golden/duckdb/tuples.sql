@@ -32,7 +32,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_there,
-    SHA256($salt || ':g:1:87ab17b3d02509a8569ef7ad18a6704f3ef6a7beec04ed6a8573fe23b4f144a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:1:79c7360db472a7356064ddc88299493c2b7e32bf51cbbefe1b7e42a6c4748ac5:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM tuples
 )
 SELECT "age", "zip"

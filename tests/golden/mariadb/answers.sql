@@ -25,8 +25,8 @@ WITH people AS (
   FROM recoded
 ), drawn AS (
   SELECT `age`, `zip`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:1:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:', CAST(policy_engine_number AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_1`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:2:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:', CAST(policy_engine_number AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_2`
+    SHA2(CONCAT(@policy_engine_salt, ':g:1:876878377bfb0bb41d0feeb6a42743ea038e8bda14fc634310221c6f487688d3:', CAST(policy_engine_number AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_1`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:2:876878377bfb0bb41d0feeb6a42743ea038e8bda14fc634310221c6f487688d3:', CAST(policy_engine_number AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_2`
   FROM numbered
 ), answered AS (
   SELECT

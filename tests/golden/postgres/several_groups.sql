@@ -50,9 +50,9 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:382fb62abf834778605a129ea7b407383585dae5c984a820445fa197d0b30d20:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:382fb62abf834778605a129ea7b407383585dae5c984a820445fa197d0b30d20:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1",
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:2:382fb62abf834778605a129ea7b407383585dae5c984a820445fa197d0b30d20:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_2"
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1",
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:2:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_2"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people + CASE

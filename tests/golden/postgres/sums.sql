@@ -39,9 +39,9 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:b291ec71564df6939e60d38e2dd5f3af2c1daff07cbafa2db08f3dfce70016a3:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:b291ec71564df6939e60d38e2dd5f3af2c1daff07cbafa2db08f3dfce70016a3:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1",
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:2:b291ec71564df6939e60d38e2dd5f3af2c1daff07cbafa2db08f3dfce70016a3:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_2"
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1",
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:2:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_2"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people + CASE

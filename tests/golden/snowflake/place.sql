@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY "age", "born"
 ), drawn AS (
   SELECT "age", "born", policy_engine_people,
-    SHA2($policy_engine_salt || ':g:0:4a1107fe36aad1f45a493a069e014c5e38679b83762fafd9edd0b99f461e47c6:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("born", '') NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
+    SHA2($policy_engine_salt || ':g:0:ab99ab09d8f3d47ec28807eaddf2c412e8b2c418de6528be9c5c2f22388cbff3:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("born", '') NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT "age", "born", policy_engine_people - CASE

@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY "age", "zip"
 ), drawn AS (
   SELECT "age", "zip", policy_engine_there,
-    SHA2($policy_engine_salt || ':g:1:87ab17b3d02509a8569ef7ad18a6704f3ef6a7beec04ed6a8573fe23b4f144a4:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("zip", '') NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
+    SHA2($policy_engine_salt || ':g:1:ce4e52cb0c4ff90468690ffe3d1f7e9faf918d077a9298224c0c5c26fe472932:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("zip", '') NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
   FROM tuples
 )
 SELECT "age", "zip"

@@ -25,8 +25,8 @@ WITH people AS (
   FROM recoded
 ), drawn AS (
   SELECT `age`, `zip`,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:' || CAST(policy_engine_number AS STRING), 256) AS `policy_engine_hash_1`,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:7435fc83af27500bc02e81a7357382a753eb36f8ce7badd3e8a5816a89850374:' || CAST(policy_engine_number AS STRING), 256) AS `policy_engine_hash_2`
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:876878377bfb0bb41d0feeb6a42743ea038e8bda14fc634310221c6f487688d3:' || CAST(policy_engine_number AS STRING), 256) AS `policy_engine_hash_1`,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:876878377bfb0bb41d0feeb6a42743ea038e8bda14fc634310221c6f487688d3:' || CAST(policy_engine_number AS STRING), 256) AS `policy_engine_hash_2`
   FROM numbered
 ), answered AS (
   SELECT

@@ -50,9 +50,9 @@ WITH people AS (
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people, `policy_engine_total_1`, `policy_engine_total_2`,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:382fb62abf834778605a129ea7b407383585dae5c984a820445fa197d0b30d20:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS policy_engine_hash,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:382fb62abf834778605a129ea7b407383585dae5c984a820445fa197d0b30d20:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_1`,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:382fb62abf834778605a129ea7b407383585dae5c984a820445fa197d0b30d20:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_2`
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS policy_engine_hash,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_1`,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_2`
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people + CASE

@@ -39,9 +39,9 @@ WITH people AS (
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people, `policy_engine_total_1`, `policy_engine_total_2`,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:b291ec71564df6939e60d38e2dd5f3af2c1daff07cbafa2db08f3dfce70016a3:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS policy_engine_hash,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:b291ec71564df6939e60d38e2dd5f3af2c1daff07cbafa2db08f3dfce70016a3:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_1`,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:b291ec71564df6939e60d38e2dd5f3af2c1daff07cbafa2db08f3dfce70016a3:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_2`
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS policy_engine_hash,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_1`,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` COLLATE UTF8_BINARY NULLS LAST, `born` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS `policy_engine_hash_2`
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people + CASE

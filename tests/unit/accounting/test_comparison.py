@@ -79,7 +79,7 @@ def test_a_person_in_several_groups_and_a_delta_out_of_reach():
     refused = dict(compare(Aim(ONE, MILLIONTH, groups=11)).refused)
     assert refused == {
         "place": "groups must be at most 10 for a place, found 11",
-        SAMPLED: "a person is in one count only",
+        SAMPLED: "it counts a person once, and has no sums",
     }
     tiny = compare(Aim(ONE, Decimal("1e-19")))
     assert [law for law, _ in tiny.refused] == list(LAWS)

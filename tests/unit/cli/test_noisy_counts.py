@@ -31,6 +31,15 @@ def many(project):
     return {town: len(people) for town, people in towns.items()}
 
 
+def test_fresh_noise_is_no_new_sample(cli, policy):
+    file = policy("a", NOISY, **WIDE)
+    cli("release", file)
+    done = cli("release", file, "--fresh", "--replace")
+    assert done.err.startswith(
+        "a was released before (entry 2), and a new draw of the noise is asked for: this is a new"
+    )
+
+
 @pytest.mark.parametrize(("change", "within"), [(NOISY, 28), (PLACE, 400)])
 def test_a_release_is_near_the_truth_and_verifies(cli, policy, change, within):
     file = policy("a", change, **WIDE)

@@ -118,7 +118,10 @@ def test_two_claims_have_noise_of_their_own_and_a_source_none():
     assert CLAIM.stream != replace(CLAIM, count="people").stream
     assert CLAIM.stream != replace(CLAIM, columns=(Shown("age", AGE, Keep()),)).stream
     assert CLAIM.stream != replace(CLAIM, law=replace(LAW, k=2)).stream
-    assert CLAIM.stream != replace(CLAIM, unit=People(ID, Groups(2))).stream
+    keyed = replace(CLAIM, unit=People(ID, None))
+    assert CLAIM.stream != keyed.stream != replace(CLAIM, unit=People(ID, Groups(2))).stream
+    assert keyed.stream != replace(CLAIM, unit=People(AGE, None)).stream
+    assert keyed.stream == replace(CLAIM, unit=People(ID, Drawn())).stream
     waits = replace(LAW, secret=Secret(("main", "salts"), "next"))
     other = replace(CLAIM, source=Relation(("public", "persons")), law=waits)
     assert CLAIM.stream == other.stream

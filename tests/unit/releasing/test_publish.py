@@ -379,7 +379,7 @@ def test_what_is_not_attested_is_not_put_in_place(tmp_path):
 
     with pytest.raises(FileError, match="a library has changed since, or the source has") as caught:
         publish_file(ROWS, tmp_path / "r.parquet", FACTS, refuse, replace=False)
-    assert str(caught.value).endswith("'release --fresh' draws a new sample at a new price")
+    assert str(caught.value).endswith("'release --fresh' draws anew at a new price")
     assert list(tmp_path.iterdir()) == []
 
 
