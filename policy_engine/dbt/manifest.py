@@ -16,6 +16,7 @@ from typing import Any
 
 from policy_engine.dbt.packages import internal_packages
 from policy_engine.errors import FileError
+from policy_engine.warehouse.quoting import quoted
 
 VERSION = 12
 """The version of the manifest that is read."""
@@ -135,7 +136,7 @@ class Node:
             return written
         own = text(self.data, "identifier") or text(self.data, "alias") or self.name
         parts = (text(self.data, "database"), text(self.data, "schema"), own)
-        return ".".join('"' + part.replace('"', '""') + '"' for part in parts if part)
+        return quoted(*filter(None, parts))
 
     @property
     def refs(self) -> tuple[tuple[str, str, str], ...]:

@@ -27,6 +27,7 @@ from policy_engine.syntax.names import fold
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.clickhouse_wire import CODES, Embedded, EngineError, Http
+from policy_engine.warehouse.quoting import quoted
 from policy_engine.warehouse.server import Row, ServerWarehouse
 from policy_engine.warehouse.views import behind
 
@@ -341,5 +342,4 @@ def _quoted(*parts: str) -> str:
     >>> print(_quoted("main", 'a"b'))
     "main"."a""b"
     """
-    escaped = (part.replace("\\", "\\\\").replace('"', '""') for part in parts)
-    return ".".join(f'"{part}"' for part in escaped)
+    return quoted(*(part.replace("\\", "\\\\") for part in parts))

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import duckdb
+import pyarrow as pa
 
 from policy_engine.compile.catalog import fresh
 from policy_engine.errors import FileError, to_install
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.fingerprints import Files
-from policy_engine.warehouse.parquet_folder import DELTA_LOG, check_alike
+from policy_engine.warehouse.parquet_folder import check_alike
 from policy_engine.warehouse.quoting import literal, quoted
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from deltalake import DeltaTable
 
 _INSTALL = to_install("delta")
@@ -49,11 +49,6 @@ class Snapshot:
     partitions: Mapping[str, pa.Array]
 
 
-def is_delta(folder: Path) -> bool:
-    """Whether a folder is a Delta table."""
-    return (folder / DELTA_LOG).is_dir()
-
-
 def snapshot_of(folder: Path, name: str) -> Snapshot:
     """What the log of the Delta table in ``folder`` says of its last version.
 
@@ -67,8 +62,6 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
             f"the source {name} is a Delta table in a folder with % or \\ in its name, under which"
             " another may be read: rename it"
         )
-    import pyarrow as pa
-
     try:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
@@ -99,15 +92,11 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
 
 
 def _is_binary(values: pa.Array) -> bool:
-    import pyarrow as pa
-
     return bool(pa.types.is_binary(values.type) or pa.types.is_binary_view(values.type))
 
 
 def _told(batch: pa.RecordBatch) -> bytes:
     """The values as bytes: Python has not all of the days that a table may have."""
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
@@ -163,8 +152,6 @@ def make_view(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: s
         f"read_parquet([{listed}], hive_partitioning = false, filename = {literal(file)}) AS rows"
     )
     if partitions:
-        import pyarrow as pa
-
         beside = quoted("temp", "main", fresh("partitions", [name]))
         made = pa.table({file: [str(path) for path in paths], **partitions})
         connection.register("made", made)

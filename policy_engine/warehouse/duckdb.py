@@ -26,13 +26,12 @@ from policy_engine.policy.models import A_SOURCE_FILE, SOURCE_FILES
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.csv_files import load
-from policy_engine.warehouse.delta import is_delta, make_view, snapshot_of
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.fingerprints import Files, FilesState, digest_of, files_at
 from policy_engine.warehouse.nearby import missing
 from policy_engine.warehouse.parquet_folder import (
+    DELTA_LOG,
     check_alike,
     check_not_logged,
     files_in,
@@ -113,7 +112,7 @@ class DuckDBWarehouse:
             return self._relation(self._qualified(source.relation or ""))
         path = directory / source.path
         check_file(path, source.path)
-        if path.is_dir() and is_delta(path):
+        if (path / DELTA_LOG).is_dir():
             return self._delta(path, source.path)
         if is_csv(source.path):
             return self._csv(path, source)
@@ -155,6 +154,8 @@ class DuckDBWarehouse:
         """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
         # Loaded now, and not read again: what is fingerprinted must be what was loaded.
         self._before = files_at(path).state()
+        from policy_engine.warehouse.csv_files import load
+
         load(self._connection, path, source)
         return self._loaded(str(source.path))
 
@@ -162,6 +163,8 @@ class DuckDBWarehouse:
         """A Delta table as a temporary view of the files of its last version."""
         if name.lower().startswith(_OURS):
             raise FileError(f"the source {name} is called as the sample is: rename the folder")
+        from policy_engine.warehouse.delta import make_view, snapshot_of
+
         found = snapshot_of(folder, name)
         self._snapshot, self._before = found.files, found.files.state()
         make_view(self._connection, found, name)

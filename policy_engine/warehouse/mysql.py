@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +36,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse.mysql_logs import keep_from_binary_log, keep_from_logs
 from policy_engine.warehouse.mysql_session import HOLDING, READ_ONLY, WRITES, connect, withheld
 from policy_engine.warehouse.nearby import missing
+from policy_engine.warehouse.quoting import quoted
 from policy_engine.warehouse.server import Row, ServerWarehouse
 from policy_engine.warehouse.views import behind
 
@@ -452,8 +454,7 @@ class MariaDBWarehouse(ServerWarehouse):
 _BYTEWISE = "utf8mb4_nopad_bin"
 
 
-def _quoted(*parts: str) -> str:
-    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+_quoted = partial(quoted, sign="`")
 
 
 def _digest(text: str) -> str:

@@ -1,13 +1,13 @@
 """Identifiers and texts in the few statements that the warehouse writes itself."""
 
 
-def quoted(*parts: str) -> str:
-    """A qualified identifier.
+def quoted(*parts: str, sign: str = '"') -> str:
+    """A qualified identifier, in an engine's sign of quoting.
 
     >>> print(quoted("main", 'my "odd" table'))
     "main"."my ""odd"" table"
     """
-    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+    return ".".join(sign + part.replace(sign, sign * 2) + sign for part in parts)
 
 
 def literal(text: str) -> str:

@@ -26,7 +26,7 @@ from policy_engine.compile.rendering import created
 from policy_engine.dialects import Engine, spark_of
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
-from policy_engine.warehouse import failures
+from policy_engine.warehouse import failures, quoting
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.server import Row, ServerWarehouse
 from policy_engine.warehouse.spark_session import opened, quiet
@@ -49,13 +49,7 @@ _FAILURES = partial(
 )
 
 
-def quoted(*parts: str) -> str:
-    """A qualified name.
-
-    >>> quoted("spark_catalog", "default", "my `odd` table")
-    '`spark_catalog`.`default`.`my ``odd`` table`'
-    """
-    return ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+quoted = partial(quoting.quoted, sign="`")
 
 
 def _text(value: str) -> str:

@@ -157,7 +157,7 @@ LONG = {
     "policy_engine.policy.project": "one file's form",
     "policy_engine.releasing.validation": "what is wrong with a policy, from each of its readers",
     "policy_engine.releasing.publish": "the file system's half of a release",
-    "policy_engine.releasing.release": "goes into releasing/",
+    "policy_engine.releasing.release": "the orchestration; its parts go into rooms of their own",
     "policy_engine.warehouse.duckdb": "one warehouse",
     "policy_engine.warehouse.mysql": "one warehouse",
 }
