@@ -78,6 +78,7 @@ def report(
         _check_place(output, replace=replace)
     trusted, places = trusted_keys(key or [], keyring)
     loaded = None if policy is None else load_policy(policy)
+    project = _project(policy)
     found = gather(
         Named(
             certificate=certificate,
@@ -87,7 +88,8 @@ def report(
             release=release,
             policy=loaded,
             previous=None if previous is None else (previous, read_certificate(previous)),
-            project=_project(policy),
+            project=project,
+            keyring=keyring or (project.keyring if project else None),
             edition=edition.value,
         )
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.attest.attestation import Envelope, Json, open_envelope, unverified
 from policy_engine.attest.facts import Facts, read_facts
+from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
@@ -68,11 +69,12 @@ class Evidence:
     budget: Budget | None = None
     approvals: tuple[ApprovalLine, ...] = ()
     edition: Edition = "public"
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class Named:
-    """What somebody named: files, and whose keys are trusted."""
+    """What somebody named: files, the keys that are trusted, and the keyring that says whose."""
 
     certificate: Path
     text: str
@@ -82,6 +84,7 @@ class Named:
     policy: Policy | None = None
     previous: tuple[Path, str] | None = None
     project: Project | None = None
+    keyring: Path | None = None
     edition: Edition = "public"
 
 
@@ -119,7 +122,14 @@ def gather(named: Named) -> Evidence:
         budget=_budget(named, stated.predicate),
         approvals=read_approvals(named.certificate, named.keys),
         edition=named.edition,
+        note=_note(named.keyring, envelope.key_id) if verified else "",
     )
+
+
+def _note(keyring: Path | None, key_id: str) -> str:
+    """Whose a key is, as a keyring says that was named or is the project's."""
+    entry = None if keyring is None else Keyring.at(keyring).get(key_id)
+    return "" if entry is None else entry.note
 
 
 def _facts(text: str) -> Facts | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -82,13 +83,15 @@ def _not_counted(
 
 
 def _alike(facts: Facts, columns: tuple[str, ...], lines: tuple[Line, ...]) -> Iterator[Alike]:
-    sizes = [_size(facts, line, len(columns)) for line in lines]
+    groups = Counter[Line]()
+    for line in lines:
+        groups[line[: len(columns)]] += _size(facts, line, len(columns))
     for place, name in enumerate(columns[:_MOST_COLUMNS]):
         values: dict[Line, set[str | None]] = {}
         people: dict[Line, int] = {}
-        for line, size in zip(lines, sizes, strict=True):
-            others = (*line[:place], *line[place + 1 : len(columns)])
-            values.setdefault(others, set()).add(line[place])
+        for group, size in groups.items():
+            others = (*group[:place], *group[place + 1 :])
+            values.setdefault(others, set()).add(group[place])
             people[others] = people.get(others, 0) + size
         one = [others for others, found in values.items() if len(found) == 1]
         of_people, known = sum(people.values()), sum(people[others] for others in one)

@@ -40,6 +40,7 @@ class Band:
     description: str | None
     purpose: str | None
     releaser: str
+    releaser_note: str | None
     date: str | None
     release: str
     checked: tuple[str, ...]
@@ -98,6 +99,7 @@ class Check:
     key_id: str
     policy_digest: str | None
     query_digest: str | None
+    claim_sha256: str | None
     contact: str | None
     engine: str | None
     trusted: tuple[str, ...]
@@ -171,6 +173,7 @@ def _band(found: Evidence) -> Band:
         description=policy.description or None if policy else None,
         purpose=_said(found, "purpose"),
         releaser=found.key_id,
+        releaser_note=found.note or None,
         date=facts.get("time"),
         release=found.subject,
         checked=verified.checked if verified else (),
@@ -229,7 +232,8 @@ def _protection(found: Evidence, facts: Facts) -> Protection:
         recipients=_said(found, "recipients"),
         access=_said(found, "access"),
         trusted=(
-            "whoever ran the release: they hold the raw data and drew the randomness",
+            "whoever ran the release: they hold the raw data (the central model) and drew the"
+            " randomness",
             f"the randomness: {facts['randomness']}",
             "the warehouse, to run the query as it is written",
             "whoever holds the signing key, to have run the query that is certified",
@@ -283,6 +287,7 @@ def _named(found: Evidence, file: str) -> str:
 
 def _check(found: Evidence) -> Check:
     facts = found.facts or {}
+    claim = _claim(facts)
     names = (_named(found, name) for name in (found.file, found.release or found.subject))
     certificate, release = map(shlex.quote, names)
     engine = " ".join(text for text in (facts.get("dialect"), facts.get("engine_version")) if text)
@@ -293,6 +298,7 @@ def _check(found: Evidence) -> Check:
         key_id=found.key_id,
         policy_digest=facts["policy"]["digest"] if facts else None,
         query_digest=facts.get("query_digest"),
+        claim_sha256=claim.digest.removeprefix("sha256:") if claim else None,
         contact=_said(found, "contact"),
         engine=engine or None,
         trusted=found.trusted if found.edition == "internal" else (),
