@@ -137,17 +137,18 @@ class View:
 
 def view(found: Evidence) -> View:
     """All that is said of a release, in an edition: the public one names no other release."""
+    claim = _claim(found.facts or {})
     budget = found.budget
     if budget is not None and found.edition == "public":
         budget = budget.without_others()
     return View(
         edition=found.edition,
         band=_band(found),
-        details=None if found.facts is None else _details(found, found.facts),
+        details=None if found.facts is None else _details(found, found.facts, claim),
         budget=budget,
         changed=_changed(found),
         approvals=found.approvals,
-        check=_check(found),
+        check=_check(found, claim),
     )
 
 
@@ -182,8 +183,7 @@ def _band(found: Evidence) -> Band:
     )
 
 
-def _details(found: Evidence, facts: Facts) -> Details:
-    claim = _claim(facts)
+def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
     rows = found.rows
     estimated: tuple[str, ...] = ()
     if rows is not None:
@@ -285,9 +285,8 @@ def _named(found: Evidence, file: str) -> str:
     return PurePath(file).name if found.edition == "public" else file
 
 
-def _check(found: Evidence) -> Check:
+def _check(found: Evidence, claim: Claim | None) -> Check:
     facts = found.facts or {}
-    claim = _claim(facts)
     names = (_named(found, name) for name in (found.file, found.release or found.subject))
     certificate, release = map(shlex.quote, names)
     engine = " ".join(text for text in (facts.get("dialect"), facts.get("engine_version")) if text)
