@@ -26,7 +26,7 @@ from policy_engine.errors import FileError, NothingChecked, UsageError, Verifica
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
     from policy_engine.report.evidence import Evidence
-    from policy_engine.report.view import View
+    from policy_engine.report.view import ReportView
 
 
 class Edition(StrEnum):
@@ -101,7 +101,7 @@ def report(
 
 
 def _told(
-    found: Evidence, made: View, document: dict[str, Any], output: Path | None, form: Format
+    found: Evidence, made: ReportView, document: dict[str, Any], output: Path | None, form: Format
 ) -> None:
     """Say what was found, and exit as ``verify`` does."""
     lines = [f"{made.band.colour}: {made.band.verdict}", *(f"  {each}" for each in found.reasons)]
@@ -135,7 +135,7 @@ def _check_place(path: Path, *, replace: bool) -> None:
         raise FileError(f"{path} exists; use --replace to write it anew")
 
 
-def _write(path: Path, made: View, document: dict[str, Any]) -> None:
+def _write(path: Path, made: ReportView, document: dict[str, Any]) -> None:
     """Write a report, whole or not at all."""
     from policy_engine.report.page import page
 

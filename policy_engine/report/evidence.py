@@ -29,7 +29,7 @@ Edition = Literal["public", "internal"]
 
 
 @dataclass(frozen=True)
-class Rows:
+class ReleaseRows:
     """The rows of a release, every value a text; ``size`` is how many there are."""
 
     columns: tuple[str, ...]
@@ -63,7 +63,7 @@ class Evidence:
     reasons: tuple[str, ...]
     trusted: tuple[str, ...]
     release: str | None = None
-    rows: Rows | None = None
+    rows: ReleaseRows | None = None
     policy: Policy | None = None
     previous: Previous | None = None
     budget: Budget | None = None
@@ -146,14 +146,14 @@ def _another_policy(facts: Facts, policy: Policy) -> tuple[str, ...]:
     return (f"{policy.file} is not the certificate's policy: its digest is {policy.digest}",)
 
 
-def _rows(release: Path) -> Rows:
+def _rows(release: Path) -> ReleaseRows:
     """The rows of a file that was verified a moment ago."""
     from policy_engine.attest.tables import read_csv_texts, read_parquet
 
     is_csv = release.suffix.lower() == ".csv"
     table: Any = read_csv_texts(release) if is_csv else read_parquet(release)
     columns = [[None if v is None else str(v) for v in c.to_pylist()] for c in table.columns]
-    return Rows(tuple(table.column_names), tuple(zip(*columns, strict=True)))
+    return ReleaseRows(tuple(table.column_names), tuple(zip(*columns, strict=True)))
 
 
 def _previous(named: Named) -> Previous | None:

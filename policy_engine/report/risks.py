@@ -31,7 +31,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Question:
+class Confirmation:
     """An assumption, asked of somebody; who confirms it, and when, is left to be filled in."""
 
     question: str
@@ -46,7 +46,7 @@ class Risks:
     not_counted: str | None
     left_out: int
     side_channels: tuple[str, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[Confirmation, ...]
 
 
 def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> Risks:
@@ -59,7 +59,7 @@ def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> 
         not_counted=why,
         left_out=0 if why else max(0, len(columns) - _MOST_COLUMNS),
         side_channels=SIDE_CHANNELS,
-        questions=tuple(Question(_question(text), text) for text in facts["assumptions"]),
+        questions=tuple(Confirmation(_question(text), text) for text in facts["assumptions"]),
     )
 
 

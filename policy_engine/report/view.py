@@ -119,7 +119,7 @@ class Details:
 
 
 @dataclass(frozen=True)
-class View:
+class ReportView:
     """The report of one certificate; ``details`` are None where it cannot be read."""
 
     edition: Edition
@@ -135,13 +135,13 @@ class View:
         return asdict(self)
 
 
-def view(found: Evidence) -> View:
+def view(found: Evidence) -> ReportView:
     """All that is said of a release, in an edition: the public one names no other release."""
     claim = _claim(found.facts or {})
     budget = found.budget
     if budget is not None and found.edition == "public":
         budget = budget.without_others()
-    return View(
+    return ReportView(
         edition=found.edition,
         band=_band(found),
         details=None if found.facts is None else _details(found, found.facts, claim),
