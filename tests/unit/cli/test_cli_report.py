@@ -82,7 +82,9 @@ def test_a_stranger_s_certificate_is_red(cli, policy):
     )
     assert found.code == 1
     assert "no signature by a trusted key" in found.out
-    assert 'class="band red"' in Path("p.html").read_text()
+    page = Path("p.html").read_text()
+    assert 'class="band red"' in page
+    assert "what the certificate states, and it does not hold" in page
 
 
 def test_a_certificate_of_a_later_version_is_red_and_says_nothing_of_its_own(cli, policy):
