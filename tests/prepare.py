@@ -1,4 +1,4 @@
-"""Installs what the tests of engines and of dbt need, beside the first tests, so that none waits.
+"""Installs what tests of engines, dbt and pages need, beside the first tests, so that none waits.
 
 A test that finds something missing installs it too, and says what failed; here nothing fails.
 """
@@ -10,8 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / name) for name in ("dbt", "warehouse")]
+sys.path[:0] = [str(HERE / name) for name in ("browser", "dbt", "warehouse")]
 
+from chromium import axe, chromium, pdftotext  # noqa: E402
 from debian import postgresql  # noqa: E402
 from environments import FAKESNOW, NEWEST, dbt_of, environment  # noqa: E402
 from mariadb_server import SERVER, binary  # noqa: E402
@@ -20,6 +21,9 @@ with suppress(Exception):
     binary(SERVER)
 with suppress(Exception):
     postgresql()
+for install in (chromium, pdftotext, axe):
+    with suppress(Exception):
+        install()
 with suppress(Exception):
     dbt_of(NEWEST)
 with suppress(Exception):

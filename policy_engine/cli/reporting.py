@@ -26,7 +26,7 @@ from policy_engine.errors import FileError, NothingChecked, UsageError, Verifica
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
     from policy_engine.report.evidence import Evidence
-    from policy_engine.report.view import View
+    from policy_engine.report.view import ReportView
 
 
 class Edition(StrEnum):
@@ -78,6 +78,7 @@ def report(
         _check_place(output, replace=replace)
     trusted, places = trusted_keys(key or [], keyring)
     loaded = None if policy is None else load_policy(policy)
+    project = _project(policy)
     found = gather(
         Named(
             certificate=certificate,
@@ -87,7 +88,8 @@ def report(
             release=release,
             policy=loaded,
             previous=None if previous is None else (previous, read_certificate(previous)),
-            project=_project(policy),
+            project=project,
+            keyring=keyring or (project.keyring if project else None),
             edition=edition.value,
         )
     )
@@ -99,7 +101,7 @@ def report(
 
 
 def _told(
-    found: Evidence, made: View, document: dict[str, Any], output: Path | None, form: Format
+    found: Evidence, made: ReportView, document: dict[str, Any], output: Path | None, form: Format
 ) -> None:
     """Say what was found, and exit as ``verify`` does."""
     lines = [f"{made.band.colour}: {made.band.verdict}", *(f"  {each}" for each in found.reasons)]
@@ -133,7 +135,7 @@ def _check_place(path: Path, *, replace: bool) -> None:
         raise FileError(f"{path} exists; use --replace to write it anew")
 
 
-def _write(path: Path, made: View, document: dict[str, Any]) -> None:
+def _write(path: Path, made: ReportView, document: dict[str, Any]) -> None:
     """Write a report, whole or not at all."""
     from policy_engine.report.page import page
 

@@ -82,9 +82,10 @@ class Claim:
         filtered = {each.column.name for each in self.filter}
         require(len(filtered) == len(self.filter), "a column has one condition")
         # Some engines let a name of the select list stand for a column of the source.
+        read = [column.name.casefold() for column in self.inputs]
         for shown in self.columns:
-            others = {c.name.casefold() for c in self.inputs if c != shown.column}
-            require(shown.name.casefold() not in others, "a shown name is no other column's")
+            own = shown.column is not None and shown.column.name.casefold() == shown.name.casefold()
+            require(read.count(shown.name.casefold()) == own, "a shown name is no other column's")
         several = isinstance(self.source, Files) and self.source.is_folder
         numbered = isinstance(self.unit, Rows) and isinstance(self.law, Keyed)
         require(not (several and numbered), "rows of several files have no numbers to draw from")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.attest.attestation import Envelope, Json, open_envelope, unverified
 from policy_engine.attest.facts import Facts, read_facts
+from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
@@ -28,7 +29,7 @@ Edition = Literal["public", "internal"]
 
 
 @dataclass(frozen=True)
-class Rows:
+class ReleaseRows:
     """The rows of a release, every value a text; ``size`` is how many there are."""
 
     columns: tuple[str, ...]
@@ -62,17 +63,18 @@ class Evidence:
     reasons: tuple[str, ...]
     trusted: tuple[str, ...]
     release: str | None = None
-    rows: Rows | None = None
+    rows: ReleaseRows | None = None
     policy: Policy | None = None
     previous: Previous | None = None
     budget: Budget | None = None
     approvals: tuple[ApprovalLine, ...] = ()
     edition: Edition = "public"
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class Named:
-    """What somebody named: files, and whose keys are trusted."""
+    """What somebody named: files, the keys that are trusted, and the keyring that says whose."""
 
     certificate: Path
     text: str
@@ -82,6 +84,7 @@ class Named:
     policy: Policy | None = None
     previous: tuple[Path, str] | None = None
     project: Project | None = None
+    keyring: Path | None = None
     edition: Edition = "public"
 
 
@@ -119,7 +122,14 @@ def gather(named: Named) -> Evidence:
         budget=_budget(named, stated.predicate),
         approvals=read_approvals(named.certificate, named.keys),
         edition=named.edition,
+        note=_note(named.keyring, envelope.key_id) if verified else "",
     )
+
+
+def _note(keyring: Path | None, key_id: str) -> str:
+    """Whose a key is, as a keyring says that was named or is the project's."""
+    entry = None if keyring is None else Keyring.at(keyring).get(key_id)
+    return "" if entry is None else entry.note
 
 
 def _facts(text: str) -> Facts | None:
@@ -136,14 +146,14 @@ def _another_policy(facts: Facts, policy: Policy) -> tuple[str, ...]:
     return (f"{policy.file} is not the certificate's policy: its digest is {policy.digest}",)
 
 
-def _rows(release: Path) -> Rows:
+def _rows(release: Path) -> ReleaseRows:
     """The rows of a file that was verified a moment ago."""
     from policy_engine.attest.tables import read_csv_texts, read_parquet
 
     is_csv = release.suffix.lower() == ".csv"
     table: Any = read_csv_texts(release) if is_csv else read_parquet(release)
     columns = [[None if v is None else str(v) for v in c.to_pylist()] for c in table.columns]
-    return Rows(tuple(table.column_names), tuple(zip(*columns, strict=True)))
+    return ReleaseRows(tuple(table.column_names), tuple(zip(*columns, strict=True)))
 
 
 def _previous(named: Named) -> Previous | None:

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from policy_engine.policy.escapes import escaped
-from policy_engine.report.view import View
+from policy_engine.report.view import ReportView
 
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with the page: show it in this style."""
@@ -21,7 +21,7 @@ MOST_COLUMNS, MOST_LINES, MOST_WIDTH, MOST_CELLS = 100, 40, 400, 12
 """So much of a list, a step of the query, a line of it and a row is on the page; JSON has all."""
 
 
-def page(view: View) -> str:
+def page(view: ReportView) -> str:
     """The HTML text of a report; the same view gives the same text."""
     import jinja2
     from markupsafe import Markup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -30,7 +31,7 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Question:
+class Confirmation:
     """An assumption, asked of somebody; who confirms it, and when, is left to be filled in."""
 
     question: str
@@ -45,7 +46,7 @@ class Risks:
     not_counted: str | None
     left_out: int
     side_channels: tuple[str, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[Confirmation, ...]
 
 
 def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> Risks:
@@ -58,7 +59,7 @@ def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> 
         not_counted=why,
         left_out=0 if why else max(0, len(columns) - _MOST_COLUMNS),
         side_channels=SIDE_CHANNELS,
-        questions=tuple(Question(_question(text), text) for text in facts["assumptions"]),
+        questions=tuple(Confirmation(_question(text), text) for text in facts["assumptions"]),
     )
 
 
@@ -82,13 +83,15 @@ def _not_counted(
 
 
 def _alike(facts: Facts, columns: tuple[str, ...], lines: tuple[Line, ...]) -> Iterator[Alike]:
-    sizes = [_size(facts, line, len(columns)) for line in lines]
+    groups = Counter[Line]()
+    for line in lines:
+        groups[line[: len(columns)]] += _size(facts, line, len(columns))
     for place, name in enumerate(columns[:_MOST_COLUMNS]):
         values: dict[Line, set[str | None]] = {}
         people: dict[Line, int] = {}
-        for line, size in zip(lines, sizes, strict=True):
-            others = (*line[:place], *line[place + 1 : len(columns)])
-            values.setdefault(others, set()).add(line[place])
+        for group, size in groups.items():
+            others = (*group[:place], *group[place + 1 :])
+            values.setdefault(others, set()).add(group[place])
             people[others] = people.get(others, 0) + size
         one = [others for others, found in values.items() if len(found) == 1]
         of_people, known = sum(people.values()), sum(people[others] for others in one)

@@ -40,6 +40,7 @@ class Band:
     description: str | None
     purpose: str | None
     releaser: str
+    releaser_note: str | None
     date: str | None
     release: str
     checked: tuple[str, ...]
@@ -98,6 +99,7 @@ class Check:
     key_id: str
     policy_digest: str | None
     query_digest: str | None
+    claim_sha256: str | None
     contact: str | None
     engine: str | None
     trusted: tuple[str, ...]
@@ -117,7 +119,7 @@ class Details:
 
 
 @dataclass(frozen=True)
-class View:
+class ReportView:
     """The report of one certificate; ``details`` are None where it cannot be read."""
 
     edition: Edition
@@ -133,19 +135,20 @@ class View:
         return asdict(self)
 
 
-def view(found: Evidence) -> View:
+def view(found: Evidence) -> ReportView:
     """All that is said of a release, in an edition: the public one names no other release."""
+    claim = _claim(found.facts or {})
     budget = found.budget
     if budget is not None and found.edition == "public":
         budget = budget.without_others()
-    return View(
+    return ReportView(
         edition=found.edition,
         band=_band(found),
-        details=None if found.facts is None else _details(found, found.facts),
+        details=None if found.facts is None else _details(found, found.facts, claim),
         budget=budget,
         changed=_changed(found),
         approvals=found.approvals,
-        check=_check(found),
+        check=_check(found, claim),
     )
 
 
@@ -171,6 +174,7 @@ def _band(found: Evidence) -> Band:
         description=policy.description or None if policy else None,
         purpose=_said(found, "purpose"),
         releaser=found.key_id,
+        releaser_note=found.note or None,
         date=facts.get("time"),
         release=found.subject,
         checked=verified.checked if verified else (),
@@ -179,8 +183,7 @@ def _band(found: Evidence) -> Band:
     )
 
 
-def _details(found: Evidence, facts: Facts) -> Details:
-    claim = _claim(facts)
+def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
     rows = found.rows
     estimated: tuple[str, ...] = ()
     if rows is not None:
@@ -229,7 +232,8 @@ def _protection(found: Evidence, facts: Facts) -> Protection:
         recipients=_said(found, "recipients"),
         access=_said(found, "access"),
         trusted=(
-            "whoever ran the release: they hold the raw data and drew the randomness",
+            "whoever ran the release: they hold the raw data (the central model) and drew the"
+            " randomness",
             f"the randomness: {facts['randomness']}",
             "the warehouse, to run the query as it is written",
             "whoever holds the signing key, to have run the query that is certified",
@@ -281,7 +285,7 @@ def _named(found: Evidence, file: str) -> str:
     return PurePath(file).name if found.edition == "public" else file
 
 
-def _check(found: Evidence) -> Check:
+def _check(found: Evidence, claim: Claim | None) -> Check:
     facts = found.facts or {}
     names = (_named(found, name) for name in (found.file, found.release or found.subject))
     certificate, release = map(shlex.quote, names)
@@ -293,6 +297,7 @@ def _check(found: Evidence) -> Check:
         key_id=found.key_id,
         policy_digest=facts["policy"]["digest"] if facts else None,
         query_digest=facts.get("query_digest"),
+        claim_sha256=claim.digest.removeprefix("sha256:") if claim else None,
         contact=_said(found, "contact"),
         engine=engine or None,
         trusted=found.trusted if found.edition == "internal" else (),

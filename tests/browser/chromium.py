@@ -1,4 +1,4 @@
-"""Debian's Chromium by playwright, and axe-core from npm: installed where they are missing."""
+"""Debian's Chromium and poppler, and axe-core from npm: installed where they are missing."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def chromium() -> Path:
     """The browser's program."""
     ensure("chromium", PROGRAM.exists)
     return PROGRAM
+
+
+def pdftotext() -> Path:
+    """The program that reads a PDF's text."""
+    program = Path("/usr/bin/pdftotext")
+    ensure("poppler-utils", program.exists)
+    return program
 
 
 def axe() -> str:

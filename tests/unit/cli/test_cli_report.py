@@ -82,7 +82,9 @@ def test_a_stranger_s_certificate_is_red(cli, policy):
     )
     assert found.code == 1
     assert "no signature by a trusted key" in found.out
-    assert 'class="band red"' in Path("p.html").read_text()
+    page = Path("p.html").read_text()
+    assert 'class="band red"' in page
+    assert "what the certificate states, and it does not hold" in page
 
 
 def test_a_certificate_of_a_later_version_is_red_and_says_nothing_of_its_own(cli, policy):
@@ -203,10 +205,11 @@ def test_approvals_are_shown_and_whose_they_are_is_checked(reported):
     ]  # fmt: skip
     for name in ("out/a.approvals.intoto.jsonl", "out/a.certificate.approvals.intoto.jsonl"):
         Path(name).write_text("\n".join(lines))
-        found = reported()["approvals"]
+        found = reported("-o", "a.html", "--replace")["approvals"]
         assert [each["verdict"] for each in found] == ["approved", "approved", None, None]
         assert [bool(each["fault"]) for each in found] == [False, True, True, True]
         assert found[0]["role"] == "reviewer"
+        assert "something else:" in Path("a.html").read_text()
         Path(name).unlink()
 
 
@@ -289,3 +292,31 @@ def test_no_epsilon_of_a_page_stands_without_delta(reported):
     for sentence in re.findall(r">([^<]*ε [=\d][^<]*)<|aria-label=\"([^\"]*ε [=\d][^\"]*)\"", page):
         text = "".join(sentence)
         assert "δ" in text, text
+
+
+def test_an_approval_of_this_release_and_of_this_claim_is_told_from_others(cli, policy):
+    cli("release", policy())
+    own = load_private_key(Path(".policy-engine/signing.pem"))
+    check = cli("report", CERTIFICATE, "--format", "json").document["check"]
+    told = {"verdict": "approved", "role": "owner", "time": "2026-01-01T00:00:00Z"}
+    lines = [
+        sign(
+            statement("a", check[name], told, "https://policy-engine.dev/approval/v1"),
+            KeySigner(own),
+        ).to_json()
+        for name in ("release_sha256", "claim_sha256")
+    ]
+    Path("out/a.approvals.intoto.jsonl").write_text("\n".join(lines))
+    assert cli("report", CERTIFICATE, "-o", "a.html").code == 4
+    page = Path("a.html").read_text()
+    assert "<td>this release</td>" in page and "<td>this claim, before" in page
+    assert "something else" not in page
+
+
+def test_whose_key_it_is_says_the_keyring(cli, policy):
+    assert cli("keys", "generate", "--note", "Statistics office").code == 0
+    assert cli("ledger", "begin").code == cli("release", policy()).code == 0
+    band = cli("report", CERTIFICATE, "--format", "json").document["band"]
+    assert band["releaser_note"] == "Statistics office"
+    bare = cli("report", CERTIFICATE, "--key", ".policy-engine/signing.pub", "--format", "json")
+    assert bare.document["band"]["releaser"] == band["releaser"]
