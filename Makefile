@@ -11,6 +11,8 @@ TESTS ?= policy_engine tests
 SEED ?= 0
 PYTEST := PYTHONPATH=scripts $(BIN)/python -m pytest -p long_first --doctest-modules -n $(WORKERS) \
   --hypothesis-seed=$(SEED)
+# What a change can break; the long proofs are for 'make evidence'.
+BRIEF := -m "not evidence"
 PYTHON_FILES := policy_engine tests benchmarks scripts policies docs
 
 DEMO := policies/adult
@@ -55,7 +57,7 @@ imports: $(READY) ## The layers of the package
 	$(BIN)/lint-imports
 
 fast: $(READY) ## The tests that are not slow, and the doctests
-	$(PYTEST) -m "not slow" $(TESTS)
+	$(PYTEST) -m "not slow and not evidence" $(TESTS)
 
 # What a certificate rests on: every branch of it is tested, by the tests of ITS_TESTS alone.
 TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/engines/*,policy_engine/expressions/*,policy_engine/kernel/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
@@ -64,12 +66,12 @@ ITS_TESTS := $(addprefix tests/unit/,accounting attest check engines expressions
   tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py
 OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
 
-suite: $(READY) ## All tests and doctests; the accounting and the kernel at 100 % of branches
+suite: $(READY) ## The tests but the long proofs, and the doctests; the accounting and the kernel at 100 % of branches
 	@rm -f .coverage .coverage.*
 	@nice $(BIN)/python tests/prepare.py & failed=0; \
-	$(PYTEST) --cov --cov-report= policy_engine $(ITS_TESTS) || failed=1; \
+	$(PYTEST) $(BRIEF) --cov --cov-report= policy_engine $(ITS_TESTS) || failed=1; \
 	$(BIN)/coverage report --include='$(TRUSTED)' --skip-covered --fail-under=100 || failed=1; \
-	$(PYTEST) $(OTHERS) || failed=1; \
+	$(PYTEST) $(BRIEF) $(OTHERS) || failed=1; \
 	exit $$failed
 
 docs: $(READY) ## The documentation, strictly, into docs/_build/html
@@ -89,8 +91,8 @@ meanings: $(READY) ## Random claims, printed and run on every engine, against th
 fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
 
-evidence: $(READY) ## 200,000 draws of noise on every engine, and our tables beside OpenDP's
-	NOISE_RELEASES=20 $(PYTEST) tests/warehouse/test_same_bytes.py
+evidence: $(READY) kills fuzz ## The long proofs: every test on every engine and version, all examples, kills, OpenDP
+	EVIDENCE=1 KERNEL_SEEDS=10 MUTANTS_EVERY=1 SAME_BYTES=6 NOISE_RELEASES=20 nice $(PYTEST) $(TESTS)
 	$(BIN)/uv run --no-sync --with 'opendp[polars]==0.16.0' python benchmarks/beside_opendp.py
 
 kills: $(READY) ## Releases killed at every line and at 500 random moments; 20 races

@@ -13,15 +13,14 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / name) for name in ("dbt", "warehouse")]
 
 from debian import postgresql  # noqa: E402
-from environments import FAKESNOW, VERSIONS, dbt_of, environment  # noqa: E402
+from environments import FAKESNOW, NEWEST, dbt_of, environment  # noqa: E402
 from mariadb_server import SERVER, binary  # noqa: E402
 
 with suppress(Exception):
     binary(SERVER)
 with suppress(Exception):
     postgresql()
-for version in VERSIONS:
-    with suppress(Exception):
-        dbt_of(version)
+with suppress(Exception):
+    dbt_of(NEWEST)
 with suppress(Exception):
     environment("fakesnow", FAKESNOW)

@@ -308,7 +308,7 @@ def test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge(project, nu
     assert (account["entries"], account["reserved"]) == (1, 0)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("moment", "charged"), MOMENTS.items())
 def test_an_interrupt_at_any_step(project, moment, charged):
     check_interrupted(project, moment, charged, signal.SIGINT)
@@ -360,7 +360,7 @@ def test_what_was_charged_and_never_started_is_given_back(project):
     assert (done.err, done.document["repeated"]) == ("", False)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("delay", [0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9])
 def test_ctrl_c_at_any_time(project, delay):
     process = project.start("release", project.policy())

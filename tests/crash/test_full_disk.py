@@ -8,8 +8,6 @@ import pytest
 
 SIZES = (0, 300, 900, 3000, 9000, 33000, 50000, 60000, 80000, 800000)
 LEFT = (0, 4096, 8192, 16384, 32768, 65536, 98304, 131072, 800000)
-if not os.environ.get("CRASH_KILLS"):  # a part of them, where nothing is asked for
-    SIZES, LEFT = SIZES[::3], LEFT[2::3]
 CLEAR = ("cannot be made: ", "cannot write the key", "cannot write the keyring",
          "could not read or write", "the disk is full", "no file may be so large")  # fmt: skip
 
@@ -23,13 +21,13 @@ def check(found, *, last):
         assert text == "released" or any(clear in text for clear in CLEAR), text
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("case", ["file", "table-replace"])
 def test_files_that_end_at_a_limit(experiment, case):
     check(experiment("limit", case, *SIZES), last="released")
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small disk")
 @pytest.mark.parametrize("case", ["file", "table-replace"])
 def test_a_disk_that_is_full(experiment, case, tmp_path):

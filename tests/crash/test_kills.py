@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-KILLS = os.environ.get("CRASH_KILLS", "40")
+KILLS = os.environ.get("CRASH_KILLS", "12")
 EVERY = os.environ.get("CRASH_EVERY", "20")
 SEED = os.environ.get("CRASH_SEED", "0")
 
@@ -33,7 +33,7 @@ def test_kills_at_random_moments(kill_test):
     assert any("+1 charged" in state for state in states)
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_kills_at_lines(kill_test):
     found = kill_test("lines", "--every", EVERY, "--seed", SEED, "--workers", "1")
     assert len(found) == 6

@@ -15,7 +15,7 @@ def test_fifty_reserve_and_five_are_paid_time_and_again(experiment, request, sto
     assert found == [[5, 45, [], 5]] * RACES
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_fifty_release_and_five_are_published(experiment):
     found = experiment("releases")
     refused = [answer for answer in found["answers"] if "raised" in answer]

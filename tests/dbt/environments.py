@@ -26,6 +26,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
+import pytest
+
 CACHE = Path(
     os.environ.get("POLICY_ENGINE_TEST_CACHE", Path.home() / ".cache" / "policy-engine-tests")
 )
@@ -78,7 +80,21 @@ FAKESNOW = Pins(
 )
 # DuckDB's library for dbt v2 is taken for Linux alone.
 _HAS_V2 = sys.platform == "linux" and platform.machine() == "x86_64"
-VERSIONS = tuple(name for name in ENVIRONMENTS if _HAS_V2 or name != "2")
+NEWEST = "1.11"
+"""The version that ``make test`` runs; ``make evidence`` runs them all."""
+VERSIONS = [
+    name if name == NEWEST else pytest.param(name, marks=pytest.mark.evidence)
+    for name in ENVIRONMENTS
+    if _HAS_V2 or name != "2"
+]
+ROOMS = [
+    (NEWEST, "duckdb"),
+    *(
+        pytest.param(room, marks=pytest.mark.evidence)
+        for room in ((NEWEST, "postgres"), ("1.12", "duckdb"), ("2", "duckdb"))
+        if _HAS_V2 or room[0] != "2"
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -271,5 +287,5 @@ def _run(*words: str | Path, cwd: Path | None = None) -> None:
 
 
 if __name__ == "__main__":
-    for name in VERSIONS:
+    for name in ENVIRONMENTS:
         print(name, dbt_of(name).executable)

@@ -14,12 +14,11 @@ import duckdb
 import package_project as project
 import psycopg
 import pytest
-from environments import VERSIONS, Dbt, Runner, dbt_of
+from environments import ROOMS, VERSIONS, Dbt, Runner, dbt_of
 from postgres import running
 
 pytestmark = pytest.mark.slow
 
-ROOMS = [("1.11", "postgres"), *((version, "duckdb") for version in VERSIONS)]
 NAME = "adult_public_v1"
 SALTS = "policy_engine_salts"
 

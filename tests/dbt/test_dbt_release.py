@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 import psycopg
 import pytest
-from environments import VERSIONS, Dbt, Runner, dbt_of
+from environments import ROOMS, Dbt, Runner, dbt_of
 from postgres import running
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "unit" / "dbt")]
@@ -26,7 +26,6 @@ from dbt_sync_world import World  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
-ROOMS = [("1.11", "postgres"), *((version, "duckdb") for version in VERSIONS)]
 NAME = "towns_v1"
 NOISY = {
     "plain": {"unit": "row", "chance": "mechanism: noisy_counts"},

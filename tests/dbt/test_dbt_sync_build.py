@@ -12,7 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from environments import VERSIONS, Runner, dbt_of
+from environments import NEWEST, VERSIONS, Runner, dbt_of
 from package_project import md5_of
 from postgres import running
 
@@ -136,7 +136,8 @@ _POSTGRES_TYPES = {
     "single": "real",
     "at time": "time without time zone",
 }
-ROOMS = (("1.11", "duckdb"), ("1.12", "duckdb"), ("1.11", "postgres"))
+OTHERS = (("1.12", "duckdb"), (NEWEST, "postgres"))
+ROOMS = [(NEWEST, "duckdb"), *(pytest.param(r, marks=pytest.mark.evidence) for r in OTHERS)]
 RELEASES = {"every_v1", "every_v2", "repeated_v1", "group__v1", "towns_v1", "noisy_v1",
             "several_v1"}  # fmt: skip
 

@@ -323,7 +323,7 @@ def test_the_table_of_counts_is_true() -> None:
 # The site
 
 
-@pytest.mark.slow
+@pytest.mark.evidence  # "make docs" does the same
 def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",

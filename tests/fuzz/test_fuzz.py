@@ -18,7 +18,7 @@ TEXTS = 300
 POLICIES = 250
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("part", range(PARTS))
 def test_check(part):
     total = Counter()
@@ -32,7 +32,7 @@ def test_check(part):
     assert total["checked"] >= TEXTS / 20
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_policies():
     loaded = 0
     for number in range(POLICIES):

@@ -147,7 +147,7 @@ def wrong(text, proved, runs):
             yield verdict.wrong
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize("name", UNSOUND)
 def test_an_unsound_shape_is_caught(name):
     text, (seen, read), caught = UNSOUND[name]
@@ -175,7 +175,7 @@ def test_a_native_sample_has_its_law():
     assert native_fault(NATIVE, shape, world(0, benign=True), sizes) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     "text",
     [
@@ -194,7 +194,7 @@ def test_a_native_sample_of_another_law_is_caught(text):
     assert native_fault(text, shape, world(0, benign=True), sizes) != ""
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_random_below_a_window_is_caught():
     """A person with many rows is in more often: some row passes, and it is the first."""
     shape = prove(NATIVE).shape

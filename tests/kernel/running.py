@@ -436,5 +436,7 @@ PLACES: dict[str, type[Place]] = {
     place.name: place
     for place in (DuckDB, Postgres, MariaDB, Spark, ClickHouse, DataFusion, SQLite)
 }
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if name == "spark" else name for name in PLACES]
+NAMES = [
+    pytest.param(name, marks=pytest.mark.evidence) if name == "spark" else name for name in PLACES
+]
 """The engines, for a test of each."""

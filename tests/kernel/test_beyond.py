@@ -181,7 +181,9 @@ def claim_of(place: Place, kind: str, recode: Recode) -> Claim:
     return Claim(Relation(place.source), unit, law, (Shown("shown", column, recode),))
 
 
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if name == "spark" else name for name in BEYOND]
+NAMES = [
+    pytest.param(name, marks=pytest.mark.evidence) if name == "spark" else name for name in BEYOND
+]
 
 
 @pytest.mark.parametrize("is_there", [True, False])

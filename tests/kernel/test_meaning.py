@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from running import NAMES
+from running import NAMES, PLACES
 from suite import edges, loaded, of_public_values, printable
 
 from policy_engine.kernel import printing
@@ -15,7 +15,7 @@ SEEDS = int(os.environ.get("KERNEL_SEEDS", "1"))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PLACES)
 def test_a_text_does_what_its_claim_means(place_of, name, seed):
     place = place_of(name)
     drawn = list(printable(loaded(place, seed, 8 if name == "spark" else 60), name))

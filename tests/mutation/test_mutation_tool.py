@@ -111,7 +111,7 @@ def run(folder, *more):
     }
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_strong_tests_kill_all_and_nothing_is_touched(tmp_path):
     folder = room(tmp_path / "room", STRONG)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -123,7 +123,7 @@ def test_strong_tests_kill_all_and_nothing_is_touched(tmp_path):
     assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_weak_tests_let_some_live_until_they_are_explained(tmp_path):
     folder = room(tmp_path / "room", WEAK)
     code, outcomes = run(folder)
@@ -158,7 +158,7 @@ def test_a_sample_is_the_seeds(tmp_path):
     assert len(chosen[0]) == 4
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_what_the_page_explains_is_still_a_change_of_the_code():
     """Of code that was rewritten an explanation says nothing."""
     explained = explained_by(ROOT / EXPLAINED)

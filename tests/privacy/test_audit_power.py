@@ -85,7 +85,7 @@ def only(prepared_audit, name):
     return replace(prepared_audit, pairs=tuple(p for p in prepared_audit.pairs if p.name == name))
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(("pair", "old", "new"), BROKEN)
 def test_the_audit_of_a_policy_flags_a_text_that_is_broken(tmp_path, pair, old, new):
     policy, sound = made(tmp_path)
@@ -98,7 +98,7 @@ def test_the_audit_of_a_policy_flags_a_text_that_is_broken(tmp_path, pair, old, 
     assert not run(policy, sound, 150, 1 - ERROR).broken
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("unit", "form", "neighbours"),
     [
@@ -118,7 +118,7 @@ def test_a_sound_policy_is_not_flagged(tmp_path, unit, form, neighbours):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 @pytest.mark.parametrize(
     ("law", "unit", "contribution"),
     [

@@ -64,13 +64,13 @@ def test_a_table_tells_nothing_but_its_rows(lab):
     assert json.loads(first["stdout"])["groups"] == 40
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_many_rows_in_a_file_tell_nothing_but_themselves(tmp_path, processes):
     first = check_alike(Lab(tmp_path, processes, **LARGE), "parquet", "file", "rows")
     assert json.loads(first["stdout"])["rows"] == 130_000
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_many_rows_in_a_table_tell_nothing_but_themselves(tmp_path, processes):
     first = check_alike(Lab(tmp_path, processes, **LARGE), "parquet", "table", "rows")
     assert json.loads(first["stdout"])["rows"] == 130_000
@@ -107,7 +107,7 @@ OPENED = {
 @pytest.mark.parametrize(
     "leak",
     [
-        pytest.param(leak, marks=[pytest.mark.slow] if size else [])
+        pytest.param(leak, marks=[pytest.mark.evidence] if size else [])
         for leak, (*_, size) in OPENED.items()
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from policy_engine.policy.hierarchy import HierarchyError, parse_hierarchy
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.project import load_project_text
 
+#: The part of the examples that are tried; "make evidence" tries all.
+PART = 1 if os.environ.get("EVIDENCE") else 5
 GOOD = """\
 version: 1
 name: p
@@ -52,7 +55,7 @@ def try_text(text: str) -> None:
                 str(error).encode()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 // PART, deadline=None)
 @given(st.text(max_size=200) | st.lists(PIECES, max_size=30).map("".join))
 @example("[" * 50_000)
 @example("{" * 50_000)
@@ -66,13 +69,13 @@ def test_any_text(text):
     try_text(text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 // PART, deadline=None)
 @given(st.integers(0, len(GOOD)), st.integers(0, 12), st.lists(PIECES, max_size=4).map("".join))
 def test_a_good_file_with_a_piece_replaced(start, length, piece):
     try_text(GOOD[:start] + piece + GOOD[start + length :])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 // PART, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes(content):
     with tempfile.TemporaryDirectory() as directory:
@@ -82,7 +85,7 @@ def test_any_bytes(content):
             load_policy(file)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200 // PART, deadline=None)
 @given(st.binary(max_size=100) | st.text('a;"\n\r\0', max_size=40).map(str.encode))
 def test_any_hierarchy(content):
     try:

@@ -6,6 +6,7 @@ brought into one normal form, clause by clause and operand by operand, and compa
 """
 # ruff: noqa: E501  # tables and texts of SQL, one a line, are read better whole
 
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -31,6 +32,8 @@ if FUZZ not in sys.path:
 
 from fuzz_texts import text_of  # noqa: E402
 
+#: The part of the examples that are tried; "make evidence" tries all.
+PART = 1 if os.environ.get("EVIDENCE") else 5
 VERIFY = Path(__file__).parents[1] / "verify"
 TEXTS = [
     block.partition("\n")[2].strip()
@@ -157,7 +160,7 @@ def test_accepted_is_read_alike(con, text):
     assert check_alike(con, text)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000 // PART, deadline=None)
 @given(text=edited())
 @example(
     text="select +age as a, + count(*) as n from people tablesample bernoulli (10%)"
@@ -314,7 +317,7 @@ def test_a_misreading_is_caught(con, name):
     assert difference(normal_sqlglot.read(statement_of(misread)), theirs) is not None
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600 // PART, deadline=None)
 @given(text=st.one_of(st.text(), st.lists(st.sampled_from(TOKENS)).map(" ".join), edited()))
 @example(text="(" * 5000)
 @example(text="select " + "(" * 3000 + "1" + ")" * 3000)
@@ -346,7 +349,7 @@ def test_no_text_is_too_odd(text):
         assert (proof.shape is None) == bool(proof.findings)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 // PART, deadline=None)
 @given(text=st.one_of(st.text(), st.lists(st.sampled_from(TOKENS)).map(" ".join)))
 @example(text="{" * 100000)
 @example(text='{"tables": ' + "[" * sys.getrecursionlimit() + "}")

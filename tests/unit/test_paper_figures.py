@@ -27,7 +27,8 @@ def _script() -> ModuleType:
 script = _script()
 SLOW = {"lqs-figure-6", "thesis-figure-3-3"}
 NAMES = [
-    pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in script.ITEMS
+    pytest.param(name, marks=pytest.mark.evidence) if name in SLOW else name
+    for name in script.ITEMS
 ]
 
 

@@ -27,9 +27,9 @@ from policy_engine.policy.loading import load_policy_text
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 from same_bytes import digest, released
 
-CASES = int(os.environ.get("SAME_BYTES", "6"))
+CASES = int(os.environ.get("SAME_BYTES", "2"))
 #: Of 10,000 groups each: so much noise is drawn by each law on each engine.
-NOISE_RELEASES = int(os.environ.get("NOISE_RELEASES", "2"))
+NOISE_RELEASES = int(os.environ.get("NOISE_RELEASES", "1"))
 NOISY_GROUPS, IN_EACH = 10_000, 7
 SECRET = bytes(range(50, 66))
 REALS = [0.1, -0.5, 2.5, 1e15, 3.0, -0.0]

@@ -376,6 +376,7 @@ release: {relation: out_of_cli}
 """
 
 
+@pytest.mark.evidence
 def test_the_command_releases_from_a_lasting_catalog_and_is_quiet(spark, tmp_path):
     """A process of its own starts Spark by spark-defaults.conf, with the metastore of Hive."""
     conf = tmp_path / "conf"

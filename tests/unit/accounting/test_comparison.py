@@ -33,6 +33,7 @@ def test_one_release_at_one_and_a_millionth():
     assert (found.auto, found.refused) == ("truncated_laplace", ())
 
 
+@pytest.mark.evidence
 def test_from_about_twenty_releases_a_place_shows_smaller_groups_with_a_larger_error():
     for releases, smaller in ((10, "discrete_gaussian"), (20, "place")):
         found = compare(Aim(ONE, MILLIONTH, releases=releases))

@@ -360,7 +360,7 @@ def test_the_engine_reads_the_source_and_the_sample_once(tmp_path):
     assert "CTE_SCAN" not in plan
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_five_thousand_columns_are_printed_and_run(tmp_path):
     names = [f"column {number}" for number in range(5000)]
     pq.write_table(pa.table({name: [1, 20, 20] for name in names}), tmp_path / "source.parquet")
