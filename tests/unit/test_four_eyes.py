@@ -398,6 +398,14 @@ def test_a_request_of_its_own_pays_for_a_second_draw(lab):
     assert lab.state()[0] == 2
 
 
+def test_old_approvals_do_not_answer_a_new_request(lab):
+    lab.approved().release()
+    lab.ask(fresh=True)
+    _refused(lab, fresh=True, replace=True)
+    lab.approve("Ada")
+    _refused(lab, fresh=True, replace=True)
+
+
 def test_a_request_that_serves_still_is_not_asked_again(lab):
     assert lab.ask()
     lab.approve("Ada")
