@@ -51,6 +51,7 @@ def lab(tmp_path, monkeypatch):
 
 def test_two_people_approve_and_the_release_happens_once(lab):
     done = lab.approved().release()
+    assert lab.bundle.parent.stat().st_mode & 0o055 == 0o055  # a release is not confidential
     assert (done.entry, lab.state()[0]) == (2, 1)
     assert lab.small.out.exists()
     again = lab.release()
