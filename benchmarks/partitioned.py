@@ -21,7 +21,7 @@ import duckdb
 
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
-from policy_engine.release import release
+from policy_engine.releasing.release import release
 
 ROWS = """COPY (
   SELECT (range * 7919) % {people} AS id, (range * 31 % 90)::INTEGER AS age,

@@ -65,7 +65,7 @@ SECONDS = {
     "tests/unit/accounting/test_groups.py": 20,
     "tests/unit/accounting/test_partial_knowledge.py": 20,
     "tests/unit/cli/test_cli_records.py": 20,
-    "tests/unit/test_release.py": 20,
+    "tests/unit/releasing/test_release.py": 20,
     "tests/verify/test_mutants.py": 20,
     "tests/crash/test_full_disk.py": 10,
     "tests/docs/test_docs.py": 5,

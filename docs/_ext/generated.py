@@ -120,9 +120,13 @@ _TITLES = {
     "AggregateSpec": "`aggregate`, for a column",
     "SumSpec": "`aggregate`, `sum` and `mean`",
     "RollupSpec": "`rollup`",
+    "ModelsSpec": "`models`",
+    "LDiversitySpec": "`models.l_diversity`",
+    "TClosenessSpec": "`models.t_closeness`",
     "AutoSpec": "`auto`",
     "PriorSpec": "`auto.prior`",
     "GuaranteeSpec": "`guarantee`",
+    "AboutSpec": "`about`",
     "ReleaseSpec": "`release`",
     "BinsSpec": "Recoding `bins`",
     "HierarchySpec": "Recoding `hierarchy`",
@@ -226,9 +230,17 @@ PREDICATE = {
     "query_digest": "SHA-256 of that query",
     "published_as": "the envelope in which it ran, `CREATE TABLE … AS`, or `rows` where they went "
     "into a file, or dbt made the table",
+    "models": "where the policy has any: the models that were enforced on the rows that the query "
+    "gave, each with its column and numbers; a class that breaks one is not in the release",
     "dialect": "the dialect of the query",
     "engine_version": "the version of the engine that ran it",
     "time": "when it was certified, in UTC; not when the data was read",
+    "purpose": "what the release is for, in the author's words; not there where they said nothing, "
+    "and so the four below",
+    "contact": "whom to ask",
+    "recipients": "who is to read the release",
+    "access": "who can get at the source and the machine",
+    "justification": "why this unit, ε and δ",
 }
 
 
@@ -239,7 +251,7 @@ def predicate_text() -> str:
     from policy_engine.dialects import dialect_named
     from policy_engine.kernel.certificate import certify
     from policy_engine.policy.loading import load_policy_text
-    from policy_engine.verify.certificate import terms_of
+    from policy_engine.policy.terms import terms_of
 
     policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
     table = Table((Column("sex", "VARCHAR"),), path="people.parquet")
@@ -257,10 +269,13 @@ def predicate_text() -> str:
 _SMALL_POLICY = """
 version: 1
 name: by_sex
+purpose: how many of each sex
+about: {contact: us, recipients: all, access: none, justification: small}
 source: {path: people.parquet, unit: row}
 recode: {sex: keep}
 sample: {rate: 0.1, method: native}
 k: 20
+models: {l_diversity: {of: sex, l: 2}}
 guarantee: {epsilon: 0.5, delta: 1e-9}
 release: {path: out.parquet}
 """

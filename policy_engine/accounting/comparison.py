@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from math import ceil
 
 from policy_engine.accounting import appearing
+from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.frontier import Pair
 from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.tables import (
@@ -89,6 +91,27 @@ class Candidate:
             return appearing.chance_shown(self.by.k, self.by.rate, size)
         least = 0 if self.by.open else self.by.largest + self.at_least
         return appearing.chance_with_noise(self.by, least, size)
+
+    @property
+    def chances(self) -> list[tuple[int, Decimal]]:
+        """Those of groups of ½, 1, 1½ and 2 times ``half``.
+
+        >>> [size for size, _ in Candidate(SAMPLED, Pair(20, Decimal("0.1"))).chances]
+        [99, 197, 296, 394]
+        """
+        sizes = (ceil(self.half / 2), self.half, ceil(self.half * 1.5), self.half * 2)
+        return [(size, self.chance(size)) for size in sizes]
+
+
+def per_cent(chance: Decimal) -> str:
+    """A chance with two digits of it, or of what is missing to 1.
+
+    >>> [per_cent(Decimal(text)) for text in ("0.0031989", "0.9691185", "0.99960679", "1e-9", "1")]
+    ['0.32 %', '96.9 %', '99.961 %', '0 %', '100 %']
+    """
+    rounded = min(chance, 1 - chance).quantize(Decimal("1e-5"))
+    near = Decimal(f"{100 * rounded:.2g}")
+    return f"{in_text(near if chance < Decimal('0.5') else 100 - near)} %"
 
 
 @dataclass(frozen=True)

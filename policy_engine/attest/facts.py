@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from policy_engine.attest.attestation import Statement
+from policy_engine.attest.attestation import Statement, Unverified
 from policy_engine.attest.parquet_file import plain
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import PREDICATE_VERSION, ROWS
@@ -19,6 +19,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.mechanisms import Inserted, Law, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.policy.enforced import Model, NoModel, model_from
 from policy_engine.policy.laws import NAME
 
 Facts = dict[str, Any]
@@ -32,7 +33,7 @@ _LONGEST_NAME = 1000  # of a table, in the engine that allows most
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def read_facts(statement: Statement) -> Facts:
+def read_facts(statement: Statement | Unverified) -> Facts:
     """The predicate of a statement, every field of it known and of its form, named as in version 2.
 
     Raises:
@@ -68,6 +69,11 @@ def claim_of(facts: Mapping[str, Any]) -> Claim:
     return claim_from(plain(facts.get("claim")))
 
 
+def models_of(facts: Mapping[str, Any]) -> tuple[Model, ...]:
+    """The models that were enforced on the rows, as a certificate states them."""
+    return tuple(map(model_from, facts.get("models", ())))
+
+
 def law_of(facts: Mapping[str, Any]) -> Law | None:
     """The law of the claim; None of a sample, of which the facts have the numbers."""
     return None if facts["mechanism"] == MECHANISM else claim_of(facts).law
@@ -98,6 +104,11 @@ def _is_text(value: object) -> bool:
 
 def _is_envelope(value: object) -> bool:
     return isinstance(value, str) and (value == ROWS or ENVELOPE.fullmatch(value) is not None)
+
+
+def _is_said(value: object) -> bool:
+    """A text that is not empty, or nothing at all."""
+    return value is ... or (isinstance(value, str) and bool(value))
 
 
 def _is_texts(value: object) -> bool:
@@ -133,6 +144,16 @@ def _is(*values: object) -> Callable[[object], bool]:
     return lambda found: any(found == value and type(found) is type(value) for value in values)
 
 
+def _are_models(value: object) -> bool:
+    """Models that were enforced, or nothing: few releases have any."""
+    if value is ...:
+        return True
+    try:
+        return isinstance(value, list | tuple) and bool([*map(model_from, value)])
+    except NoModel:
+        return False
+
+
 Form = Callable[[object], bool]
 _ALWAYS: Mapping[str, Form] = {
     "assumptions": _is_texts,
@@ -154,6 +175,7 @@ _ALWAYS: Mapping[str, Form] = {
     "source_tag": _is("[EXACT]"),
     "time": _is_time,
     "unit": _is_text,
+    "models": _are_models,
 }
 _QUERY = {
     "query": _is_text,
@@ -162,10 +184,12 @@ _QUERY = {
     "claim": lambda value: value is None or isinstance(value, Mapping),
     "templates": lambda value: value is None or _is_digest(value),
 }
+STATED = ("purpose", "contact", "recipients", "access", "justification")
+"""What a certificate of version 2 says in the words of the policy's author, where they said it."""
 _NAMES = {"sql": "query", "sql_digest": "query_digest"}
 FIELDS: Mapping[int, Mapping[str, Form]] = {
     1: {**_ALWAYS, **dict.fromkeys(_NAMES, _is_text), "version": _is(1)},
-    2: {**_ALWAYS, **_QUERY, "version": _is(2)},
+    2: {**_ALWAYS, **_QUERY, **dict.fromkeys(STATED, _is_said), "version": _is(2)},
 }
 """Every field of a certificate, by its version, with the form that it must have.
 

@@ -10,6 +10,7 @@ import hashlib
 from pathlib import Path
 
 from policy_engine.attest.attestation import Statement, open_envelope
+from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.exported import HOW, TableRows, check_export, check_table
 from policy_engine.attest.facts import ENVELOPE, Facts, read_facts
 from policy_engine.attest.keys import TrustedKeys
@@ -119,4 +120,5 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     # A text that the kernel printed names its columns letter by letter: their case hides nothing.
     rows = check_rows(facts, table, fold if facts.get("claim") is None else str)
     found = Results.held(f"{release.name} has the certified SHA-256") + rows
+    found += Results() if rows.reasons else check_models(facts, table)
     return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from policy_engine.accounting.domain import decimal, sampling_rate
 from policy_engine.accounting.rates import population_rate
@@ -45,10 +46,11 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
-from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.names import fold
-from policy_engine.verify.certificate import of_its_file
-from policy_engine.verify.proof import Proof, prove
+
+if TYPE_CHECKING:
+    from policy_engine.relations.shape import ReleaseShape
+    from policy_engine.verify.proof import Proof
 
 _OTHER_TEMPLATES = (
     "the SQL was printed by templates that this version of the engine does not know; verify with"
@@ -149,6 +151,8 @@ def _check_read(facts: Facts) -> tuple[Results, Certified | None]:
     if engine != "duckdb":
         left = (_NOT_READ.format(ENGINES[engine].title),)
         return Results((), tuple(_misnamed(facts)), left), None
+    from policy_engine.verify.proof import prove
+
     proof = prove(facts["query"])
     if proof.shape is None:
         found = "; ".join(map(str, proof.findings))
@@ -231,6 +235,8 @@ def is_source(name: str, proved: str) -> bool:
 
 
 def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> Iterable[str]:
+    from policy_engine.verify.certificate import of_its_file
+
     yield from of_its_sample(shape.method, shape.unit, facts["dialect"])
     ours = _by_the_text(shape)  # said by the policy's name
     yield from (text for text in proof.assumptions if _stays_open(text) and text not in ours)

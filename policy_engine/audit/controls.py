@@ -29,7 +29,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import event_of, prepare
+from policy_engine.releasing.release import event_of, prepare
 from policy_engine.warehouse.drawing import new_secret
 
 _POLICY = """\

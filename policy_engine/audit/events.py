@@ -10,7 +10,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from statistics import NormalDist
+from typing import TypeGuard
 
 from policy_engine.audit.estimate import Hits
 
@@ -19,6 +21,15 @@ ABSENT = 0
 """The value of a feature that a run does not have: a cell that is not shown counts nobody."""
 _FEW = 30
 """Of so few values at most, every set that a likelihood ratio picks is looked at too."""
+
+
+def is_number(value: Hashable) -> TypeGuard[int | float | Decimal]:
+    """Whether a value has an order: a count, a sum or a mean, and no NaN.
+
+    >>> [is_number(value) for value in (3, Decimal("0.5"), float("nan"), True, "3")]
+    [True, True, False, False, False]
+    """
+    return type(value) in {int, Decimal} or (type(value) is float and not math.isnan(value))
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class Event:
     def of(self, found: Hashable) -> bool:
         """Whether a value of the feature is in the event."""
         if self.how in {">=", "<="}:
-            if type(found) is not int or not isinstance(self.value, int):
+            if not is_number(found) or not is_number(self.value):
                 return False
             return found >= self.value if self.how == ">=" else found <= self.value
         if self.how == "in":
@@ -98,7 +109,7 @@ def _candidates(feature: str, one: Counts, other: Counts) -> Iterator[Candidate]
     for value in values:
         yield Event(feature, "=", value), one[value], other[value]
         yield Event(feature, "!=", value), runs - one[value], beside - other[value]
-    numbers = sorted(value for value in values if type(value) is int)
+    numbers = sorted(filter(is_number, values))
     yield from _running(feature, "<=", numbers, one, other)
     yield from _running(feature, ">=", numbers[::-1], one, other)
     if len(values) <= _FEW:
@@ -106,7 +117,7 @@ def _candidates(feature: str, one: Counts, other: Counts) -> Iterator[Candidate]
 
 
 def _running(
-    feature: str, how: str, numbers: Iterable[int], one: Counts, other: Counts
+    feature: str, how: str, numbers: Iterable[float | Decimal], one: Counts, other: Counts
 ) -> Iterator[Candidate]:
     seen = beside = 0
     for value in numbers:

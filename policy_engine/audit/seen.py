@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from policy_engine.audit.events import Features
+from policy_engine.audit.events import Features, is_number
 
 FAILED: Features = {"the run failed": 1}
 
@@ -25,8 +25,8 @@ def features(
 ) -> Features:
     """The features of a run that released ``parts``, mostly one.
 
-    ``columns`` are those that the certificate names and ``count`` the one that counts; any other
-    is a column too many. ``file`` adds the bytes of the Parquet file.
+    ``columns`` are those that tell groups apart and ``count`` the one that counts; any other is a
+    sum, or a column too many. ``file`` adds the bytes of the Parquet file.
 
     >>> features([pa.table({"sex": ["f"], "n": [7]})], ["sex"], "n", file=False)["count of f"]
     7
@@ -54,11 +54,11 @@ def _of_part(part: pa.Table, columns: Collection[str], count: str | None) -> dic
     found: dict[str, Hashable] = {
         "columns": tuple(f"{field.name} {field.type}" for field in part.schema),
         "rows": len(rows),
-        "total": len(rows) if at is None else sum(row[at] for row in rows),
+        "total": len(rows) if at is None else sum(row[at] or 0 for row in rows),
     }
     for cell, row in zip(cells, rows, strict=True):
         name = f"count of {_shown(cell)}"
-        found[name] = int(found.get(name, 0)) + (1 if at is None else row[at])  # type: ignore[call-overload]  # a count is one
+        found[name] = int(found.get(name, 0)) + (1 if at is None else row[at] or 0)  # type: ignore[call-overload]  # a count is one
     found |= _order([cell for cell, _ in groupby(cells)])
     for i, name in enumerate(names):
         if i not in keys and i != at:
@@ -77,7 +77,7 @@ def _order(cells: list[tuple[Any, ...]]) -> dict[str, Hashable]:
 def _extra(
     name: str, values: list[Any], cells: list[tuple[Any, ...]], total: int
 ) -> dict[str, Hashable]:
-    """A column that the certificate does not name: its extremes, and its value in every group.
+    """A column that tells no groups apart, as sums do: its extremes, and its value in every group.
 
     A number is also compared with the total: a count of all that was sampled shows little by
     itself, and less the total it shows who was suppressed.
@@ -86,7 +86,7 @@ def _extra(
     found: dict[str, Hashable] = {f"{name} is anywhere": int(bool(known))}
     if known:
         found |= {f"greatest {name}": max(known), f"least {name}": min(known)}
-        if isinstance(known[0], int):
+        if is_number(known[0]):
             found[f"greatest {name} − total"] = max(known) - total
     for cell, value in zip(cells, values, strict=True):
         found[f"{name} of {_shown(cell)}"] = value

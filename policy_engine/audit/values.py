@@ -13,13 +13,16 @@ from decimal import Decimal
 from random import Random
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table
-from policy_engine.compile.reading import read_columns
+from policy_engine.compile.reading import ReadColumn, read_columns
+from policy_engine.engines.types import DECLARED
+from policy_engine.policy.noise import Noise, Sum
 from policy_engine.policy.recodings import Bins, Cut, Lookup, Prefix, Recoding, Round
 from policy_engine.policy.resolve import Policy
 
 Value = str | None
 UNICODE = "Ω\u0301 ‘x’ 日本 \U0001f9d1\u200d\U0001f9bd"
 _DAYS = ("2020-02-29", "2021-12-31", "2023-06-30")
+_TIMES_BEYOND = 100
 _EARLIEST, _LATEST = "5877642-06-25 (BC)", "5881580-07-10"
 _FIRST, _LAST = "290309-12-22 (BC) 00:00:00", "294247-01-10 04:00:54.775806"
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
@@ -36,14 +39,39 @@ class Palette:
 
 
 def palettes(policy: Policy, table: Table, random: Random) -> dict[str, Palette]:
-    """A palette for every source column that the policy recodes; ``random`` orders its values."""
+    """A palette for every source column that the policy reads; ``random`` orders its values.
+
+    Those of a column that is summed stand as they are, and those of one that is recoded, too, are
+    of the recoding.
+    """
     recodings = dict(policy.recodings)
     found = {}
     for name, read in read_columns(policy, table).items():
         palette = _palette(recodings[name], read.column)
         ordinary = random.sample(palette.ordinary, len(palette.ordinary))
         found[read.source.name] = Palette(tuple(ordinary), palette.low, palette.high)
+    declared = {name.lower(): DECLARED[kind] for name, kind in policy.source.columns}
+    for each in policy.noise.sums if isinstance(policy.noise, Noise) else ():
+        source = table.find(each.column)
+        if source is not None and source.name not in found:
+            seen = ReadColumn(source, declared.get(each.column.lower())).column
+            found[source.name] = _summed(each, seen)
     return found
+
+
+def _summed(each: Sum, column: Column) -> Palette:
+    """Far beyond the ends of a clip, where the type has such values, and so that sums fit.
+
+    The ordinary person is beyond the end that moves a sum most.
+    """
+    clip, (low, high) = each.clip, extremes(column)
+    far = _TIMES_BEYOND * (clip.high - clip.low)
+    ends = [end * each.unit for end in (clip.low - far, clip.high + far)]
+    if column.kind is not Kind.FLOAT and low and high:
+        ends = [min(max(end, Decimal(low)), Decimal(high)) for end in ends]
+    falls = abs(clip.low - clip.center) > abs(clip.high - clip.center)
+    ordinary = tuple(f"{end:f}" for end in (ends if falls else reversed(ends)))
+    return Palette(ordinary, low, high)
 
 
 def _palette(recoding: Recoding, column: Column) -> Palette:

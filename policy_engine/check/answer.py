@@ -30,12 +30,12 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.terms import terms_of
 from policy_engine.relations.assumptions import BUILT_INS
 from policy_engine.syntax.findings import Breach, findings_of
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import reads_a_table
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.certificate import terms_of
 from policy_engine.verify.checks import (
     columns_are_the_policys,
     guarantee_is_met,

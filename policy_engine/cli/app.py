@@ -11,13 +11,16 @@ from policy_engine.cli import (
     calibrating,
     counts,
     dbt_commands,
+    estimating,
     keys,
+    measuring,
     numbers,
     planning,
     policies,
     proofs,
     records,
     releases,
+    reporting,
     review,
     showing,
 )
@@ -58,6 +61,8 @@ app.command("compile", short_help="Print the SQL of a policy.")(policies.compile
 app.command(short_help="A dry run: what will be seen, the price. Writes nothing.")(planning.plan)
 app.command(short_help="Certify, charge the account, run, publish.")(releases.release)
 app.command(short_help="The first rows of a release, and what they mean.")(showing.show)
+app.command(short_help="The tables of a release made to agree.")(estimating.estimate)
+app.command(short_help="k, ℓ, t and risks of a release, or of raw data.")(measuring.measure)
 app.command(short_help="δ for an ε, or ε for a δ, without a policy.")(numbers.certify)
 app.command(short_help="The least k for a rate, the greatest rate for a k.")(calibrating.calibrate)
 app.command("certify-count", short_help="δ of an exact count, under stated assumptions.")(
@@ -65,6 +70,8 @@ app.command("certify-count", short_help="δ of an exact count, under stated assu
 )
 app.command(short_help="Prove SQL that someone else wrote.")(proofs.check)
 app.command(short_help="Check a certificate and its release.")(proofs.verify)
+app.command(short_help="A certificate as a page that people judge.")(reporting.report)
+app.command(short_help="What changed between two policies or certificates.")(reporting.diff)
 app.command(short_help="Attack the mechanism: a lower bound on ε.")(audit.audit)
 app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)
 app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")

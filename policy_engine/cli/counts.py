@@ -114,7 +114,7 @@ def _write(made: Any, path: Path, *, replace: bool) -> None:
     from policy_engine.attest.signers import signer_of
     from policy_engine.attest.validity import moment
     from policy_engine.policy.project import default_project, find_project, load_project
-    from policy_engine.publish import write_certificate
+    from policy_engine.releasing.publish import write_certificate
 
     found = find_project(Path.cwd())
     project = default_project(Path.cwd()) if found is None else load_project(found)

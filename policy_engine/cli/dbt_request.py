@@ -10,11 +10,11 @@ from policy_engine.cli.output import Format, FormatOption
 from policy_engine.cli.review import KeyOption, emit_asked, signer
 
 if TYPE_CHECKING:
-    from policy_engine.asking import Sought
     from policy_engine.dbt.desk import Desk
     from policy_engine.dbt.releases import DbtRelease
     from policy_engine.ledger.reviews import Required
     from policy_engine.ledger.store import Ledger
+    from policy_engine.releasing.asking import Sought
 
 
 def request(
@@ -32,9 +32,9 @@ def request(
 
     Example: policy-engine dbt request --target prod --key ada.pem
     """
-    from policy_engine.asking import ask_for
-    from policy_engine.books import open_ledger
     from policy_engine.dbt.desk import open_desk, place_of
+    from policy_engine.releasing.asking import ask_for
+    from policy_engine.releasing.books import open_ledger
 
     place = place_of(project_dir, profiles_dir, target, vars)
     done: list[tuple[Sought, Required, bool]] = []
@@ -50,8 +50,8 @@ def sought(
     desk: Desk, opened: Ledger, releases: tuple[tuple[DbtRelease, str], ...]
 ) -> Iterator[tuple[Sought, Required]]:
     """What each release that does not stand waits for, where its account requires approvals."""
-    from policy_engine.asking import asked_of_charge
     from policy_engine.dbt.booking import Booking, certified
+    from policy_engine.releasing.asking import asked_of_charge
 
     for release, text in releases:
         required = opened.required(release.policy.budget)

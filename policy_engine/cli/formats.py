@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
 
-from policy_engine.cli.output import Lines, escaped, text_of
+from policy_engine.cli.output import Lines, text_of
+from policy_engine.policy.escapes import escaped
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _NAME = "policy-engine"
@@ -103,7 +103,7 @@ def junit(
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites tests="{len(rules)}" failures="{len(broken)}">',
-        f'  <testsuite name={quoteattr(suite)} tests="{len(rules)}" failures="{len(broken)}"'
+        f'  <testsuite name={_attribute(suite)} tests="{len(rules)}" failures="{len(broken)}"'
         f' errors="0" skipped="{len(rules) if skipped else 0}">',
     ]
     for rule, text in rules.items():
@@ -113,11 +113,13 @@ def junit(
 
 
 def _case(suite: str, name: str, entries: Sequence[Entry], skipped: str) -> list[str]:
-    head = f"    <testcase classname={quoteattr(suite)} name={_attribute(name)}"
+    head = f"    <testcase classname={_attribute(suite)} name={_attribute(name)}"
     if skipped:
         return [f"{head}><skipped message={_attribute(skipped)}/></testcase>"]
     if not entries:
         return [f"{head}/>"]
+    from xml.sax.saxutils import escape
+
     body = [escape(line) for entry in entries for line in _placed(entry)]
     return [
         f"{head}>",
@@ -136,5 +138,7 @@ def _placed(entry: Entry) -> list[str]:
 
 
 def _attribute(text: str) -> str:
+    from xml.sax.saxutils import quoteattr
+
     # What is not printable has no place in XML either.
     return quoteattr(escaped(text))

@@ -190,7 +190,7 @@ def revoke(
     Example: policy-engine keys revoke 3fa2b1c4 --why "the laptop was stolen"
     """
     from policy_engine.attest.keyring import change
-    from policy_engine.books import ledger_at_rest
+    from policy_engine.releasing.books import ledger_at_rest
 
     now, project = _now(), _project()
     with ledger_at_rest(project) as (end, fault):

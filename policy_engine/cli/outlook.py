@@ -50,8 +50,7 @@ class Outlook:
     @property
     def chances(self) -> list[tuple[int, Decimal]]:
         """Those of groups of ½, 1, 1½ and 2 times that size."""
-        sizes = (math.ceil(self.half / 2), self.half, math.ceil(self.half * 1.5), self.half * 2)
-        return [(size, self.own.chance(size)) for size in sizes]
+        return self.own.chances
 
     @property
     def groups(self) -> int:

@@ -19,16 +19,16 @@ from policy_engine.cli.output import (
     note,
     number,
     shown,
-    sql_lines,
 )
 from policy_engine.cli.progress import progress
 from policy_engine.errors import UsageError
+from policy_engine.policy.escapes import sql_lines
 
 if TYPE_CHECKING:
     from policy_engine.cli.comparing import Table
     from policy_engine.ledger.account import Balance
     from policy_engine.policy.resolve import Policy
-    from policy_engine.release import Preview
+    from policy_engine.releasing.release import Preview
 
 _MOST = 10
 """So many further releases are looked ahead, and no more."""
@@ -59,8 +59,8 @@ def plan(
     """
     from policy_engine.policy.chance import Chance
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import preview, unenforced
-    from policy_engine.validation import about, check_guarantee, warnings_of
+    from policy_engine.releasing.release import preview, unenforced
+    from policy_engine.releasing.validation import about, check_guarantee, warnings_of
 
     if output is not None:
         from policy_engine.cli.plots import check_place
@@ -186,6 +186,8 @@ def _text(
 
 def _outlook_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
     """What a reader could see."""
+    from policy_engine.accounting.comparison import per_cent
+
     told = [f"{column} {count}" for column, count in seen.labels.items() if count is not None]
     factors = [" × ".join(told)] if len(told) > 1 else []
     if any(count is not None and count > 1 for count in seen.labels.values()):
@@ -198,7 +200,7 @@ def _outlook_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
     else:
         yield f"groups     at most {seen.groups:,}{product}"
     (half, _), *others = sorted(seen.chances, key=lambda each: each[0] != seen.half)
-    chances = ", ".join(f"{size:,}: {_per_cent(chance)}" for size, chance in others)
+    chances = ", ".join(f"{size:,}: {per_cent(chance)}" for size, chance in others)
     yield f"shown      a group of {half:,} people in the source half of the time; of {chances}"
     if seen.of_known > 1:
         each = "combination" if len(seen.open) > 1 else "value"
@@ -239,7 +241,7 @@ def _beside_counts(policy: Policy) -> Iterator[str]:
     """What stands beside the counts: sums and means, and other groupings."""
     from policy_engine.accounting.tables import shown_half
     from policy_engine.kernel.price import priced
-    from policy_engine.showing import error_of_sum
+    from policy_engine.releasing.showing import error_of_sum
 
     noise, count = policy.noise, policy.release.count_as
     for each in noise.sums if noise is not None else ():
@@ -264,17 +266,6 @@ def noise_words(policy: Policy) -> str:
     law = policy.noise.law.replace("_", " ")
     groups = f", a person in up to {policy.noise.groups} groups" * (policy.noise.groups > 1)
     return f"noisy counts, law {law}, k = {policy.k}{groups}"
-
-
-def _per_cent(chance: Decimal) -> str:
-    """A chance with two digits of it, or of what is missing to 1.
-
-    >>> [_per_cent(Decimal(text)) for text in ("0.0031989", "0.9691185", "0.99960679", "1e-9", "1")]
-    ['0.32 %', '96.9 %', '99.961 %', '0 %', '100 %']
-    """
-    rounded = min(chance, 1 - chance).quantize(Decimal("1e-5"))
-    near = Decimal(f"{100 * rounded:.2g}")
-    return f"{shown(near if chance < Decimal('0.5') else 100 - near)} %"
 
 
 def _price_lines(found: Preview, more: int | None) -> Iterator[str]:

@@ -15,10 +15,10 @@ from policy_engine.cli.output import (
     emit,
     is_quiet,
     note,
-    sql_lines,
     text_of,
 )
 from policy_engine.errors import FileError
+from policy_engine.policy.escapes import sql_lines
 
 PolicyArgument = Annotated[Path, typer.Argument(help="A policy file.", readable=False)]
 
@@ -47,7 +47,7 @@ def init(
 
     Example: policy-engine init data/people.parquet --output policies/people.yaml
     """
-    from policy_engine.starter import write_starter
+    from policy_engine.releasing.starter import write_starter
 
     written = write_starter(source, output)
     lines = [f"wrote {path}" for path in written]
@@ -72,7 +72,7 @@ def validate(
     Example: policy-engine validate policies/*/policy.yaml --format github
     """
     from policy_engine.cli.problems import report
-    from policy_engine.validation import check_policies
+    from policy_engine.releasing.validation import check_policies
 
     checked = check_policies(policies)
     for each in checked:
@@ -109,12 +109,15 @@ def compile_(
     from policy_engine.cli.reading import read_file
     from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import compile_policy, dialect_of
-    from policy_engine.syntax.ddl import parse_schema
+    from policy_engine.releasing.release import compile_policy, dialect_of
 
     loaded = load_policy(policy)
     dialect = dialect_named(dialect or dialect_of(loaded)).name
-    known = parse_schema(read_file(schema), dialect) if schema is not None else None
+    known = None
+    if schema is not None:
+        from policy_engine.syntax.ddl import parse_schema
+
+        known = parse_schema(read_file(schema), dialect)
     sql = compile_policy(loaded, dialect, method, known)
     document = {
         "policy": loaded.name,

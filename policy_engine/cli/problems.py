@@ -11,7 +11,7 @@ from policy_engine.cli.output import emit_json, emit_lines
 from policy_engine.errors import Problem
 
 if TYPE_CHECKING:
-    from policy_engine.validation import Checked
+    from policy_engine.releasing.validation import Checked
 
 _RULES = {
     "policy": "A policy is valid, fits its source and can be certified.",

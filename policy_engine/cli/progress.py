@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
 
-from policy_engine.cli.output import escaped, is_quiet
+from policy_engine.cli.output import is_quiet
+from policy_engine.policy.escapes import escaped
 
 PerCent = Callable[[], float | None]
 """How much of a work is done; None where nobody knows."""

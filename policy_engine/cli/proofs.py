@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown, sql_lines
+from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown
 from policy_engine.cli.reading import KeyOption, KeyringOption
 from policy_engine.errors import Finding, NotCertifiable, NothingChecked, UsageError
+from policy_engine.policy.escapes import sql_lines
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys

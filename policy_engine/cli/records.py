@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from policy_engine.ledger.entry import Entry
     from policy_engine.ledger.store import Change, Ledger
     from policy_engine.policy.project import Project
-    from policy_engine.settlement import Settled
+    from policy_engine.releasing.settlement import Settled
 
 _COUNT, _HASH = re.compile(r"[0-9]{1,18}"), re.compile(r"[0-9a-f]{64}")
 
@@ -67,7 +67,7 @@ def begin(
 
     Example: policy-engine ledger begin
     """
-    from policy_engine.beginning import begin as run
+    from policy_engine.releasing.beginning import begin as run
 
     project = _project()
     found = run(project, anew=anew, say=note)
@@ -132,8 +132,8 @@ def _project() -> Project:
 
 def _no_ledger(project: Project) -> str:
     """What is said where no ledger has begun, and what is older than one would be."""
-    from policy_engine.beginning import check_clean
     from policy_engine.errors import NoLedger
+    from policy_engine.releasing.beginning import check_clean
 
     try:
         check_clean(project)
@@ -143,7 +143,7 @@ def _no_ledger(project: Project) -> str:
 
 
 def _exists(project: Project) -> bool:
-    from policy_engine.books import has_ledger
+    from policy_engine.releasing.books import has_ledger
 
     return has_ledger(project)
 
@@ -174,9 +174,9 @@ class _State:
 
 def _state(project: Project) -> _State:
     """Every account that has records or is named in the project file, under its limit."""
-    from policy_engine.books import open_ledger, stated_limit
     from policy_engine.ledger.account import Account, effective
     from policy_engine.policy.accounts import listed_as
+    from policy_engine.releasing.books import open_ledger, stated_limit
 
     state, found = _State(), dict[str, Account]()
     if _exists(project):
@@ -376,9 +376,9 @@ def verify(
 
     Example: policy-engine ledger verify
     """
-    from policy_engine.books import open_ledger, trusted_keys
-    from policy_engine.certificates import certificates_in, forgotten, forgotten_text
     from policy_engine.ledger.witness import Witness
+    from policy_engine.releasing.books import open_ledger, trusted_keys
+    from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
 
     project = _project()
     name, unseen = project.ledger_name, Witness(project.witness).fault()
@@ -418,7 +418,7 @@ def verify(
 
 def _revoked(project: Project, records: tuple[Any, ...]) -> Counter[str]:
     """How many records each revoked key has signed."""
-    from policy_engine.books import trust_of
+    from policy_engine.releasing.books import trust_of
 
     revoked = trust_of(project).revoked
     return Counter(record.key_id for record in records if record.key_id in revoked)
@@ -426,7 +426,7 @@ def _revoked(project: Project, records: tuple[Any, ...]) -> Counter[str]:
 
 def _by_revoked(project: Project, revoked: Counter[str]) -> Iterator[str]:
     """What to say of the records of keys that were revoked later."""
-    from policy_engine.books import trust_of
+    from policy_engine.releasing.books import trust_of
 
     noted = trust_of(project).ends
     for is_noted in (True, False):
@@ -488,11 +488,11 @@ def limit(
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
-    from policy_engine.beginning import ledger_writer
-    from policy_engine.books import open_ledger, stated_limit
     from policy_engine.cli.review import limit_file
     from policy_engine.ledger.account import Limit
-    from policy_engine.reviewing import brought_at
+    from policy_engine.releasing.beginning import ledger_writer
+    from policy_engine.releasing.books import open_ledger, stated_limit
+    from policy_engine.releasing.reviewing import brought_at
 
     project = _project()
     wanted = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
@@ -559,8 +559,8 @@ def move(
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
     """
     from policy_engine.attest.signers import writer_of
-    from policy_engine.books import open_ledger
     from policy_engine.policy.accounts import listed_as
+    from policy_engine.releasing.books import open_ledger
 
     project = _project()
     with open_ledger(project, writer_of(project)) as opened:
@@ -596,7 +596,7 @@ def rekey(
 
     Example: policy-engine ledger rekey old.pem --by Ada --why "her laptop was stolen"
     """
-    from policy_engine.books import rekey as run
+    from policy_engine.releasing.books import rekey as run
 
     if lost == (old is not None):
         raise UsageError("say OLD, the sealing key until now, or --lost, and not both")
@@ -624,8 +624,8 @@ def disown(
     Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
     """
     from policy_engine.attest.signers import writer_of
-    from policy_engine.books import open_ledger
     from policy_engine.ledger.witness import Witness
+    from policy_engine.releasing.books import open_ledger
 
     project = _project()
     seen = Witness(project.witness).seen()
@@ -650,7 +650,7 @@ def reconcile(
 
     Example: policy-engine ledger reconcile
     """
-    from policy_engine.reconcile import reconcile as run
+    from policy_engine.releasing.reconcile import reconcile as run
 
     project = _project()
     found = run(project)
@@ -681,9 +681,9 @@ def export(
     from policy_engine.attest.attestation import sign, statement
     from policy_engine.attest.signers import signer_of
     from policy_engine.attest.validity import written
-    from policy_engine.books import open_ledger
     from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
-    from policy_engine.publish import write_certificate
+    from policy_engine.releasing.books import open_ledger
+    from policy_engine.releasing.publish import write_certificate
 
     project, out = _project(), output or out
     if out is not None and out.exists():
@@ -724,8 +724,8 @@ def rederive(
     Example: policy-engine ledger rederive 3 policies/adult/policy.yaml --key reviewer.pem
     """
     from policy_engine.policy.loading import load_policy
-    from policy_engine.rederive import rederive as run
-    from policy_engine.release import project_of
+    from policy_engine.releasing.rederive import rederive as run
+    from policy_engine.releasing.release import project_of
 
     loaded = load_policy(policy)
     found = run(loaded, project_of(loaded), entry, key)

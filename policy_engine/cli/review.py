@@ -15,12 +15,12 @@ from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.asking import Shown, Sought
     from policy_engine.attest.approvals import Tally, Verdict
     from policy_engine.attest.signers import Signer
     from policy_engine.ledger.reviews import Required
     from policy_engine.ledger.store import Ledger
     from policy_engine.policy.project import Project
+    from policy_engine.releasing.asking import Shown, Sought
 
 review = Commands()
 
@@ -67,13 +67,13 @@ def require(
 
     Example: policy-engine review require people.review.yaml --by Ada --why "census"
     """
-    from policy_engine.asking import source_of
     from policy_engine.attest.review_policy import review_policy
-    from policy_engine.beginning import ledger_writer
-    from policy_engine.books import open_ledger
     from policy_engine.policy.loading import load_policy
     from policy_engine.policy.reading import read_text
-    from policy_engine.reviewing import brought_at
+    from policy_engine.releasing.asking import source_of
+    from policy_engine.releasing.beginning import ledger_writer
+    from policy_engine.releasing.books import open_ledger
+    from policy_engine.releasing.reviewing import brought_at
 
     project = _project()
     wanted = review_policy(read_text(file, "review policy"), file)
@@ -124,8 +124,8 @@ def request(
 
     Example: policy-engine review request policies/adult/policy.yaml --key ada.pem
     """
-    from policy_engine.asking import ask_for, required_of
-    from policy_engine.books import open_ledger
+    from policy_engine.releasing.asking import ask_for, required_of
+    from policy_engine.releasing.books import open_ledger
 
     given = [each for each in (policy, review_policy, limit) if each is not None]
     if len(given) != 1:
@@ -155,26 +155,26 @@ def emit_asked(asked: Sought, required: Required, form: Format, *, written: bool
 
 
 def _of_policy(path: Path, project: Project, opened: Ledger, *, fresh: bool) -> Sought:
-    from policy_engine.asking import wanted
     from policy_engine.policy.loading import load_policy
+    from policy_engine.releasing.asking import wanted
 
     return wanted(load_policy(path), project, opened, fresh=fresh)
 
 
 def _of_review_policy(path: Path) -> Sought:
-    from policy_engine.asking import Sought
     from policy_engine.attest.review_policy import review_policy
     from policy_engine.ledger.reviews import policy_matter
     from policy_engine.policy.reading import read_text
+    from policy_engine.releasing.asking import Sought
 
     found = review_policy(read_text(path, "review policy"), path)
     return Sought(policy_matter(found), _change_file(path), found.document)
 
 
 def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Sought:
-    from policy_engine.asking import Sought
     from policy_engine.ledger.account import Limit, limit_to_json
     from policy_engine.ledger.reviews import limit_matter
+    from policy_engine.releasing.asking import Sought
 
     limit = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
     shown = {"account": account, **limit_to_json(limit)}
@@ -229,8 +229,8 @@ def reject(
 def _give(
     request: Path, verdict: Verdict, role: str, key: Path | None, note: str, form: Format
 ) -> None:
-    from policy_engine.asking import give
     from policy_engine.policy.laws import is_line
+    from policy_engine.releasing.asking import give
 
     if note and not is_line(note):
         raise UsageError("--note must be text on one line")
@@ -254,8 +254,8 @@ def status(
 
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
-    from policy_engine.asking import standing
-    from policy_engine.books import open_ledger
+    from policy_engine.releasing.asking import standing
+    from policy_engine.releasing.books import open_ledger
 
     with open_ledger(_project()) as opened:
         found, required, told = standing(request, opened)
@@ -313,7 +313,7 @@ def revoke(
     Example: policy-engine review revoke 3fa2b1c4 --by Ada --why "the laptop was stolen"
     """
     from policy_engine.attest.signers import writer_of
-    from policy_engine.books import open_ledger
+    from policy_engine.releasing.books import open_ledger
 
     project = _project()
     with open_ledger(project, writer_of(project)) as opened:
@@ -356,7 +356,7 @@ def _project_for(policy: Path | None) -> Project:
     if policy is None:
         return _project()
     from policy_engine.policy.loading import load_policy
-    from policy_engine.release import project_of
+    from policy_engine.releasing.release import project_of
 
     return project_of(load_policy(policy))
 

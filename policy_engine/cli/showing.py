@@ -9,12 +9,13 @@ from unicodedata import is_normalized
 
 import typer
 
-from policy_engine.cli.output import Format, FormatOption, emit, escaped
+from policy_engine.cli.output import Format, FormatOption, emit
 from policy_engine.errors import UsageError
+from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
-    from policy_engine.showing import Shown
+    from policy_engine.releasing.showing import Shown
 
 _WIDEST = 40
 _BLANK = "\\x20"
@@ -38,7 +39,7 @@ def show(
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
     from policy_engine.policy.project import default_project, find_project, load_project
-    from policy_engine.showing import show as look
+    from policy_engine.releasing.showing import show as look
 
     if rows < 0:
         raise UsageError(f"--rows must be at least 0, found {rows}")
@@ -49,7 +50,7 @@ def show(
         "release": shown.release,
         "certificate": None if shown.certificate is None else str(shown.certificate),
         "columns": list(shown.columns),
-        "rows": [[_plain(value) for value in row] for row in shown.rows],
+        "rows": [[plain(value) for value in row] for row in shown.rows],
         "size": shown.size,
         "meaning": list(shown.meaning),
         "remarks": list(shown.remarks),
@@ -58,7 +59,7 @@ def show(
     emit(document, _lines(shown), format)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A value as JSON has it: numbers that are not whole, and dates, as text."""
     return value if value is None or isinstance(value, bool | int) else str(value)
 
@@ -69,7 +70,7 @@ def _lines(shown: Shown) -> list[str]:
         lines += table(
             [
                 [*map(escaped, shown.columns)],
-                *[[_cell(value) for value in row] for row in shown.rows],
+                *[[cell(value) for value in row] for row in shown.rows],
             ]
         )
     if more := shown.size - len(shown.rows):
@@ -85,7 +86,8 @@ def _lines(shown: Shown) -> list[str]:
     return [*lines, f"nothing was checked: policy-engine verify {shown.certificate}{named} does"]
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as text of some 40 letters at most, told apart from every other such text."""
     text = "NULL" if value is None else _told_apart(str(value))
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 

@@ -6,7 +6,7 @@ from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.errors import NotApproved
 from policy_engine.ledger.store import Ledger
-from policy_engine.reviewing import check_pinned
+from policy_engine.releasing.reviewing import check_pinned
 
 
 def check_can_wait(desk: Desk, ledger: Ledger, release: DbtRelease) -> None:

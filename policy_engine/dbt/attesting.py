@@ -12,8 +12,6 @@ from typing import Literal
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.sealing import unseal
 from policy_engine.attest.signers import Signer
-from policy_engine.beginning import ledger_writer
-from policy_engine.books import open_ledger, sealing_key, trusted_keys
 from policy_engine.dbt.booking import (
     OTHER_POLICY,
     Booking,
@@ -28,11 +26,13 @@ from policy_engine.dbt.shape import other_shape, released_columns
 from policy_engine.errors import NotApproved, NotCertifiable, PolicyError, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.publish import other_bytes, write_certificate
-from policy_engine.release import digest_of_lines
-from policy_engine.requests import Run
-from policy_engine.reviewing import brought_at, request_file
-from policy_engine.settlement import certifies
+from policy_engine.releasing.beginning import ledger_writer
+from policy_engine.releasing.books import open_ledger, sealing_key, trusted_keys
+from policy_engine.releasing.publish import other_bytes, write_certificate
+from policy_engine.releasing.release import digest_of_lines
+from policy_engine.releasing.requests import Run
+from policy_engine.releasing.reviewing import brought_at, request_file
+from policy_engine.releasing.settlement import certifies
 from policy_engine.warehouse.quoting import quoted
 
 Outcome = Literal["absent", "stands", "attested", "charged", "refused"]

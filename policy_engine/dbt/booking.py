@@ -20,15 +20,6 @@ from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
 from policy_engine.attest.validity import moment
-from policy_engine.beginning import ledger_writer
-from policy_engine.books import (
-    has_ledger,
-    limit_of,
-    named_otherwise,
-    naming_key,
-    open_ledger,
-    sealing_key,
-)  # fmt: skip
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.approving import check_can_wait
 from policy_engine.dbt.desk import Desk
@@ -51,11 +42,20 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import certified as certificate_of
-from policy_engine.release import charge_of, table_read
-from policy_engine.requests import Ends, Request, Run, name_of_place, place_of
-from policy_engine.reviewing import brought_at, request_file
-from policy_engine.verify.certificate import terms_of
+from policy_engine.policy.terms import terms_of
+from policy_engine.releasing.beginning import ledger_writer
+from policy_engine.releasing.books import (
+    has_ledger,
+    limit_of,
+    named_otherwise,
+    naming_key,
+    open_ledger,
+    sealing_key,
+)  # fmt: skip
+from policy_engine.releasing.release import certified as certificate_of
+from policy_engine.releasing.release import charge_of, table_read
+from policy_engine.releasing.requests import Ends, Request, Run, name_of_place, place_of
+from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 

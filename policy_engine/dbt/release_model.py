@@ -29,8 +29,8 @@ from policy_engine.policy.chance import Chance
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.project import Dbt
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import certified
-from policy_engine.verify.certificate import terms_of
+from policy_engine.policy.terms import terms_of
+from policy_engine.releasing.release import certified
 
 STAND_IN = "policy_engine_source"
 """What the source is called where its real name is dbt's to say: the name of it, and a schema's."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine import starter
 from policy_engine.compile.catalog import TIMES, Kind, Table, fresh
 from policy_engine.dbt import vendored
 from policy_engine.dbt.project import POLICY, DbtProject
@@ -21,6 +20,7 @@ from policy_engine.dbt.writing import Change, apply, changed, read
 from policy_engine.dbt.yaml_items import YamlItems
 from policy_engine.errors import EnvironmentFailed, PolicyEngineError, UsageError
 from policy_engine.policy.project import PROJECT_FILE, find_project, load_project
+from policy_engine.releasing import starter
 
 _PROJECT = """\
 # Found upwards from the dbt project. Paths are relative to this file.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from policy_engine.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.dbt.booking import is_outdated, last_of, place
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape
 from policy_engine.ledger.entry import Entry
-from policy_engine.release import digest_of_lines
-from policy_engine.requests import Run
-from policy_engine.settlement import certifies
+from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
+from policy_engine.releasing.release import digest_of_lines
+from policy_engine.releasing.requests import Run
+from policy_engine.releasing.settlement import certifies
 
 State = Literal[
     "not reserved", "reserved", "built", "certified", "changed", "outdated", "gone", "refused"

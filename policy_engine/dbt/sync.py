@@ -226,7 +226,7 @@ def _release(room: Room, known: Known, path: Path) -> ReleaseModel:
         )
         raise PolicyError(located(own, path)) from None
     except NotCertifiable:  # by its guarantee, which is all that a print can lack
-        from policy_engine.validation import check_guarantee
+        from policy_engine.releasing.validation import check_guarantee
 
         check_guarantee(policy)
         raise

@@ -7,6 +7,7 @@ kernel prints for the claim, and the exact δ of the claim's law.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -55,7 +56,7 @@ class Terms:
 
     ``source`` is the source's name in its sentences, and ``rate`` the sample's as it is written,
     not below the law's; ``sampled_at`` is the rate at which the source is a sample of its
-    population, 1 where it is none.
+    population, 1 where it is none. ``stated`` is the author's word: purpose, contact, ….
     """
 
     policy_name: str
@@ -68,6 +69,8 @@ class Terms:
     sampled_at: Decimal = Decimal(1)
     published_as: str = ROWS
     engine_version: str = ""
+    models: tuple[Mapping[str, Any], ...] = ()
+    stated: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,8 @@ class Certificate:
             "dialect": self.dialect,
             "engine_version": self.terms.engine_version,
             "time": self.time,
+            **({"models": list(self.terms.models)} if self.terms.models else {}),
+            **dict(self.terms.stated),
         }
 
 

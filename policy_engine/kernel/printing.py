@@ -10,9 +10,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jinja2
 from markupsafe import Markup
 
 from policy_engine.engines import ENGINES
@@ -25,6 +24,9 @@ from policy_engine.kernel.nodes import Identifier, Node, Number, Text
 from policy_engine.kernel.recodes import Map, Recode, Round
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
+
+if TYPE_CHECKING:
+    import jinja2
 
 _PACKAGED = Path(__file__).parent.parent / "sql_templates"
 _CHECKOUT = Path(__file__).parent.parent.parent / "sql_templates"
@@ -116,6 +118,8 @@ class _Forms:
 @lru_cache
 def environment(name: str) -> jinja2.Environment:
     """The templates of an engine, with typed holes."""
+    import jinja2
+
     engine = ENGINES[name]
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),

@@ -10,6 +10,7 @@ in both.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from policy_engine.engines import ENGINES
@@ -22,6 +23,7 @@ _BLOCK = r"/\*(?=[ \n])(?:(?!\*/|/\*|--)[^\0\\'\"`$])*\*/"
 _SKIPPED = rf"(?:[ \t\n]|\r\n|{_LINE}|{_BLOCK})+"
 _NAMES = STEPS | {"unit", "salt", "release_id", "rowid", "file_row_number"}
 """Names that a template writes without quotes: of another case it is another's on some engines."""
+SPACE = "space"
 _LOOSE = frozenset("(),")
 _STRINGS = {
     "plain": r"'(?:[^'\0]|'')*'",
@@ -47,22 +49,36 @@ def tokens(text: str, engine: str) -> tuple[str, ...]:
     False
     """
     form = ENGINES[engine]
-    read, found, place, touches, last = _pattern(form), [], 0, False, ""
-    while place < len(text):
-        match = read.match(text, place)
-        if match is None:
-            raise Unreadable(f"the character {text[place]!r} at {place}")
-        kind, token, place = match.lastgroup, match[0], match.end()
-        if kind == "space":
+    found, touches, last = [], False, ""
+    for kind, piece in pieces(text, engine):
+        if kind == SPACE:
             touches = False
             continue
-        if kind == "word" and form.folds and not _is_name(token.lower()):
-            token = token.upper()
+        folds = kind == "word" and form.folds and not _is_name(piece.lower())
+        token = piece.upper() if folds else piece
         matters = last not in _LOOSE and token not in _LOOSE
         matters = matters or (token == "(" and last[-1:].isalnum())
         found.append(f"{'+' if touches and matters else ' '}{token}")
         last, touches = token, True
     return tuple(found)
+
+
+def pieces(text: str, engine: str) -> Iterator[tuple[str | None, str]]:
+    """All of a text, piece by piece, each with its kind.
+
+    Raises:
+        Unreadable: it has a sign that no printed text has.
+
+    >>> list(pieces("1 -- one", "duckdb"))
+    [('number', '1'), ('space', ' -- one')]
+    """
+    read, place = _pattern(ENGINES[engine]), 0
+    while place < len(text):
+        match = read.match(text, place)
+        if match is None:
+            raise Unreadable(f"the character {text[place]!r} at {place}")
+        yield match.lastgroup, match[0]
+        place = match.end()
 
 
 def _is_name(word: str) -> bool:

@@ -16,23 +16,20 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
-
 from policy_engine.attest.confidential import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
 from policy_engine.ledger.chain import GENESIS, Record
 from policy_engine.ledger.tables import (
     LOCKED,
     NO_LEDGER,
-    RECORDS,
     REFUSED,
     SCHEMA_VERSION,
+    Connection,
     Made,
+    Pool,
     check_made,
     check_version,
-    one_connection,
+    ddl,
 )
 
 _APPLICATION_ID = 0x504F4C45  # "POLE", in the header of every ledger file
@@ -72,10 +69,14 @@ class SqliteStore:
     forget what was spent. Where the file cannot be written it can still be read.
     """
 
+    table = "records"
+    mark = "?"
+    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
+
     def __init__(self, path: Path, wait: float) -> None:
         """Name the file; ``wait`` is how many seconds to wait for another writer."""
         self.where = str(path)
-        self.engine = _engine(path, wait)
+        self.pool = Pool(lambda: _connect(path), lambda raw, writes: _begin(raw, writes, wait))
         self._path = path
 
     def open(self, create: bool) -> None:
@@ -107,13 +108,13 @@ class SqliteStore:
         """What is asked of the file, as of one moment."""
         while True:
             unlocked, before = _immutable(self._path), _state(self._path)
-            with self.engine.connect() as connection:
+            with self.pool.begun() as connection:
                 answer = ask(connection)
             if not unlocked:
                 return answer
             # What is read without locks may be written at the same time by whoever can, and
             # SQLite, told that it cannot change, would never look again.
-            self.engine.dispose()
+            self.pool.let_go()
             if _state(self._path) == before:
                 return answer
 
@@ -136,39 +137,22 @@ class SqliteStore:
 
     def explain(self, error: Exception) -> str:
         """What went wrong, by the name SQLite gives it."""
-        cause = getattr(error, "orig", None) or error
-        name = getattr(cause, "sqlite_errorname", "")
+        name = getattr(error, "sqlite_errorname", "")
         for prefix, message in _FAILURES:
             if name.startswith(prefix):
                 return message
-        if isinstance(cause, OSError):
-            return f"the ledger cannot be opened: {cause.strerror}"
-        return f"the ledger failed: {cause}"
+        if isinstance(error, OSError):
+            return f"the ledger cannot be opened: {error.strerror}"
+        return f"the ledger failed: {error}"
 
 
-def _engine(path: Path, wait: float) -> Engine:
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: _connect(path),
-        poolclass=QueuePool,
-        pool_size=1,
-        max_overflow=0,
-        hide_parameters=True,
-    )
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        # isolation_level=None: the driver begins nothing by itself, so we do.
-        writes = connection.get_execution_options().get("writes", False)
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, sqlite3.Connection)
-        if writes:
-            _patiently(raw, "begin immediate", wait)
-        else:
-            raw.execute("begin")
-            _patiently(raw, "select 1 from sqlite_schema", wait)
-
-    return one_connection(engine)
+def _begin(raw: sqlite3.Connection, writes: bool, wait: float) -> None:
+    # isolation_level=None: the driver begins nothing by itself, so we do.
+    if writes:
+        _patiently(raw, "begin immediate", wait)
+    else:
+        raw.execute("begin")
+        _patiently(raw, "select 1 from sqlite_schema", wait)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -221,13 +205,13 @@ def _beside(path: Path, end: str) -> Path:
 
 def _header(connection: Connection) -> tuple[Any, ...]:
     names = ("application_id", "user_version", "journal_mode")
-    return tuple(connection.exec_driver_sql(f"pragma {name}").scalar_one() for name in names)
+    return tuple(connection.execute(f"pragma {name}").fetchone()[0] for name in names)
 
 
 def _made(connection: Connection) -> Made:
     """What the file consists of, but for what ANALYZE counts."""
     query = "select type, name, tbl_name, sql from sqlite_schema"
-    return _plain(connection.exec_driver_sql(query).all())
+    return _plain(connection.execute(query))
 
 
 def _wanted() -> Made:
@@ -238,7 +222,7 @@ def _wanted() -> Made:
 
 
 def _plain(rows: Iterable[Any]) -> Made:
-    # Blanks and case are as SQLAlchemy writes them, which may change.
+    # Blanks and case are of no account: ledgers were made with others.
     return frozenset(
         (kind, name, f"{table}: {' '.join(str(sql).lower().split())}")
         for kind, name, table, sql in rows
@@ -247,8 +231,7 @@ def _plain(rows: Iterable[Any]) -> Made:
 
 
 def _integrity(connection: Connection) -> list[str]:
-    found = connection.exec_driver_sql("pragma integrity_check(1)").scalars()
-    return [str(line) for line in found]
+    return [str(line) for (line,) in connection.execute("pragma integrity_check(1)")]
 
 
 def _create(path: Path) -> None:
@@ -274,8 +257,7 @@ def _create(path: Path) -> None:
 
 
 def _ddl() -> tuple[str, ...]:
-    made: list[ExecutableDDLElement] = [CreateTable(RECORDS), *map(CreateIndex, RECORDS.indexes)]
-    return (*(str(element.compile(dialect=sqlite.dialect())) for element in made), _TRIGGERS)
+    return (*ddl("records", "INTEGER"), _TRIGGERS)
 
 
 def _fill(new: Path) -> None:

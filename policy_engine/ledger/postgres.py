@@ -13,24 +13,24 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from threading import Timer
 from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import psycopg
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from policy_engine.errors import LedgerError, NoLedger
 from policy_engine.ledger.chain import GENESIS, Record
 from policy_engine.ledger.tables import (
+    COLUMNS,
     LOCKED,
-    METADATA,
     NO_LEDGER,
-    RECORDS,
     REFUSED,
     SCHEMA_VERSION,
+    Connection,
     Made,
+    Pool,
     check_made,
     check_version,
-    one_connection,
+    ddl,
 )
 
 _SCHEMA = "policy_engine"
@@ -53,6 +53,7 @@ _EXTEND = f"""
       return new;
     end"""
 _PATH = "search_path=pg_catalog, pg_temp"  # fixed: no operator of a writer's own is called
+_TABLE = (f"create schema if not exists {_SCHEMA}", *ddl(f"{_SCHEMA}.records", "BIGINT"))
 _DDL = (
     f"""create function {_SCHEMA}.refuse() returns trigger language plpgsql
     set {_PATH} as $${_REFUSE}$$""",
@@ -101,10 +102,7 @@ _REFUSES, _EXTENDS = (f'O plpgsql {{"{_PATH}"}} {body}' for body in (_REFUSE, _E
 _WANTED: Made = frozenset(
     {
         ("table", "records", "r p f"),
-        *(
-            ("column", column.name, f"{_TYPES.get(column.name, 'text')} t")
-            for column in RECORDS.columns
-        ),
+        *(("column", name, f"{_TYPES.get(name, 'text')} t") for name in COLUMNS),
         ("index", "records_pkey", f"CREATE UNIQUE INDEX records_pkey {_ON} (seq) t"),
         (
             "index",
@@ -145,38 +143,42 @@ class PostgresStore:
     comes from libpq's environment variables and password file.
     """
 
+    table = f"{_SCHEMA}.records"
+    mark = "%s"
+    errors: tuple[type[Exception], ...] = (psycopg.Error,)
+
     def __init__(self, url: str, wait: float) -> None:
         """Name the database; ``wait`` is how many seconds to wait for another writer."""
-        parsed = _parsed(url)
-        self.where = _shown(parsed)
-        self.engine = _engine(parsed, wait)
-        self._secrets = _secrets(parsed)
+        self.where, options, self._secrets = _parsed(url)
+        conninfo = f"postgresql://{url.partition('://')[2]}"
+        self.pool = Pool(
+            lambda: _connect(conninfo, options, wait),
+            lambda connection, writes: _lock(connection, wait) if writes else None,
+            _is_alive,
+        )
 
     def open(self, create: bool) -> None:
         """See that there is a ledger of this version on a durable server, or make one."""
-        with self.engine.connect() as connection:
-            found = self._look(connection)
-        if found:
+        if self.reading(self._look):
             self.check()
             return
         if not create:
             raise NoLedger(f"{self.where}: there is no ledger here; check the URL")
-        with self.engine.connect() as connection:
-            connection.execution_options(writes=True)
-            with connection.begin():
-                if not self._look(connection):  # nobody was faster
-                    _make(connection)
+        with self.pool.begun(writes=True) as connection:
+            if not self._look(connection):  # nobody was faster
+                for statement in (*_TABLE, *_DDL):
+                    connection.execute(statement)
+                connection.commit()
 
     def check(self) -> None:
         """Compare what the catalogue says of the table with what it says of a new one."""
-        with self.engine.connect() as connection:
-            rows = connection.exec_driver_sql(_MADE).all()
+        rows = self.reading(lambda connection: connection.execute(_MADE).fetchall())
         made = frozenset((str(kind), str(name), str(told)) for kind, name, told in rows)
         check_made(self.where, made, _WANTED)
 
     def reading(self, ask: Callable[[Connection], T]) -> T:
         """What is asked of the server, as of one moment."""
-        with self.engine.connect() as connection:
+        with self.pool.begun() as connection:
             return ask(connection)
 
     def was_recorded(self, record: Record) -> bool:
@@ -184,14 +186,12 @@ class PostgresStore:
 
         The lock is free only once that transaction has ended, one way or the other.
         """
-        self.engine.dispose()
+        text = f"select hash from {self.table} where seq = %s"
         try:
-            with self.engine.connect() as connection:
-                connection.execution_options(writes=True)
-                with connection.begin():
-                    stored = select(RECORDS.c.hash).where(RECORDS.c.seq == record.seq)
-                    return connection.execute(stored).scalar() == record.hash
-        except SQLAlchemyError as error:
+            with self.pool.begun(writes=True) as connection:
+                found: list[Any] = connection.execute(text, (record.seq,)).fetchall()
+                return found == [(record.hash,)]
+        except psycopg.Error as error:
             raise LedgerError(
                 f"{self.where}: the server was lost while it recorded, so that it is not known "
                 "whether the ledger holds it: it may be charged, so do not release; "
@@ -203,20 +203,19 @@ class PostgresStore:
 
     def explain(self, error: Exception) -> str:
         """What went wrong, by the code the server gives it."""
-        cause = getattr(error, "orig", None) or error
-        code = getattr(cause, "sqlstate", None) or ""
+        code = getattr(error, "sqlstate", None) or ""
         if code in _FAILURES:
             return _FAILURES[code]
-        lines = str(cause).strip().splitlines() or [type(cause).__name__]
+        lines = str(error).strip().splitlines() or [type(error).__name__]
         said = lines[0]
         for secret in self._secrets:
             said = said.replace(secret, "***")
-        if isinstance(cause, psycopg.OperationalError):
+        if isinstance(error, psycopg.OperationalError):
             return f"the connection to the server failed: {said}; {_UNREACHED}"
         return f"the ledger failed: {said}; see the server's log"
 
     def _look(self, connection: Connection) -> bool:
-        there, about, fsync = connection.exec_driver_sql(_LOOK).one()
+        there, about, fsync = connection.execute(_LOOK).fetchone()
         if fsync != "on":
             raise LedgerError(
                 f"{self.where}: the server runs with fsync = off, so a power cut can forget what "
@@ -253,7 +252,7 @@ def _cut(descriptor: int) -> None:
         line.shutdown(socket.SHUT_RDWR)
 
 
-def _engine(url: URL, wait: float) -> Engine:
+def _connect(url: str, options: frozenset[str], wait: float) -> _Bounded:
     settings: dict[str, Any] = {
         "application_name": "policy-engine",
         "connect_timeout": 10,
@@ -262,54 +261,41 @@ def _engine(url: URL, wait: float) -> Engine:
         "keepalives_count": 3,
         "tcp_user_timeout": 20_000,
     }
-    engine = create_engine(
+    connection = _Bounded.connect(
         url,
-        # One connection, kept: to connect takes longer than to append.
-        pool_size=1,
-        max_overflow=0,
-        pool_pre_ping=True,
-        # The snapshot of another level is older than the lock that was waited for.
-        isolation_level="READ COMMITTED",
-        execution_options={"schema_translate_map": {None: _SCHEMA}},
-        hide_parameters=True,
-        use_native_hstore=False,
-        connect_args={
-            **{name: value for name, value in settings.items() if name not in url.query},
-            "client_encoding": "utf8",
-            "prepare_threshold": None,  # so that a pooler may stand in between
-        },
+        **{name: value for name, value in settings.items() if name not in options},
+        client_encoding="utf8",
+        prepare_threshold=None,  # so that a pooler may stand in between
     )
-
-    @event.listens_for(engine, "do_connect")
-    def connect(_dialect: Any, _record: Any, args: Any, options: Any) -> _Bounded:
-        connection = _Bounded.connect(*args, **options)
-        connection.patience = wait + _GRACE
-        return connection
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        if connection.get_execution_options().get("writes", False):
-            limits = {
-                "lock_timeout": max(1, int(wait * 1000)),  # 0 would be for ever
-                "idle_in_transaction_session_timeout": int(_IDLE * 1000),
-                "synchronous_commit": "on",
-            }
-            settings = ", ".join(f"set_config('{n}', '{v}', true)" for n, v in limits.items())
-            connection.exec_driver_sql(f"select {settings}")
-            connection.exec_driver_sql(f"select pg_advisory_xact_lock({_LOCK})")
-
-    return one_connection(engine)
+    connection.patience = wait + _GRACE
+    # The snapshot of another level is older than the lock that was waited for.
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+    return connection
 
 
-def _make(connection: Connection) -> None:
-    connection.exec_driver_sql(f"create schema if not exists {_SCHEMA}")
-    METADATA.create_all(connection, checkfirst=False)
-    for statement in _DDL:
-        connection.exec_driver_sql(statement)
+def _is_alive(connection: _Bounded) -> bool:
+    with suppress(psycopg.Error):
+        connection.execute("select 1")
+        return True
+    return False
 
 
-def _parsed(url: str) -> URL:
-    """The URL, for the one driver; an error shows nothing of it, since it may hold a password."""
+def _lock(connection: _Bounded, wait: float) -> None:
+    limits = {
+        "lock_timeout": max(1, int(wait * 1000)),  # 0 would be for ever
+        "idle_in_transaction_session_timeout": int(_IDLE * 1000),
+        "synchronous_commit": "on",
+    }
+    settings = ", ".join(f"set_config('{n}', '{v}', true)" for n, v in limits.items())
+    connection.execute(f"select {settings}")
+    connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+
+
+def _parsed(url: str) -> tuple[str, frozenset[str], tuple[str, ...]]:
+    """A URL as messages show it, the options that it names, and its secrets.
+
+    No password is shown, and of the options only where the server is; nor does an error show any.
+    """
     scheme, _, rest = url.partition("://")
     if scheme not in {"postgresql", "postgresql+psycopg"}:
         raise LedgerError(
@@ -322,18 +308,15 @@ def _parsed(url: str) -> URL:
             "the ledger's URL has one of @ / ? # in its user or password; write them as %40, %2F, "
             "%3F, %23, or leave the password to PGPASSWORD or ~/.pgpass"
         )
-    with suppress(ArgumentError, ValueError):
-        return make_url(url).set(drivername="postgresql+psycopg")
-    raise LedgerError("the ledger's URL cannot be read; write postgresql://user@host:port/database")
-
-
-def _shown(url: URL) -> str:
-    """The URL as messages show it: no password, and of the options only where the server is."""
-    query = {name: value for name, value in url.query.items() if name in {"host", "port"}}
-    shown = URL.create("postgresql", url.username, None, url.host, url.port, url.database, query)
-    return shown.render_as_string()
-
-
-def _secrets(url: URL) -> tuple[str, ...]:
-    query = (url.query.get(name) for name in ("password", "sslpassword"))
-    return tuple(str(secret) for secret in (url.password, *query) if secret)
+    try:
+        options = dict(parse_qsl(urlsplit(url).query))
+        _ = urlsplit(url).port
+    except ValueError:
+        raise LedgerError(
+            "the ledger's URL cannot be read; write postgresql://user@host:port/database"
+        ) from None
+    name, _, password = user.partition(":")
+    where = urlencode([(key, options[key]) for key in ("host", "port") if key in options])
+    shown = f"postgresql://{name}{at}{place.partition('?')[0]}{where and f'?{where}'}"
+    secrets = (unquote(password), options.get("password"), options.get("sslpassword"))
+    return shown, frozenset(options), tuple(filter(None, secrets))

@@ -81,7 +81,6 @@ def open_records(place: Path | str, *, create: bool = True, wait: float = 30.0) 
     ...     open_records(Path(folder) / "ledger.db").read()
     ()
     """
-    # SQLAlchemy takes a fifth of a second to import, so only whoever opens a store waits for it.
     from policy_engine.ledger.tables import TableRecords
 
     if isinstance(place, str) and "://" in place:

@@ -8,30 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import fields
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
-
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Dialect,
-    Engine,
-    Index,
-    Integer,
-    MetaData,
-    Select,
-    Table,
-    Text,
-    TypeDecorator,
-    insert,
-    literal_column,
-    select,
-)
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from policy_engine.errors import InternalError, LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Record
@@ -45,87 +26,127 @@ LOCKED = (
 )
 REFUSED = "the ledger is append-only"
 
+Connection = Any
+"""One of PEP 249, which executes: of sqlite3 or psycopg."""
+
 T = TypeVar("T")
 
-# Each store keeps one connection. One that is open over a fork is no good to either process, and
-# one to SQLite makes the child's others unsafe too: so none is.
-_ENGINES: WeakSet[Engine] = WeakSet()
+# Decimals, times and the chain's hashes are texts: the very characters are what is hashed.
+COLUMNS = tuple(field.name for field in fields(Record))
+_ACCOUNT = COLUMNS.index("account")
 
 
-def one_connection(engine: Engine) -> Engine:
-    """The same engine, which lets go of its connection before a fork."""
-    _ENGINES.add(engine)
-    return engine
+def ddl(table: str, seq: str) -> tuple[str, str]:
+    """The table and its index, where ``seq`` is the type of the number; no sequence: it has gaps.
+
+    Few records are of a request, so the others are not in the index.
+    """
+    types = {"seq": seq, "entry": "BIGINT"}
+    columns = ", ".join(f"{name} {types.get(name, 'TEXT')} NOT NULL" for name in COLUMNS)
+    return (
+        f"CREATE TABLE {table} ( {columns}, PRIMARY KEY (seq) )",
+        f"CREATE INDEX records_by_request ON {table} (request, seq) WHERE {_IS_OF_A_REQUEST}",
+    )
+
+
+# A literal, here and where it is asked for: a parameter would not be seen to imply it.
+_IS_OF_A_REQUEST = "request != ''"
+
+
+class Pool:
+    """A store's one connection, made when it is needed and kept: that takes longer than to append.
+
+    One that is open over a fork is no good to either process, and one to SQLite makes the child's
+    others unsafe too: so none is.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        begin: Callable[[Connection, bool], None],
+        is_alive: Callable[[Connection], bool] = lambda connection: True,
+    ) -> None:
+        """``begin`` begins a transaction, with the write lock if it is asked for."""
+        self._connect, self._begin, self._is_alive = connect, begin, is_alive
+        self._kept: Connection | None = None
+        _POOLS.add(self)
+
+    @contextmanager
+    def begun(self, *, writes: bool = False) -> Iterator[Connection]:
+        """The connection, in a transaction: what is not committed is undone at the end.
+
+        One that cannot begin, or cannot be undone, is closed: another one is made next time.
+        """
+        connection, self._kept = self._kept, None
+        if connection is not None and not self._is_alive(connection):
+            connection.close()
+            connection = None
+        connection = connection or self._connect()
+        try:
+            self._begin(connection, writes)
+        except BaseException:
+            connection.close()
+            raise
+        try:
+            yield connection
+        finally:
+            try:
+                connection.rollback()
+            except Exception:  # the first error is told
+                connection.close()
+            else:
+                self._kept = connection
+
+    def let_go(self) -> None:
+        """Close the connection, unless it is in a transaction."""
+        connection, self._kept = self._kept, None
+        if connection is not None:
+            connection.close()
+
+
+_POOLS: WeakSet[Pool] = WeakSet()
 
 
 def _let_go() -> None:
-    for engine in _ENGINES:
-        engine.dispose()
+    for pool in _POOLS:
+        pool.let_go()
 
 
 os.register_at_fork(before=_let_go)
 
 
-class AsciiText(TypeDecorator[str]):
-    """A text of any characters, stored as what stands between the quotes of its JSON string.
+def _ascii(text: str) -> str:
+    """What stands between the quotes of a text's JSON string.
 
     PostgreSQL stores no NUL and no half of a surrogate pair, and a name is free to have both.
     """
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """What is stored."""
-        return None if value is None else json.dumps(value)[1:-1]
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        """The text; what nobody here has stored comes back as bytes, which no hash is over."""
-        with suppress(TypeError, ValueError):
-            text = json.loads(f'"{value}"')
-            if json.dumps(text)[1:-1] == value:
-                return text
-        return repr(value).encode()
+    return json.dumps(text)[1:-1]
 
 
-# Decimals, times and the chain's hashes are texts: the very characters are what is hashed.
-METADATA = MetaData()
-RECORDS = Table(
-    "records",
-    METADATA,
-    # No sequence: one leaves gaps.
-    Column(
-        "seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False
-    ),
-    Column("kind", Text, nullable=False),
-    Column("account", AsciiText, nullable=False),
-    Column("entry", BigInteger, nullable=False),
-    Column("request", Text, nullable=False),
-    Column("payload", Text, nullable=False),
-    Column("previous_hash", Text, nullable=False),
-    Column("hash", Text, nullable=False),
-    Column("key_id", Text, nullable=False),
-    Column("signature", Text, nullable=False),
-)
-_C = RECORDS.c
-# Few records are of a request, so the others are not in the index. The bound is a literal, here and
-# where it is asked for: a parameter would not be seen to imply it.
-_IS_OF_A_REQUEST = _C.request != literal_column("''")
-Index(
-    "records_by_request",
-    _C.request,
-    _C.seq,
-    sqlite_where=_IS_OF_A_REQUEST,
-    postgresql_where=_IS_OF_A_REQUEST,
-)
+def _from_ascii(value: Any) -> Any:
+    """The text; what nobody here has stored comes back as bytes, which no hash is over."""
+    with suppress(TypeError, ValueError):
+        text = json.loads(f'"{value}"')
+        if _ascii(text) == value:
+            return text
+    return repr(value).encode()
+
+
+def _record(row: Sequence[Any]) -> Record:
+    account = _from_ascii(row[_ACCOUNT])
+    return Record(**{**dict(zip(COLUMNS, row, strict=True)), "account": account})
 
 
 class Store(Protocol):
     """A database that can hold the table: how to reach it, lock it, and explain its errors."""
 
     where: str
-    engine: Engine
-    """Its transactions take the write lock if the connection has the option ``writes``."""
+    table: str
+    mark: str
+    """What stands for a value in a statement."""
+    errors: tuple[type[Exception], ...]
+    """What its driver raises."""
+    pool: Pool
 
     def open(self, create: bool) -> None:
         """Check that a ledger of this version is there, as it was made, or make one."""
@@ -171,60 +192,55 @@ class TableRecords:
 
     def read(self) -> tuple[Record, ...]:
         """Every record in order, as of one moment; nothing is verified."""
-        return self._all(select(RECORDS))
+        return self._select("order by seq")
 
     def last(self) -> Record | None:
         """The last record."""
-        return self._first(select(RECORDS).order_by(_C.seq.desc()))
+        return self._first("order by seq desc")
 
     def get(self, seq: int) -> Record | None:
         """The record of this number."""
-        return self._first(select(RECORDS).where(_C.seq == seq))
+        return self._first("where seq = ?", seq)
 
     def since(self, seq: int) -> tuple[Record, ...]:
         """The records from this number on."""
-        return self._all(select(RECORDS).where(_C.seq >= seq))
+        return self._select("where seq >= ? order by seq", seq)
 
     def of_request(self, request: str) -> tuple[Record, ...]:
         """The records of one request; the empty text is none."""
-        return self._all(select(RECORDS).where(_C.request == request, _IS_OF_A_REQUEST))
+        return self._select(f"where request = ? and {_IS_OF_A_REQUEST} order by seq", request)
 
     def naming(self, text: str, before: int) -> Record | None:
         """The last record before this number whose payload has a text."""
-        has_it = _C.payload.contains(text, autoescape=True)
-        return self._first(select(RECORDS).where(has_it, _C.seq < before).order_by(_C.seq.desc()))
+        for sign in "/%_":
+            text = text.replace(sign, f"/{sign}")
+        has_it = "where payload like ? escape '/' and seq < ? order by seq desc"
+        return self._first(has_it, f"%{text}%", before)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the only write lock; on leaving, all appended is durable, or nothing is."""
         if self._writer is not None:
             raise InternalError("a ledger is written to inside a write to it")
-        with explained(self._store):
-            connection = self._store.engine.connect()
-        try:
+        with ExitStack() as stack:
             with explained(self._store):
-                connection.execution_options(writes=True)
-                connection.begin()
+                connection = stack.enter_context(self._store.pool.begun(writes=True))
             self._writer, self._appended = connection, None
+            stack.callback(setattr, self, "_writer", None)
             yield
             self._commit(connection)
             self._store.written()
-        except BaseException:
-            if self._writer is None:
-                connection.invalidate()  # it could not begin, so another one is made next time
-            else:
-                _roll_back(connection)
-            raise
-        finally:
-            self._writer = None
-            connection.close()
 
     def append(self, record: Record) -> None:
         """Add the record that extends the chain; within ``writing`` only."""
         if self._writer is None:
             raise InternalError("a record is appended outside a write")
+        values = [getattr(record, name) for name in COLUMNS]
+        values[_ACCOUNT] = _ascii(record.account)
+        marks = ", ".join(self._store.mark for _ in COLUMNS)
+        text = f"insert into {self._store.table} ({', '.join(COLUMNS)}) values ({marks})"
         with explained(self._store):
-            self._writer.execute(insert(RECORDS).values(**vars(record)))
+            self._writer.execute(text, values)
         self._appended = record
 
     def check(self) -> None:
@@ -234,38 +250,38 @@ class TableRecords:
 
     def close(self) -> None:
         """Let go of the place."""
-        self._store.engine.dispose()
+        self._store.pool.let_go()
 
     def _commit(self, connection: Connection) -> None:
         try:
             connection.commit()
-        except DBAPIError as error:
-            connection.invalidate()  # ends the transaction, where the other end can still hear it
+        except self._store.errors as error:
+            connection.close()  # ends the transaction, where the other end can still hear it
             if self._appended is None or not self._store.was_recorded(self._appended):
                 message = f"{self.where}: {self._store.explain(error)}; nothing was recorded"
                 raise LedgerError(message) from error
 
-    def _all(self, query: Select[Any]) -> tuple[Record, ...]:
-        ordered = query.order_by(_C.seq)
-        return self._ask(
-            lambda connection: tuple(Record(*row) for row in connection.execute(ordered))
-        )
+    def _first(self, which: str, *values: object) -> Record | None:
+        return next(iter(self._select(f"{which} limit 1", *values)), None)
 
-    def _first(self, query: Select[Any]) -> Record | None:
-        rows = self._ask(lambda connection: connection.execute(query.limit(1)).all())
-        return Record(*rows[0]) if rows else None
+    def _select(self, which: str, *values: object) -> tuple[Record, ...]:
+        store = self._store
+        text = f"select {', '.join(COLUMNS)} from {store.table} {which.replace('?', store.mark)}"
 
-    def _ask(self, ask: Callable[[Connection], T]) -> T:
-        with explained(self._store):
-            return ask(self._writer) if self._writer is not None else self._store.reading(ask)
+        def ask(connection: Connection) -> tuple[Record, ...]:
+            return tuple(map(_record, connection.execute(text, values).fetchall()))
+
+        with explained(store):
+            return ask(self._writer) if self._writer is not None else store.reading(ask)
 
 
 @contextmanager
 def explained(store: Store) -> Iterator[None]:
     """Turn what the database, its driver or the file system says into a LedgerError."""
+    errors: tuple[type[Exception], ...] = (*store.errors, OSError, UnicodeError)
     try:
         yield
-    except (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError) as error:
+    except errors as error:
         raise LedgerError(f"{store.where}: {store.explain(error)}") from error
 
 
@@ -308,10 +324,3 @@ def check_made(where: str, found: Made, wanted: Made) -> None:
         " past policy-engine, so nothing is charged on it: compare it with a backup and restore"
         " one that holds"
     )
-
-
-def _roll_back(connection: Connection) -> None:
-    try:
-        connection.rollback()
-    except (SQLAlchemyError, sqlite3.Error):  # the first error is told
-        connection.invalidate()

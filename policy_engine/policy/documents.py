@@ -26,7 +26,7 @@ from policy_engine.policy.scalars import show
 class Document(BaseModel):
     """A frozen mapping of a file, its keys closed."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:

@@ -27,6 +27,11 @@ class Hierarchy:
         """How many levels there are above the values."""
         return len(self.rows[0]) - 1
 
+    @property
+    def has_root(self) -> bool:
+        """Whether all values are alike at the last level."""
+        return len({row[-1] for row in self.rows}) == 1
+
     def table(self, level: int) -> tuple[tuple[str, str], ...]:
         """Every value and what it is at ``level``, sorted by value.
 

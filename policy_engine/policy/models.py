@@ -22,6 +22,7 @@ from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.documents import Document
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.laws import At, refusal
+from policy_engine.policy.model_specs import ModelsSpec, enforceable
 from policy_engine.policy.noise_models import (
     AggregateSpec,
     ContributionSpec,
@@ -151,6 +152,19 @@ class GuaranteeSpec(Document):
     """Tables that differ by one person more or less, or by one person replaced."""
 
 
+class AboutSpec(Document):
+    """What a reader of the release asks; it stands in the certificate, and changes no number."""
+
+    contact: fields.TextField = ""
+    """Whom to ask, and who is told of a mistake."""
+    recipients: fields.TextField = ""
+    """Who is to read the release."""
+    access: fields.TextField = ""
+    """Who can get at the source and the machine, and how that is kept."""
+    justification: fields.TextField = ""
+    """Why this unit, ε and δ."""
+
+
 class ReleaseSpec(Document):
     """Where the release goes, and its form."""
 
@@ -202,6 +216,10 @@ class PolicyDocument(Document):
     """The policy's name, in certificates and in the ledger."""
     description: fields.TextField = ""
     """What is released, and for whom."""
+    purpose: fields.TextField = ""
+    """What the release is for, and what not; it stands in the certificate."""
+    about: AboutSpec | None = None
+    """Contact, recipients, access and justification, for the certificate."""
     source: SourceSpec
     """The table that is released from, and who is one person in it."""
     recode: Annotated[
@@ -243,6 +261,8 @@ class PolicyDocument(Document):
     chooses it there; else in the source, for certain."""
     auto: AutoSpec | None = None
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
+    models: ModelsSpec | None = None
+    """Syntactic models that hold of what is released: classes that break one are left out."""
     guarantee: GuaranteeSpec
     """The (ε, δ) that is certified, and between which neighbours."""
     release: ReleaseSpec
@@ -260,6 +280,7 @@ class PolicyDocument(Document):
         yield from _filtered_constants(_mapping(data.get("filter")), _mapping(data.get("recode")))
         yield from chooses(data)
         yield from one_mechanism(data)
+        yield from enforceable(data)
         source, release, recode = (
             _mapping(data.get(key)) for key in ("source", "release", "recode")
         )

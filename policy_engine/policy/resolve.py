@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -21,6 +21,7 @@ from policy_engine.policy.canonical import digest
 from policy_engine.policy.chance import Chance, solve_chance
 from policy_engine.policy.chance_models import PURE
 from policy_engine.policy.csv_models import CsvSpec
+from policy_engine.policy.enforced import Model
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.hierarchy import Hierarchy
@@ -116,7 +117,10 @@ class Policy:
     ``recodings`` has every released column in the file's order, ``filter`` its columns by their
     names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
     text where none is declared. ``noise`` is what is drawn where everybody is in the
-    release, so that ``rate`` is 1; None where a sample is drawn.
+    release, so that ``rate`` is 1; None where a sample is drawn. ``levels`` are of the columns with
+    a hierarchy: which one is released, of how many. ``models`` hold of all that is released.
+    ``stated`` is what the author says of it beside its numbers, by the names that a certificate has
+    for it: purpose, contact, ….
     """
 
     name: str
@@ -137,6 +141,9 @@ class Policy:
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
     noise: Noise | Chance | None = None
+    levels: tuple[tuple[str, tuple[int, int]], ...] = ()
+    models: tuple[Model, ...] = ()
+    stated: tuple[tuple[str, str], ...] = ()
 
     @property
     def source_path(self) -> Path | None:
@@ -229,8 +236,35 @@ def resolve(
         directory=directory,
         declared_budget=document.budget is not None,
         filter=tuple(sorted(document.filter.items())),
+        levels=tuple(_levels(document, hierarchies)),
+        models=() if document.models is None else document.models.resolved(_labels(document)),
+        stated=tuple(_stated(document)),
         **chosen,
     )
+
+
+def _labels(document: PolicyDocument) -> dict[str, tuple[str, ...]]:
+    return {
+        column: spec.names()
+        for column, spec in document.recode.items()
+        if isinstance(spec, BinsSpec)
+    }
+
+
+def _levels(
+    document: PolicyDocument, hierarchies: Mapping[str, Hierarchy]
+) -> Iterator[tuple[str, tuple[int, int]]]:
+    for column, spec in document.recode.items():
+        if isinstance(spec, HierarchySpec):
+            found = hierarchies[column]
+            yield column, (spec.level, found.height + (not found.has_root))
+
+
+def _stated(document: PolicyDocument) -> Iterator[tuple[str, str]]:
+    """What the author says beside the numbers, where it is not empty."""
+    about = {} if document.about is None else document.about.model_dump()
+    said = {"purpose": document.purpose, **about}
+    yield from ((name, text) for name, text in said.items() if text)
 
 
 def _sampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:

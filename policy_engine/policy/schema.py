@@ -5,11 +5,16 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
+from policy_engine.policy.documents import Document
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.project import ProjectDocument
 
@@ -44,7 +49,7 @@ def json_schema() -> dict[str, Any]:
     >>> json_schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    return {**_HEAD, **_tidied(PolicyDocument.model_json_schema(by_alias=True))}
+    return {**_HEAD, **_tidied(_described(PolicyDocument))}
 
 
 def project_schema() -> dict[str, Any]:
@@ -53,7 +58,7 @@ def project_schema() -> dict[str, Any]:
     >>> sorted(project_schema()["properties"])[:2]
     ['accounts', 'accounts_open']
     """
-    made = ProjectDocument.model_json_schema(by_alias=True)
+    made = _described(ProjectDocument)
     for model in (made, *made["$defs"].values()):
         for field in model["properties"].values():
             field.pop("title", None)
@@ -63,6 +68,42 @@ def project_schema() -> dict[str, Any]:
                 law = {key: field.pop(key) for key in ("enum", "type", "pattern") if key in field}
                 field["anyOf"] = [law, _FROM_THE_ENVIRONMENT]
     return {**_HEAD, **made}
+
+
+def _described(document: type[Document]) -> dict[str, Any]:
+    """The schema of a model, each field with what its docstring says.
+
+    Pydantic could do so as it makes the models, and would read their source in every command.
+    """
+    made = document.model_json_schema(by_alias=True)
+    models = {document.__name__: made, **made["$defs"]}
+    for model in _models(Document):
+        said = {name: text for each in model.__mro__[::-1] for name, text in _docstrings(each)}
+        for name, field in model.model_fields.items():
+            found = models.get(model.__name__, {}).get("properties", {}).get(field.alias or name)
+            if found is not None and name in said:
+                described = sorted({**found, "description": said[name]}.items())
+                found.clear()
+                found.update(described)
+    return made
+
+
+def _models(model: type[Document]) -> list[type[Document]]:
+    return [model, *(below for each in model.__subclasses__() for below in _models(each))]
+
+
+def _docstrings(model: type) -> list[tuple[str, str]]:
+    """The fields of a class that a text stands below."""
+    if not issubclass(model, Document):
+        return []
+    [made] = ast.parse(dedent(inspect.getsource(model))).body
+    assert isinstance(made, ast.ClassDef)
+    return [
+        (field.target.id, inspect.cleandoc(str(text.value.value)))
+        for field, text in pairwise(made.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    ]
 
 
 def _tidied(made: dict[str, Any]) -> dict[str, Any]:

@@ -20,10 +20,11 @@ from policy_engine.kernel.assumptions import (
     of_its_population,
     randomness,
 )
-from policy_engine.kernel.certificate import ROWS, Certificate, Terms, certified_rate, now, stated
+from policy_engine.kernel.certificate import ROWS, Certificate, certified_rate, now, stated
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.models import PARQUET_FILES
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.terms import terms_of
 from policy_engine.relations.assumptions import BUILT_INS
 from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.findings import findings_of
@@ -81,22 +82,6 @@ def certify(
         delta=stated(bound.delta, guarantee.delta),
         assumptions=_all_assumptions(policy, shape, proof.assumptions),
         time=now(),
-    )
-
-
-def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
-    """What a certificate of ``policy`` says beside what it certifies."""
-    return Terms(
-        policy_name=policy.name,
-        policy_digest=policy.digest,
-        source=policy.source.text,
-        rate=policy.rate,
-        epsilon=policy.guarantee.epsilon,
-        delta=policy.guarantee.delta,
-        neighbours=policy.guarantee.neighbours,
-        sampled_at=policy.source.sampled_at,
-        published_as=published_as,
-        engine_version=engine_version,
     )
 
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def portable(rows: pa.Table) -> pa.Table:
     """The same rows with whole numbers of 64 bits, plain texts, days and microseconds.
 
+    >>> import pyarrow as pa
     >>> portable(pa.table({"n": pa.array([1], pa.int8())})).schema.field("n").type
     DataType(int64)
     """
+    import pyarrow as pa
+
     fields = [pa.field(field.name, _portable(field.type)) for field in rows.schema]
     return rows.cast(pa.schema(fields))
 
 
 def _portable(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
     if pa.types.is_integer(kind):
         return pa.uint64() if kind == pa.uint64() else pa.int64()
     if pa.types.is_timestamp(kind):

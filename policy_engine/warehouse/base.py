@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Protocol
 
 from policy_engine.compile.catalog import Table
 from policy_engine.dialects import Engine
 from policy_engine.policy.resolve import Policy, Source
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Warehouse(Protocol):

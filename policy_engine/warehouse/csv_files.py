@@ -19,10 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import duckdb
-import pyarrow as pa
 
 from policy_engine.errors import FileError
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter
@@ -30,6 +29,9 @@ from policy_engine.policy.resolve import Source
 from policy_engine.warehouse.csv_values import converted
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BATCH = 20_000
 _LONGEST_LINE = 1_000_000
@@ -135,6 +137,8 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
 
 def _batches(path: Path, name: str, spec: CsvSpec, width: int) -> Iterator[pa.Table]:
     """The rows as columns of texts. Raises what `_NOT_READ` lists, and ValueError."""
+    import pyarrow as pa
+
     places = [f"c{index}" for index in range(width)]
     with _opened(path, spec.encoding, "strict") as file:
         records = filter(None, _reader(file, name, spec))  # an empty line is no row

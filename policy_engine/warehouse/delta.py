@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import duckdb
-import pyarrow as pa
 
 from policy_engine.compile.catalog import fresh
 from policy_engine.errors import FileError, to_install
@@ -25,6 +24,7 @@ from policy_engine.warehouse.parquet_folder import DELTA_LOG, check_alike
 from policy_engine.warehouse.quoting import literal, quoted
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from deltalake import DeltaTable
 
 _INSTALL = to_install("delta")
@@ -67,6 +67,8 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
             f"the source {name} is a Delta table in a folder with % or \\ in its name, under which"
             " another may be read: rename it"
         )
+    import pyarrow as pa
+
     try:
         from deltalake import DeltaTable
         from deltalake.exceptions import DeltaError
@@ -97,11 +99,15 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
 
 
 def _is_binary(values: pa.Array) -> bool:
+    import pyarrow as pa
+
     return bool(pa.types.is_binary(values.type) or pa.types.is_binary_view(values.type))
 
 
 def _told(batch: pa.RecordBatch) -> bytes:
     """The values as bytes: Python has not all of the days that a table may have."""
+    import pyarrow as pa
+
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
@@ -157,6 +163,8 @@ def make_view(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, name: s
         f"read_parquet([{listed}], hive_partitioning = false, filename = {literal(file)}) AS rows"
     )
     if partitions:
+        import pyarrow as pa
+
         beside = quoted("temp", "main", fresh("partitions", [name]))
         made = pa.table({file: [str(path) for path in paths], **partitions})
         connection.register("made", made)

@@ -21,20 +21,22 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Words = NDArray[np.uint64]
+    Rows = NDArray[np.int64]
 
 SECRET_BYTES = 16
 BLOCK_ROWS = 1 << 20
 """Rows drawn at a time, by one thread: a multiple of 16, the bytes of a cipher block."""
 _REST_BITS = 52
 _ROW_DOMAIN = 1 << 127
-
-Words = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.int64]
 
 
 def new_secret() -> bytes:
@@ -62,12 +64,16 @@ def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
     if len(starts) <= 1:
         yield from map(draw, starts)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     # Blocks are independent: the cipher and numpy work outside the interpreter's lock.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(draw, starts)
 
 
 def _draw_block(secret: bytes, start: int, count: int, threshold: int) -> Rows:
+    import numpy as np
+
     size = min(BLOCK_ROWS, count - start)
     counter = (start // 16).to_bytes(16, "big")
     stream = Cipher(algorithms.AES(secret), modes.CTR(counter)).encryptor()
@@ -81,6 +87,8 @@ def _draw_block(secret: bytes, start: int, count: int, threshold: int) -> Rows:
 
 
 def _rest_of_rows(secret: bytes, rows: Rows) -> Words:
+    import numpy as np
+
     blocks = np.zeros((len(rows), 2), dtype=">u8")
     blocks[:, 0] = _ROW_DOMAIN >> 64
     blocks[:, 1] = rows
@@ -88,6 +96,8 @@ def _rest_of_rows(secret: bytes, rows: Rows) -> Words:
 
 
 def _words(cipher: bytes) -> Words:
+    import numpy as np
+
     return np.frombuffer(cipher, dtype=">u8")[::2].astype(np.uint64)
 
 

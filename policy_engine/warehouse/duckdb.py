@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Kind, Table
 from policy_engine.compile.rendering import created
@@ -43,6 +42,9 @@ from policy_engine.warehouse.quoting import literal, quoted
 from policy_engine.warehouse.settings import connect
 from policy_engine.warehouse.settling import settle
 from policy_engine.warehouse.spill import Spill
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class DuckDBWarehouse:

@@ -8,7 +8,6 @@ definition, bit for bit, through this connection, before every run.
 from __future__ import annotations
 
 import duckdb
-import pyarrow as pa
 
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import known_answers as known
@@ -27,7 +26,13 @@ class DrawnSample:
 
     def of_rows(self, name: str, secret: bytes, count: int, bound: int) -> None:
         """Make ``name`` the drawn row numbers among ``count``."""
-        blocks = [pa.array(rows, pa.int64()) for rows in draw_rows(secret, count, bound)]
+        import pyarrow as pa
+
+        # By their bytes: pa.array would import pandas, to see whether they are its own.
+        blocks = [
+            pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
+            for rows in draw_rows(secret, count, bound)
+        ]
         column = pa.chunked_array(blocks, pa.int64())
         self._connection.register(_DRAWN, pa.table({"unit": column}))
         # A table of the engine's own: of a query that reads Arrow's it tells no progress.

@@ -7,11 +7,11 @@ rights, an interrupt) are told, in words that come from the operating system or 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import duckdb
-import pyarrow as pa
 
 from policy_engine.errors import PolicyEngineError, WarehouseFailed
 
@@ -27,7 +27,7 @@ _MACHINE: Machine = (
     (duckdb.PermissionException, "the warehouse refused access; see the rights of its files"),
 )
 # What the engine, Arrow and numpy raise, and Python where it reads their values.
-_ENGINE = (duckdb.Error, pa.ArrowException, RuntimeError, ValueError, ArithmeticError, MemoryError)
+_ENGINE = (duckdb.Error, RuntimeError, ValueError, ArithmeticError, MemoryError)
 WITHHELD = "the warehouse failed; its message is withheld because it may quote data"
 
 
@@ -50,7 +50,7 @@ def withheld(
         yield
     except PolicyEngineError:
         raise
-    except (*engine, *_ENGINE) as error:
+    except _raised(engine) as error:
         interrupted = _interrupted(error)
         known_kinds = (*machine, *_MACHINE)
         message = next((text for kind, text in known_kinds if isinstance(error, kind)), None)
@@ -66,11 +66,17 @@ def _scrub(error: BaseException, engine: tuple[type[Exception], ...]) -> None:
     """Empty an error, and those before it: a logger may follow the context that stays attached."""
     found: BaseException | None = error
     while found is not None:
-        if isinstance(found, (*engine, *_ENGINE)):
+        if isinstance(found, _raised(engine)):
             found.args = ()
         if isinstance(found, UnicodeDecodeError):
             found.object = b""
         found = found.__context__
+
+
+def _raised(engine: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
+    """What may be raised; nothing of Arrow, while nobody has needed it."""
+    arrow = sys.modules.get("pyarrow")
+    return (*engine, *_ENGINE, *([] if arrow is None else [arrow.ArrowException]))
 
 
 def _interrupted(error: Exception) -> bool:

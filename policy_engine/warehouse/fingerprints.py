@@ -12,15 +12,16 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def digest_of(batches: Iterable[pa.RecordBatch], salt: bytes) -> bytes:
     """SHA-256 of the columns of ``batches``, whole numbers, floating-point numbers or texts.
 
+    >>> import pyarrow as pa
     >>> one = pa.record_batch({"a": [1, None], "b": ["x", ""]})
     >>> digest_of([one], b"salt") == digest_of([one.slice(0, 1), one.slice(1)], b"salt")
     True
@@ -38,6 +39,10 @@ def digest_of(batches: Iterable[pa.RecordBatch], salt: bytes) -> bytes:
 
 def _parts(column: pa.Array) -> Iterable[bytes | memoryview]:
     """What is hashed of a column's values: which are there, how long they are, and their bytes."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     yield column.is_valid().to_numpy(zero_copy_only=False).tobytes()
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         yield column.fill_null(0).to_numpy(zero_copy_only=False).tobytes()

@@ -17,7 +17,7 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("policies/**/README.md")),
 CALL = re.compile(r"policy-engine ((?:[a-z]+(?:-[a-z]+)* ?)+)")
 GROUPS = {"keys", "ledger", "review"}
 #: Commands of issues to come; pages may announce them.
-TO_COME = {"diff", "measure", "search", "attack", "report", "dbt"}
+TO_COME = {"measure", "search", "attack", "dbt"}
 
 
 def commands() -> set[str]:

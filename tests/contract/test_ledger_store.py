@@ -751,7 +751,7 @@ class TestPostgresRecords(RecordsContract):
     @staticmethod
     def lose_the_answer(records, sent):
         """Commit, or not, and cut the line before the answer."""
-        connection = records._writer.connection.dbapi_connection
+        connection = records._writer
         if sent:
             connection.pgconn.send_query(b"commit")
             connection.pgconn.flush()

@@ -38,7 +38,7 @@ from crash_world import (
 from crash_world import seen as seen_in
 
 import policy_engine
-from policy_engine import reconcile
+from policy_engine.releasing import reconcile
 
 PACKAGE = Path(policy_engine.__file__).parent
 #: What runs while something is charged, started, published and settled.

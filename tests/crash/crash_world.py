@@ -26,16 +26,16 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from policy_engine import publish, reconcile
 from policy_engine.attest.keys import TrustedKeys, load_public_key
 from policy_engine.attest.release_check import verify_release
-from policy_engine.books import open_ledger
 from policy_engine.errors import LedgerError, PolicyEngineError, VerificationFailed, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project, load_project
+from policy_engine.releasing import publish, reconcile
+from policy_engine.releasing.books import open_ledger
 
 # The module: the package's own ``release`` is a function.
-releasing = import_module("policy_engine.release")
+releasing = import_module("policy_engine.releasing.release")
 
 ACCOUNT = "people"
 POLICY = """\

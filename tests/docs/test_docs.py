@@ -21,7 +21,7 @@ from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.partial_knowledge import delta_count
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS
-from policy_engine.release import preview
+from policy_engine.releasing.release import preview
 from policy_engine.syntax.findings import LAWS
 
 ROOT = pages.ROOT

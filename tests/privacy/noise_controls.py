@@ -19,9 +19,9 @@ LAPLACE = f"{NOISY}\nnoise: {{law: truncated_laplace}}"
 Loose = partial(Control, mechanism=LAPLACE, delta="0.1")
 
 
-def alike(number: int, cell: str = "x") -> People:
+def alike(number: int, cell: str = "x", age: str | None = None) -> People:
     """So many people with one row each."""
-    return tuple(Person(i, ((("cell", cell),),)) for i in reversed(range(number)))
+    return tuple(Person(i, ((("cell", cell), ("age", age)),)) for i in reversed(range(number)))
 
 
 def changed(*changes: tuple[str, str]):
@@ -56,6 +56,18 @@ HASH_OF_GROUP = (
 )
 SIZES = 'SELECT *, COUNT(*) OVER (PARTITION BY "cell") AS size FROM placed'
 IN_BOTH = ((("cell", "a"),), (("cell", "b"),))
+
+SUMS = f"{LAPLACE}\naggregate: {{age: {{sum: {{clip: [0, 10]}}}}}}"
+SUM = 'SUM("policy_engine_value_1")'
+SHOWN, NUMBER = "\nWHERE policy_engine_n >= ", 'policy_engine_n AS "n"'
+
+
+def sum_of_the_unshown(session: Session) -> list[pa.Table]:
+    """Every group, its count where it is large enough."""
+    least = session.certificates[0].claim.law.least_shown
+    count = f'CASE WHEN policy_engine_n >= {least} THEN policy_engine_n END AS "n"'
+    return session.release(session.but((f"{SHOWN}{least}", ""), (NUMBER, count)))
+
 
 CONTROLS = (
     Loose(
@@ -115,6 +127,27 @@ CONTROLS = (
         changed((f"{HASH_OF_GROUP}, ", "size DESC, "), ("FROM placed", f"FROM ({SIZES})")),
         mechanism=f"{LAPLACE}\ncontribution: {{groups: 1}}",
         unit="{key: id, keep: all}",
+        runs=150,
+    ),
+    Loose(
+        "clipped after the sum",
+        "the sum of a group is clipped, to what its people could have at most, and no person's",
+        "one person far outside beside 20 with nothing, or not",
+        (Person(20, ((("cell", "x"), ("age", "1000")),)), *alike(20, age="0")),
+        changed(
+            ('WHEN "age" >= 10 THEN 10', 'WHEN "age" >= 1000 THEN 1000'),
+            (SUM, f"LEAST({SUM}, 10 * COUNT(*))"),
+        ),
+        mechanism=SUMS,
+        runs=150,
+    ),
+    Loose(
+        "sum of an unshown count",
+        "a group whose count is not shown has its sum shown",
+        "a unique person, or nobody",
+        alike(1, age="10"),
+        sum_of_the_unshown,
+        mechanism=SUMS,
         runs=150,
     ),
     Loose(

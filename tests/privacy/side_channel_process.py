@@ -25,12 +25,12 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet as pq
 
-from policy_engine import publish
+from policy_engine.releasing import publish
 from policy_engine.warehouse import duckdb as warehouse
 from policy_engine.warehouse import settings, spill
 
 Warehouse = warehouse.DuckDBWarehouse
-releasing = import_module("policy_engine.release")
+releasing = import_module("policy_engine.releasing.release")
 
 
 class Clock:
@@ -227,7 +227,7 @@ def _signalled(number: int) -> None:
 
 def _fixed(given: dict[str, Any]) -> None:
     releasing.new_secret = lambda: bytes.fromhex(given["secret"])
-    import_module("policy_engine.requests").secrets = SimpleNamespace(
+    import_module("policy_engine.releasing.requests").secrets = SimpleNamespace(
         token_hex=lambda size: "00" * size
     )
     import_module("policy_engine.kernel.certificate").datetime = Clock
@@ -290,7 +290,7 @@ def in_a_child(given: dict[str, Any]) -> NoReturn:
 def main() -> None:
     """Fork for every line of stdin; what is loaded here has read nothing yet."""
     import policy_engine.cli.releases
-    import policy_engine.validation  # noqa: F401
+    import policy_engine.releasing.validation  # noqa: F401
 
     for line in sys.stdin:
         child = os.fork()

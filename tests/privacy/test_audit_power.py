@@ -13,7 +13,7 @@ from policy_engine.audit.runs import Runs, observe
 from policy_engine.audit.selftest import SOUND_RUNS, self_test
 from policy_engine.audit.verdict import CONFIDENCE, error_of, judge
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.release import project_of
+from policy_engine.releasing.release import project_of
 
 ALL = (*CONTROLS, *noise_controls.CONTROLS)
 #: Of one test; with its runs a broken mechanism is missed once in 10⁶ tests.
@@ -134,3 +134,20 @@ def test_a_sound_policy_of_noisy_counts_is_not_flagged(tmp_path, law, unit, cont
     some = replace(found, pairs=tuple(pair for pair in found.pairs if pair.name in tried))
     assert len(some.pairs) == len(tried) - (unit == "row")
     assert not run(policy, some, 100, 1 - ERROR).broken
+
+
+@pytest.mark.slow
+def test_the_audit_of_a_policy_with_sums_flags_one_that_is_not_clipped(tmp_path):
+    sums = "aggregate: {visit: {sum: {clip: [0, 9]}}}"
+    (tmp_path / "people.csv").write_text("id,visit,age,sex\n1,1,no number,x\n")
+    text = POLICY.format(unit="row", form="counts", neighbours="add_remove", mechanism=sums)
+    text = text.replace("{age: integer}", "{age: integer, visit: integer}").replace("0.9", "0.1")
+    policy = load_policy_text(text, tmp_path / "p.yaml", tmp_path)
+    sound = only(prepared(policy, project_of(policy, tmp_path), seed=0), "always shown")
+    query, clipped = sound.certificate.query, 'WHEN TRY_CAST("visit" AS BIGINT) >= 9 THEN 9'
+    assert clipped in query
+    broken = replace(
+        sound, certificate=replace(sound.certificate, query=query.replace(clipped, ""))
+    )
+    assert run(policy, broken, 200, 1 - ERROR).broken
+    assert not run(policy, sound, 200, 1 - ERROR).broken

@@ -13,17 +13,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from small_project import FILE, SmallProject
 
-from policy_engine.asking import Sought, ask_for, give, required_of, wanted
 from policy_engine.attest.approvals import ask
 from policy_engine.attest.review_policy import ReviewPolicy, review_policy
 from policy_engine.attest.signers import KeySigner
-from policy_engine.books import open_ledger
 from policy_engine.ledger.reviews import policy_matter
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.review_models import key_line
-from policy_engine.release import Released, release
-from policy_engine.reviewing import approvals_file, brought_at, write_request
+from policy_engine.releasing.asking import Sought, ask_for, give, required_of, wanted
+from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing.release import Released, release
+from policy_engine.releasing.reviewing import approvals_file, brought_at, write_request
 
 PROJECT = """\
 warehouses: {db: {type: duckdb, database: db.duckdb}}

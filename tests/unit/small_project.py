@@ -10,14 +10,14 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from policy_engine.beginning import ledger_writer
-from policy_engine.books import open_ledger
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.release import Released, release
+from policy_engine.releasing.beginning import ledger_writer
+from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing.release import Released, release
 
 FILE, TABLE = "{path: out/people.parquet}", "{relation: out}"
 _POLICY = """\

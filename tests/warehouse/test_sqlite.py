@@ -15,7 +15,7 @@ from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Source
-from policy_engine.release import release
+from policy_engine.releasing.release import release
 from policy_engine.warehouse.server import KNOWN_ANSWERS
 from policy_engine.warehouse.sqlite import SQLiteWarehouse
 

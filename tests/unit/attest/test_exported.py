@@ -18,7 +18,7 @@ from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.kernel.assumptions import ALWAYS, of_its_sample, randomness
-from policy_engine.release import digest_of_lines as made_digest
+from policy_engine.releasing.release import digest_of_lines as made_digest
 
 KEY = Ed25519PrivateKey.generate()
 KEYS = TrustedKeys.of(KEY.public_key())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 
@@ -40,6 +42,22 @@ def test_a_bound_on_one_side_asks_for_a_number():
     assert not Event("n", ">=", 1).of("many")
     assert Event("n", "<=", 3).of(3) and not Event("n", "<=", 3).of(4)
     assert Event("n", "!=", 3).of(4) and not Event("n", "!=", 3).of(3)
+    assert Event("mean", ">=", Decimal("0.5")).of(1) and not Event("n", ">=", "many").of(1)
+    assert not Event("mean", "<=", 3).of(float("nan"))
+
+
+def test_a_mean_that_is_nearly_never_the_same_is_found_by_its_size():
+    low = [{"mean": Decimal(n) / 7} for n in range(300)]
+    high = [{"mean": each["mean"] + 50} for each in low]
+    event = best_event(high, low, 1e-9, 1e-6)
+    assert event.how == ">=" and event.count(high).seen > 2 * event.count(low).seen
+
+
+def test_a_sum_is_a_feature_and_a_count_that_is_not_shown_is_nobody():
+    part = pa.table({"sex": ["f", "m"], "n": [3, None], "pay": [Decimal("1.5"), Decimal("0.5")]})
+    found = features([part], ["sex"], "n", file=False)
+    assert found["pay of m"] == found["least pay"] == Decimal("0.5") and found["total"] == 3
+    assert found["count of m"] == 0 and found["greatest pay − total"] == Decimal("-1.5")
 
 
 def test_everything_that_leaves_is_a_feature():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import tempfile
+from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -14,13 +16,15 @@ import pytest
 from deltalake import write_deltalake
 
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.audit import bench
 from policy_engine.audit.people import MOST_PEOPLE, pairs_for
 from policy_engine.audit.policies import audit, prepared
 from policy_engine.audit.values import UNICODE, labels, palettes
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.policy.loading import load_policy, load_policy_text
-from policy_engine.release import prepare, project_of
+from policy_engine.releasing.release import prepare, project_of
+from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +51,7 @@ def policy_of(folder, **parts):
 @pytest.fixture
 def people(tmp_path):
     path = tmp_path / "people.parquet"
-    rows = "SELECT 'secret' AS sex, 42 AS age, range AS id FROM range(3)"
+    rows = "SELECT 'secret' AS sex, 'far' AS town, 42 AS age, range AS id FROM range(3)"
     duckdb.sql(rows).write_parquet(str(path))
     return path
 
@@ -219,3 +223,78 @@ def test_what_cannot_be_audited_is_refused(people, tmp_path):
         audit(policy_of(tmp_path), confidence=Decimal(1))
     with pytest.raises(PolicyError, match="no column 'zip'"):
         audit(policy_of(tmp_path, recode="zip: keep"))
+
+
+NOISY = """\
+version: 1
+name: p
+source: {{path: people.parquet, unit: {unit}}}
+recode: {{sex: keep, {column}: keep}}
+mechanism: noisy_counts
+{lines}
+guarantee: {{epsilon: 0.5, delta: 0.01}}
+release: {{path: out.parquet}}
+"""
+SUMS = "aggregate: {age: {sum: {clip: [-20, 30]}}, id: {mean: {clip: [-5, 5]}}}"
+
+
+def noisy(folder, lines, unit="row"):
+    column = "age" if "marginals" in lines else "town"
+    text = NOISY.format(lines=lines, unit=unit, column=column)
+    policy = load_policy_text(text, folder / "p.yaml", folder)
+    return prepared(policy, project_of(policy, folder), 0)
+
+
+def test_who_is_summed_is_far_beyond_the_ends_of_the_clip(people, tmp_path):
+    table = Table((Column("sex", "VARCHAR"), Column("age", "INTEGER"), Column("town", "VARCHAR")))
+    for ends, value in (("-20, 30", 5030), ("-30, 20", -5030), ("-20, 100000000", 2**31 - 1)):
+        lines = f"aggregate: {{age: {{sum: {{clip: [{ends}]}}}}}}"
+        policy = noisy(tmp_path, lines).place.policy
+        for pair in pairs_for(policy, table, 0).pairs:
+            (gone,) = {*pair.one} - {*pair.other}
+            if pair.name in ("a unique person", "always shown"):
+                assert dict(gone.rows[0])["age"] == str(value)
+
+
+@pytest.mark.filterwarnings("ignore:Arrow output")
+@pytest.mark.parametrize(
+    ("lines", "unit"),
+    [
+        (SUMS, "row"),
+        ("marginals: [[sex], [age]]", "row"),
+        ("noise: {law: place}\ncontribution: {groups: 2}", "{key: id, keep: all}"),
+        ("k: 2", "{key: id, keep: any}"),
+    ],
+)
+def test_many_secrets_at_once_give_the_rows_of_each(people, tmp_path, monkeypatch, lines, unit):
+    made = noisy(tmp_path, lines, unit)
+    asked = []
+    monkeypatch.setattr(bench, "new_secret", lambda: asked.append(new_secret()) or asked[-1])
+    with made.place.build(made.tables[0]) as (policy, warehouse):
+        table = warehouse.table(policy.source, policy.directory)
+        with warehouse.sampled(policy, table, new_secret()):
+            found = warehouse.rows_of_many(made.certificate.query, 5)[1:]
+        for rows, secret in zip(found, asked, strict=True):
+            with warehouse.sampled(policy, table, secret):
+                assert rows.equals(warehouse.rows(made.certificate.query))
+
+
+@pytest.mark.filterwarnings("ignore:Arrow output")
+def test_a_text_that_sorts_in_another_way_is_run_by_itself(people, tmp_path, monkeypatch):
+    made = noisy(tmp_path, "k: 2")
+    (shown,) = (pair for pair in made.pairs if pair.name == "always shown")
+    times = Counter()
+    whole = bench.BenchWarehouse.rows
+    monkeypatch.setattr(bench.BenchWarehouse, "rows", lambda *a: times.update("r") or whole(*a))
+    for text, expected in ((made.certificate.query, 1), (falling(made.certificate.query), 10)):
+        times.clear()
+        certificate = replace(made.certificate, query=text)
+        with bench.drawing(made.place, shown.one, certificate) as draw:
+            orders = {draw()["order"] for _ in range(10)}
+        assert times["r"] == expected and len(orders) == 1
+
+
+def falling(text):
+    start, order, rest = text.rpartition("ORDER BY")
+    assert order
+    return f"{start}{order}{rest.replace('NULLS LAST', 'DESC NULLS FIRST')}"

@@ -9,8 +9,8 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine import publish
 from policy_engine.attest.keys import generate_key
+from policy_engine.releasing import publish
 
 FILE, CERTIFICATE = Path("out/a.parquet"), Path("out/a.certificate.json")
 

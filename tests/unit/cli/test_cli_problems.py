@@ -10,7 +10,7 @@ import pytest
 
 from policy_engine.cli import problems
 from policy_engine.errors import Problem
-from policy_engine.validation import Checked
+from policy_engine.releasing.validation import Checked
 
 #: What SARIF 2.1.0 asks of the part that is written here (OASIS, sarif-schema-2.1.0.json).
 SARIF = {

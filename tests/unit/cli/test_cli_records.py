@@ -17,13 +17,13 @@ import pytest
 from policy_engine.attest.attestation import open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.sealing import generate_sealing_key
-from policy_engine.beginning import ledger_writer
-from policy_engine.books import open_ledger
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.statement import STATEMENT_TYPE
 from policy_engine.policy.project import load_project
+from policy_engine.releasing.beginning import ledger_writer
+from policy_engine.releasing.books import open_ledger
 
 LEDGER = Path(".policy-engine/ledger.sqlite")
 PUBLIC_KEY = Path(".policy-engine/signing.pub")

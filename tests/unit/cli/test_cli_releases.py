@@ -350,7 +350,7 @@ def test_an_account_must_pay_for_all(cli, policy, project):
 
 def test_what_fails_while_running_leaves_what_was_done(cli, policy, project, monkeypatch):
     (project / "policy-engine.yaml").write_text(MUCH)
-    releasing = import_module("policy_engine.release")
+    releasing = import_module("policy_engine.releasing.release")
     real = releasing.release
 
     def second_fails(policy, **options):

@@ -12,7 +12,7 @@ import pytest
 from small_project import FILE, TABLE, SmallProject
 
 from policy_engine.attest.attestation import unverified
-from policy_engine.showing import Meaning
+from policy_engine.releasing.showing import Meaning
 
 RELEASE, CERTIFICATE = "out/people.parquet", "out/people.certificate.json"
 COUNTED = [

@@ -13,9 +13,10 @@ from typer.main import get_command
 
 from policy_engine.cli.app import app
 from policy_engine.cli.main import run
-from policy_engine.cli.output import escaped, note, sql_lines
+from policy_engine.cli.output import note
 from policy_engine.cli.progress import progress
 from policy_engine.dialects import ENGINES
+from policy_engine.policy.escapes import escaped, sql_lines
 
 from .forged_envelopes import forged
 

@@ -11,16 +11,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from dbt_sync_world import World
 from test_dbt_desk import PEOPLE, SALTS, Room
 
-from policy_engine.asking import ask_for, give
 from policy_engine.attest.review_policy import review_policy
 from policy_engine.attest.signers import KeySigner, writer_of
-from policy_engine.beginning import ledger_writer
-from policy_engine.books import open_ledger
 from policy_engine.cli.dbt_request import sought
 from policy_engine.errors import NotApproved, NotReleasable
 from policy_engine.policy.project import load_project
 from policy_engine.policy.review_models import key_line
-from policy_engine.reviewing import brought_at, request_file
+from policy_engine.releasing.asking import ask_for, give
+from policy_engine.releasing.beginning import ledger_writer
+from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing.reviewing import brought_at, request_file
 
 ROLES = {"Ada": "owner", "Ben": "privacy", "Cleo": "author"}
 

@@ -17,7 +17,6 @@ import pytest
 from dbt_sync_world import World
 
 from policy_engine.attest.keys import generate_key
-from policy_engine.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.dbt.attesting import Attested, attest
 from policy_engine.dbt.booking import Reserved, reserve
 from policy_engine.dbt.desk import Desk
@@ -39,6 +38,7 @@ from policy_engine.errors import (
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.project import load_project
+from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 TABLE = '"prod"."main"."towns_v1"'

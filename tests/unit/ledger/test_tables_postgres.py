@@ -6,7 +6,6 @@ import sys
 
 import psycopg
 import pytest
-from sqlalchemy.exc import OperationalError
 
 from policy_engine.errors import LedgerError
 from policy_engine.ledger import postgres
@@ -100,9 +99,7 @@ def test_a_server_that_accepts_and_says_nothing_is_not_waited_for():
 )  # fmt: skip
 def test_an_error_is_explained_by_its_code(error, said):
     store = PostgresStore("postgresql://u:s3cret@h/d", wait=1)
-    wrapped = OperationalError("select 1", None, error("told s3cret once\nDETAIL: more"))
-    assert store.explain(wrapped) == said
-    assert store.explain(error("told s3cret once")) == said
+    assert store.explain(error("told s3cret once\nDETAIL: more")) == said
 
 
 def test_an_error_that_says_nothing_is_named():
@@ -130,7 +127,7 @@ def test_the_absence_of_something_else_is_our_bug(monkeypatch):
 def test_nothing_is_imported_before_a_store_opens():
     code = (
         "import sys, policy_engine.ledger.records\n"
-        "assert not {'sqlalchemy', 'psycopg'} & sys.modules.keys()"
+        "assert not {'sqlite3', 'psycopg'} & sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=600)
 

@@ -293,9 +293,9 @@ BROKEN_VALUES = [
         "xyz",
         "xyz: x",
         [
-            "9:1: xyz is an unknown key; allowed here: version, name, description, source, recode, "
-            "filter, public, mechanism, sample, noise, contribution, aggregate, rollup, marginals, "
-            "k, auto, guarantee, release, "
+            "9:1: xyz is an unknown key; allowed here: version, name, description, purpose, "
+            "about, source, recode, filter, public, mechanism, sample, noise, contribution, "
+            "aggregate, rollup, marginals, k, auto, models, guarantee, release, "
             "budget, grouping"
         ],
     ),
@@ -806,9 +806,9 @@ extra: 1
         "name what stands for every other value, or write other: null",
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
         "6:28: release.relation must not stand beside path; keep one of them",
-        "7:1: extra is an unknown key; allowed here: version, name, description, source, recode, "
-        "filter, public, mechanism, sample, noise, contribution, aggregate, rollup, marginals, "
-        "k, auto, guarantee, release, "
+        "7:1: extra is an unknown key; allowed here: version, name, description, purpose, "
+        "about, source, recode, filter, public, mechanism, sample, noise, contribution, "
+        "aggregate, rollup, marginals, k, auto, models, guarantee, release, "
         "budget, grouping",
     ]
 

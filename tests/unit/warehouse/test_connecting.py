@@ -5,9 +5,9 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from policy_engine.books import has_ledger, open_ledger
 from policy_engine.errors import LedgerError, WarehouseError
 from policy_engine.policy.project import Warehouse, load_project_text
+from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.warehouse.connecting import connected
 from policy_engine.warehouse.postgres_refusal import refused
 

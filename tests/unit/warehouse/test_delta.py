@@ -18,7 +18,7 @@ from deltalake import DeltaTable, write_deltalake
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Source
-from policy_engine.release import release
+from policy_engine.releasing.release import release
 from policy_engine.warehouse.delta import _FEATURES
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 

@@ -14,7 +14,7 @@ import pytest
 from policy_engine.errors import FileError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Source
-from policy_engine.release import preview, release
+from policy_engine.releasing.release import preview, release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 ROWS = {"person": [1, 2], "age": [20, 30], "tags": [["a"], []], "place": [{"zip": "1"}, None]}

@@ -1,0 +1,294 @@
+"""A measurement as text and as JSON: whose it is comes first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.cli.showing import table
+from policy_engine.policy.escapes import escaped
+from policy_engine.policy.scalars import counted
+
+if TYPE_CHECKING:
+    from policy_engine.measure.categorical import Class, Disclosed
+    from policy_engine.measure.marginals import Together
+    from policy_engine.measure.measuring import Measured, Measurement
+    from policy_engine.measure.risks import Risk
+    from policy_engine.policy.recoded import Recoded
+
+PUBLIC = "public: computed from the release alone; it says nothing of (ε, δ)"
+BY_YOUR_WORD = "public by your word: computed from the table alone; it says nothing of (ε, δ)"
+_LEVELS = 3
+CONFIDENTIAL = (
+    "confidential: computed from raw data, for those alone who may see them; it belongs into no"
+    " release, certificate or public page"
+)
+
+
+def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
+    """A measurement in JSON."""
+    made: dict[str, Any] = {
+        "confidential": not found.is_public,
+        "note": _first(found),
+        "file": found.name,
+        "tables": [_table_document(each) for each in found.tables],
+    }
+    if found.together:
+        made["marginals"] = [list(each) for each in found.marginals]
+        made["together"] = [_together_document(each) for each in found.together]
+        made["divergence"] = "infinite" if found.lost == math.inf else found.lost
+    if recoded is not None:
+        made["precision"] = recoded.precision
+        made["height"] = recoded.height
+        made["height_most"] = recoded.most
+    return made
+
+
+def _first(found: Measurement) -> str:
+    if not found.is_public:
+        return CONFIDENTIAL
+    return PUBLIC if found.is_release else BY_YOUR_WORD
+
+
+def _together_document(found: Together) -> dict[str, Any]:
+    fit = found.fit
+    return {
+        "decomposable": found.decomposable,
+        "k_link": found.k_link,
+        "k_combinatorial": found.combinatorial,
+        "why_not": found.why or None,
+        "maxent": None
+        if fit is None
+        else {
+            "entropy_l": found.entropy,
+            "alpha": found.alpha,
+            "turns": fit.turns,
+            "off_by": fit.off,
+            "converged": fit.converged,
+        },
+    }
+
+
+def _table_document(found: Measured) -> dict[str, Any]:
+    from policy_engine.measure import risks
+
+    sizes = found.sizes
+    return {
+        "quasi_identifiers": list(found.quasi),
+        "people": sizes.people,
+        "classes": sizes.classes,
+        "k": sizes.k,
+        "worst": _plain(sizes.worst),
+        "sensitive": [_model_document(each) for each in found.disclosed],
+        "risks": {
+            "prosecutor": _risk_document(found.own),
+            "journalist": _risk_document(found.others),
+            "unique_in_table": risks.uniqueness(sizes),
+            "unique_in_population": _uniques(found),
+            "sizes": [
+                {"from": each.low, "to": each.high, "classes": each.classes, "people": each.people}
+                for each in risks.bands(sizes)
+            ],
+        },
+        "utility": {
+            "discernibility": risks.discernibility(sizes),
+            "average_class": risks.average_class(sizes),
+        },
+    }
+
+
+def _model_document(found: Disclosed) -> dict[str, Any]:
+    return {
+        "column": found.column,
+        "values": found.values,
+        "l_diversity": {
+            "distinct": found.distinct,
+            "entropy": found.entropy,
+            "recursive_c_above": {str(each): c for each, c in found.recursive.items()},
+        },
+        "t_closeness": {
+            "equal": found.t_equal,
+            "ordered": found.t_ordered,
+            "hierarchical": found.t_hierarchical,
+        },
+        "delta_disclosure": "infinite" if found.delta == math.inf else found.delta,
+        "alpha": found.alpha,
+        "a_know": found.a_know,
+        "a_acc": found.a_acc,
+        "classification_metric": found.classification,
+        "worst": {name: _plain(each) for name, each in found.worst.items()},
+    }
+
+
+def _plain(found: Class | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        name: value if value is None or isinstance(value, bool | int) else str(value)
+        for name, value in found.items()
+    }
+
+
+def _risk_document(risk: Risk | None) -> dict[str, float] | None:
+    return None if risk is None else {"highest": risk.highest, "mean": risk.mean}
+
+
+def _uniques(found: Measured) -> dict[str, float | None] | None:
+    from policy_engine.measure.risks import pitman, zayatz
+
+    if found.rate is None:
+        return None
+    return {
+        "pitman": pitman(found.sizes, found.rate),
+        "zayatz": zayatz(found.sizes, found.rate),
+    }
+
+
+def lines(found: Measurement, recoded: Recoded | None) -> Iterator[str]:
+    """A measurement as text; whose it is comes first."""
+    yield _first(found)
+    weights = f", each row as many as its {escaped(found.counted)} says" if found.counted else ""
+    for each in found.tables:
+        by = ", ".join(map(escaped, each.quasi)) or "no column: all are one class"
+        sizes = each.sizes
+        yield (
+            f"{escaped(found.name)}: {sizes.people:,} people{weights}; classes by {by}:"
+            f" {sizes.classes:,}"
+        )
+        head = ("model", "value", "worst class" if found.is_public else "")
+        yield from table([head, *_models(each)])
+        yield "risk"
+        yield from _risks(each)
+        yield "utility"
+        yield from _utility(each)
+    for told in found.together:
+        yield from _together(found, told)
+    if recoded is not None:
+        yield (
+            f"  precision of the recodes {recoded.precision:.4g}, height {recoded.height} of"
+            f" {recoded.most}: from the policy alone"
+        )
+
+
+def _together(found: Measurement, told: Together) -> Iterator[str]:
+    named = "; ".join(", ".join(map(escaped, each)) for each in found.marginals)
+    kind = "decomposable" if told.decomposable else "not decomposable"
+    yield f"marginals together, {kind}: {named}"
+    yield f"  k-link-anonymity k = {_number(told.k_link)}"
+    combinatorial = f"not known: {told.why}" if told.why else _number(told.combinatorial)
+    yield f"  k-combinatorial anonymity k = {combinatorial}"
+    if told.fit is None:
+        yield "  the product of all values is too large for a fit of maximum entropy"
+        return
+    state = "converged" if told.fit.converged else "did not converge"
+    yield (
+        f"  maximum entropy: {state} in {counted(told.fit.turns, 'turn')},"
+        f" off by {told.fit.off:.2g} of the people"
+    )
+    if told.entropy is not None:
+        yield f"  MaxEnt ℓ = {_number(told.entropy)}, α = {_number(told.alpha)}"
+    if found.lost is not None:
+        yield f"  divergence of the table from it: {_number(found.lost)} nats"
+
+
+def _models(found: Measured) -> Iterator[tuple[str, str, str]]:
+    sizes = found.sizes
+    yield "  k-anonymity", f"k = {_number(sizes.k)}", _class(sizes.worst)
+    for each in found.disclosed:
+        worst = {name: _class(of) for name, of in each.worst.items()}
+        yield f"{escaped(each.column)}, {counted(each.values, 'value')}", "", ""
+        yield "  distinct ℓ-diversity", f"ℓ = {_number(each.distinct)}", worst.get("distinct", "")
+        yield "  entropy ℓ-diversity", f"ℓ = {_number(each.entropy)}", worst.get("entropy", "")
+        yield from _recursive(each)
+        distances = {"equal": each.t_equal, "ordered": each.t_ordered}
+        distances["hierarchical"] = each.t_hierarchical
+        for name, t in distances.items():
+            if t is not None or name == "equal":
+                yield f"  t-closeness, {name}", f"t = {_number(t)}", worst.get(f"t_{name}", "")
+        yield (
+            "  δ-disclosure",
+            f"δ above {_number(each.delta)}"
+            if each.delta != math.inf
+            else "for no δ: a class lacks a value",
+            worst.get("delta", ""),
+        )
+        yield (
+            "  (α, k)-anonymity",
+            f"α = {_number(each.alpha)}, k = {_number(sizes.k)}",
+            worst.get("alpha", ""),
+        )
+
+
+def _recursive(found: Disclosed) -> Iterator[tuple[str, str, str]]:
+    if not found.recursive:
+        yield "  recursive (c, ℓ)-diversity", "for no ℓ above 1", ""
+    else:
+        first = [*found.recursive.items()][:_LEVELS]
+        told = "; ".join(f"ℓ = {level}: c above {_number(c)}" for level, c in first)
+        yield "  recursive (c, ℓ)-diversity", told, ""
+
+
+def _risks(found: Measured) -> Iterator[str]:
+    from policy_engine.measure.risks import bands, uniqueness
+
+    sizes = found.sizes
+    if found.own is None:
+        yield "  nobody is shown"
+        return
+    yield (
+        f"  prosecutor, who knows that a person is in it: at most {_share(found.own.highest)},"
+        f" {_share(found.own.mean)} in the mean"
+    )
+    if found.others is not None:
+        yield (
+            "  journalist, who knows that a person is in the population: at most"
+            f" {_share(found.others.highest)}; marketer, who links all: {_share(found.others.mean)}"
+        )
+    yield f"  alone in their class: {_share(uniqueness(sizes) or 0)} of the people"
+    alone = {name: share for name, share in (_uniques(found) or {}).items() if share is not None}
+    if alone:
+        told = ", ".join(f"{_share(share)} by {name.title()}" for name, share in alone.items())
+        yield f"  alone in the population, estimated: {told}"
+    for each in bands(sizes):
+        size = f"{each.low} or more" if each.high is None else f"{each.low} to {each.high}"
+        size = str(each.low) if each.low == each.high else size
+        share = _share(each.people / sizes.people)
+        yield f"  in classes of {size}: {share} of the people, {each.classes:,} classes"
+
+
+def _utility(found: Measured) -> Iterator[str]:
+    from policy_engine.measure.risks import average_class, discernibility
+
+    sizes = found.sizes
+    mean = _number(average_class(sizes))
+    yield f"  discernibility {discernibility(sizes):,}, people a class {mean} in the mean"
+    for each in found.disclosed:
+        if each.classification is not None:
+            yield (
+                f"  {escaped(each.column)}: classification metric {_number(each.classification)};"
+                f" an adversary's gain of knowledge {_number(each.a_know)}, of accuracy"
+                f" {_number(each.a_acc)}"
+            )
+
+
+def _class(found: Class | None) -> str:
+    if found is None:
+        return ""
+    shown = (f"{name}: {'NULL' if value is None else value}" for name, value in found.items())
+    return escaped(", ".join(shown))
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "none: there is no class"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def _share(value: float) -> str:
+    """A share in per cent, never rounded to none.
+
+    >>> _share(0.25), _share(0.00001234)
+    ('25 %', '0.00123 %')
+    """
+    return f"{100 * value:.3g} %"

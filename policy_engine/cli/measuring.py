@@ -1,0 +1,144 @@
+"""measure: what a release, or raw data, tells of its people by the syntactic models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.errors import FileError, UsageError
+
+if TYPE_CHECKING:
+    from policy_engine.policy.recoded import Recoded
+
+_YAML = (".yaml", ".yml")
+
+
+def measure(
+    subject: Annotated[
+        Path,
+        typer.Argument(
+            help="A release's Parquet file, a policy whose release it is, or raw data.",
+            readable=False,
+        ),
+    ],
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(help="A column that is to be learnt of a person; may be repeated."),
+    ] = None,
+    quasi: Annotated[
+        str | None,
+        typer.Option(help="The columns that are known of a person; default: all others."),
+    ] = None,
+    count: Annotated[
+        str | None, typer.Option(help="Of raw data: the column that counts people.")
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(help="COLUMN=FILE: its values, the least first, one a line."),
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None, typer.Option(help="COLUMN=FILE: its hierarchy, as a policy has it.")
+    ] = None,
+    population: Annotated[
+        Path | None,
+        typer.Option(help="A file of everybody who could be meant, for the journalist's risk."),
+    ] = None,
+    sampled: Annotated[
+        float | None, typer.Option(help="The rate at which the people were drawn from others.")
+    ] = None,
+    marginals: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns whose counts are taken to be shown with others; repeat it."),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="It is no release of ours, and public by your word."),
+    ] = False,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Measure the syntactic models, risks and utility of a release, or of raw data.
+
+    Of a release everything is public: it is computed from its rows alone, with its counts as
+    weights, and the worst class of each model is named. Every other file is raw data, of which all
+    is confidential, as the first line says. Nothing here says anything of (ε, δ). NULL is a value.
+
+    Example: policy-engine measure out/adult.parquet --sensitive income
+    """
+    from policy_engine.cli.measured import document, lines
+    from policy_engine.measure.measuring import Questions
+    from policy_engine.measure.measuring import measure as ask
+
+    questions = Questions(
+        tuple(sensitive or ()),
+        _names(quasi),
+        count,
+        {column: _lines_of(path) for column, path in _files(order, "--order")},
+        {column: _tree(path) for column, path in _files(hierarchy, "--hierarchy")},
+        population,
+        _rate(sampled),
+        is_public=published,
+        marginals=tuple(_names(each) for each in marginals or ()),
+    )
+    path, recoded = _of_policy(subject)
+    found = ask(path, questions)
+    emit(document(found, recoded), list(lines(found, recoded)), format)
+
+
+def _of_policy(subject: Path) -> tuple[Path, Recoded | None]:
+    """The file to measure; of a policy its release, and what its recodes take away."""
+    if subject.suffix.lower() not in _YAML:
+        return subject, None
+    from policy_engine.policy.loading import load_policy
+    from policy_engine.policy.recoded import recoded_by
+
+    policy = load_policy(subject)
+    if policy.release_path is None:
+        raise UsageError(
+            f"the release of {policy.name} is a table: export it to a Parquet file, and name that"
+        )
+    if not policy.release_path.exists():
+        raise FileError(
+            f"the release of {policy.name} is not there, {policy.release_path}: release it first"
+        )
+    return policy.release_path, recoded_by(policy)
+
+
+def _names(listed: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in listed.split(",")) if listed else ()
+
+
+def _rate(sampled: float | None) -> float | None:
+    if sampled is not None and not 0 < sampled <= 1:
+        raise UsageError(f"--sampled must be above 0 and at most 1, found {sampled}")
+    return sampled
+
+
+def _files(given: list[str] | None, option: str) -> Iterator[tuple[str, Path]]:
+    for each in given or ():
+        column, equals, path = each.partition("=")
+        if not equals or not column or not path:
+            raise UsageError(f"{option} must be COLUMN=FILE, found {each!r}")
+        yield column, Path(path)
+
+
+def _lines_of(path: Path) -> tuple[str, ...]:
+    from policy_engine.cli.reading import read_file
+
+    lines = tuple(line for line in read_file(path).splitlines() if line)
+    if len(set(lines)) < len(lines):
+        raise UsageError(f"{path} names a value twice")
+    return lines
+
+
+def _tree(path: Path) -> Any:
+    from policy_engine.measure.trees import Tree
+    from policy_engine.policy.hierarchy import HierarchyError, read_hierarchy
+
+    try:
+        return Tree.of(read_hierarchy(path).rows)
+    except HierarchyError as error:
+        raise FileError(f"the hierarchy {path} {error}") from None

@@ -1,0 +1,290 @@
+"""report and diff: what a certificate says, for people, and what changed since another."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from policy_engine.cli.output import (
+    Format,
+    FormatOption,
+    confirm,
+    emit,
+    emit_json,
+    emit_lines,
+    json_text,
+)
+from policy_engine.cli.proofs import PolicyOption
+from policy_engine.cli.reading import KeyOption, KeyringOption
+from policy_engine.errors import FileError, NothingChecked, UsageError, VerificationFailed
+
+if TYPE_CHECKING:
+    from policy_engine.report.changes import Comparable, KeyChange
+    from policy_engine.report.evidence import Evidence
+    from policy_engine.report.view import View
+
+
+class Edition(StrEnum):
+    """For whom a report is."""
+
+    public = "public"
+    internal = "internal"
+
+
+def report(
+    certificate: Annotated[
+        Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
+    ],
+    release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
+    policy: PolicyOption = None,
+    previous: Annotated[
+        Path | None, typer.Option(help="The certificate of the version before.")
+    ] = None,
+    edition: Annotated[
+        Edition, typer.Option(help="public, or internal: with other releases and places.")
+    ] = Edition.public,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The page: FILE.html, or FILE.json.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a report that stands there.")
+    ] = False,
+    key: KeyOption = None,
+    keyring: KeyringOption = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Write what a certificate promises as one page that people read, print and judge.
+
+    The page stands by itself: it fetches nothing and runs nothing. Its band is green where the
+    certificate holds and the release was looked at, amber (exit code 4) where it was not, red (exit
+    code 1) where the certificate does not hold. Of the account it says what the ledger of the
+    policy's project says, or of the project here. What nobody stated is shown as "not stated".
+
+    Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
+    """
+    from policy_engine.cli.reading import read_certificate, trusted_keys
+    from policy_engine.policy.loading import load_policy
+    from policy_engine.report.evidence import Named, gather
+    from policy_engine.report.view import view
+
+    if output is None and format is Format.text:
+        raise UsageError("name the page to write, --output FILE.html, or ask for --format json")
+    if output is not None:
+        _check_place(output, replace=replace)
+    trusted, places = trusted_keys(key or [], keyring)
+    loaded = None if policy is None else load_policy(policy)
+    found = gather(
+        Named(
+            certificate=certificate,
+            text=read_certificate(certificate),
+            keys=trusted,
+            trusted=tuple(map(str, places)),
+            release=release,
+            policy=loaded,
+            previous=None if previous is None else (previous, read_certificate(previous)),
+            project=_project(policy),
+            edition=edition.value,
+        )
+    )
+    made = view(found)
+    document = made.to_json()
+    if output is not None:
+        _write(output, made, document)
+    _told(found, made, document, output, format)
+
+
+def _told(
+    found: Evidence, made: View, document: dict[str, Any], output: Path | None, form: Format
+) -> None:
+    """Say what was found, and exit as ``verify`` does."""
+    lines = [f"{made.band.colour}: {made.band.verdict}", *(f"  {each}" for each in found.reasons)]
+    if output is not None:
+        lines.append(f"report  {output}")
+    if made.band.colour == "green":
+        confirm(document, lines, form)
+        return
+    emit(document, lines, form)
+    raise typer.Exit(1 if made.band.colour == "red" else NothingChecked.exit_code)
+
+
+def _project(policy: Path | None) -> Any:
+    """The project of the policy, or of the working directory; None where there is none."""
+    from policy_engine.policy.project import find_project, load_project
+
+    found = find_project(Path.cwd() if policy is None else policy.parent)
+    return None if found is None else load_project(found)
+
+
+_KINDS = (".html", ".json")
+
+
+def _check_place(path: Path, *, replace: bool) -> None:
+    """Refuse a place for a report before anything is read."""
+    if path.suffix.lower() not in _KINDS:
+        raise UsageError(f"a report is written as {' or '.join(_KINDS)}, found '{path}'")
+    if path.is_dir():
+        raise FileError(f"{path} is a directory; name a file")
+    if path.exists() and not replace:
+        raise FileError(f"{path} exists; use --replace to write it anew")
+
+
+def _write(path: Path, made: View, document: dict[str, Any]) -> None:
+    """Write a report, whole or not at all."""
+    from policy_engine.report.page import page
+
+    text = json_text(document) + "\n" if path.suffix.lower() == ".json" else page(made)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    except OSError as error:
+        raise FileError(f"{path} could not be written: {error.strerror}") from None
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+class Differences(StrEnum):
+    """How diff answers."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
+_MOST_ENTRIES = 20
+_EFFECTS = {
+    "weaker": "weaker",
+    "stronger": "stronger",
+    "neutral": "not weaker",
+    "unknown": "cannot be compared",
+}
+
+
+def diff(
+    old: Annotated[Path, typer.Argument(help="A policy, or a certificate.", readable=False)],
+    new: Annotated[Path, typer.Argument(help="Another of the same kind.", readable=False)],
+    format: Annotated[  # noqa: A002 - the option's name
+        Differences, typer.Option("--format", help="How to print the result.")
+    ] = Differences.text,
+) -> None:
+    """What changed between two policies, or two certificates: columns, recodes, ε, δ, k, price.
+
+    A recode is compared as a map of values. Exits with 1 where the promise is weaker, or where two
+    values cannot be compared, else with 0. Nothing is verified: 'policy-engine verify' does that.
+
+    Example: policy-engine diff policies/old.yaml policies/new.yaml --format markdown
+    """
+    from policy_engine.report.changes import changes, weakens
+
+    before, after = _comparable(old), _comparable(new)
+    if before.kind != after.kind:
+        raise UsageError("name two policies or two certificates: a promised δ is no stated one")
+    found = changes(before, after)
+    if format is Differences.json:
+        emit_json(_document(before, after, found, weak=weakens(found)))
+    else:
+        make = _text if format is Differences.text else _markdown
+        emit_lines(list(make(before, after, found)))
+    if weakens(found):
+        raise typer.Exit(1)
+
+
+def _comparable(path: Path) -> Comparable:
+    """A policy or a certificate, by what its file's name ends in."""
+    from policy_engine.attest.attestation import unverified
+    from policy_engine.attest.facts import read_facts
+    from policy_engine.cli.reading import read_certificate
+    from policy_engine.kernel.laws import ClaimError
+    from policy_engine.policy.loading import load_policy
+    from policy_engine.report.changes import Comparable
+
+    if path.suffix.lower() != ".json":
+        return Comparable.of_policy(load_policy(path))
+    try:
+        return Comparable.of_certificate(read_facts(unverified(read_certificate(path))))
+    except ClaimError as error:
+        raise VerificationFailed((f"{path}: its claim is none: {error}",)) from None
+
+
+def _document(
+    old: Comparable, new: Comparable, found: tuple[KeyChange, ...], *, weak: bool
+) -> dict[str, Any]:
+    return {
+        "kind": new.kind,
+        "old": old.name,
+        "new": new.name,
+        "weakens": weak,
+        "price": {"before": old.price, "after": new.price},
+        "changes": [
+            {
+                "key": each.key,
+                "before": each.before,
+                "after": each.after,
+                "effect": each.effect,
+                "why": each.why,
+                "map": [{"when": w, "before": b, "after": a} for w, b, a in each.map],
+            }
+            for each in found
+        ],
+    }
+
+
+def _text(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
+    yield f"price  {old.price} → {new.price}"
+    for each in found:
+        why = f": {each.why}" if each.why else ""
+        yield f"{each.key}  ({_EFFECTS[each.effect]}{why})"
+        yield f"  - {each.before}"
+        yield f"  + {each.after}"
+        yield from (f"      {line}" for line in _moved(each))
+    if not found:
+        yield "nothing that is promised or shown has changed"
+
+
+def _moved(each: KeyChange) -> Iterator[str]:
+    for when, before, after in each.map[:_MOST_ENTRIES]:
+        yield f"{when}: {_label(before)} → {_label(after)}"
+    if len(each.map) > _MOST_ENTRIES:
+        yield f"and {len(each.map) - _MOST_ENTRIES} more"
+
+
+def _label(label: str | None) -> str:
+    return "NULL" if label is None else label
+
+
+def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
+    """A review comment: a table, and below it each recode that changed, value by value."""
+    yield f"**{_cell(new.name)}**: {_cell(old.price)} → {_cell(new.price)}"
+    yield ""
+    if not found:
+        yield "Nothing that is promised or shown has changed."
+        return
+    yield "| key | before | after | the promise is |"
+    yield "|---|---|---|---|"
+    for each in found:
+        why = f": {each.why}" if each.why else ""
+        cells = (each.key, each.before, each.after, f"{_EFFECTS[each.effect]}{why}")
+        yield f"| {' | '.join(map(_cell, cells))} |"
+    for each in found:
+        if each.map:
+            yield ""
+            yield f"`{_cell(each.key)}`, as a map:"
+            yield ""
+            yield from (f"* {_cell(line)}" for line in _moved(each))
+
+
+_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|#!~@&"})
+
+
+def _cell(text: str) -> str:
+    """A text that is nothing but itself in Markdown: no link, no tag, no end of a cell.
+
+    >>> print(_cell("a|b <script> @all"))
+    a\\|b \\<script\\> \\@all
+    """
+    return text.translate(_MARKS)

@@ -1,0 +1,250 @@
+"""A table, the questions about it, and what comes out: the one place that asks the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.errors import UsageError
+from policy_engine.measure.categorical import Disclosed, Sizes, disclosed_of, sizes_of
+from policy_engine.measure.marginals import Fit, Marginal, Together, divergence, together
+from policy_engine.measure.risks import Risk, journalist, prosecutor, scaled
+from policy_engine.measure.statement import (
+    EQUAL,
+    ORDER,
+    TREE,
+    Distances,
+    Roles,
+    cells,
+    statement,
+)
+from policy_engine.measure.subjects import Subject, check_columns, measuring, subject_of
+from policy_engine.measure.trees import Tree
+from policy_engine.policy.scalars import counted
+from policy_engine.warehouse.failures import withheld
+from policy_engine.warehouse.quoting import quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What is asked of a table.
+
+    ``quasi`` are all columns that are not ``sensitive`` where none is named. ``orders`` and
+    ``trees`` are of sensitive columns: their values from the least to the greatest, and their
+    hierarchy. ``population`` is a file of everybody who could be meant, with the columns of
+    ``quasi`` as the table has them; ``rate`` is that at which the table was drawn from it.
+    ``is_public``: the file is published already, though it is no release of ours. ``marginals``:
+    what do the counts by these columns tell together, were they alone shown?
+    """
+
+    sensitive: tuple[str, ...] = ()
+    quasi: tuple[str, ...] = ()
+    count: str | None = None
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trees: Mapping[str, Tree] = field(default_factory=dict)
+    population: Path | None = None
+    rate: float | None = None
+    is_public: bool = False
+    marginals: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One table: its classes by ``quasi``, what they tell of each sensitive column, the risks.
+
+    ``others`` is the journalist's risk and in its mean the marketer's; ``rate`` the sample's rate.
+    """
+
+    quasi: tuple[str, ...]
+    sizes: Sizes
+    disclosed: tuple[Disclosed, ...]
+    own: Risk | None
+    others: Risk | None
+    rate: float | None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Everything that was asked of a file; of a release with groupings there are several tables.
+
+    ``together`` is what several marginals tell, of each sensitive column; ``lost`` the divergence
+    from their fit of the table that they are of, where that is there.
+    """
+
+    name: str
+    is_public: bool
+    is_release: bool
+    counted: str | None
+    tables: tuple[Measured, ...]
+    marginals: tuple[tuple[str, ...], ...] = ()
+    together: tuple[Together, ...] = ()
+    lost: float | None = None
+
+
+def measure(path: Path, questions: Questions = Questions()) -> Measurement:
+    """Measure a release, or raw data.
+
+    Guarantee: of raw data no value and no class is named. It is confidential all the same.
+
+    Raises:
+        FileError, WarehouseError: a file cannot be read.
+        UsageError: a column is not there, or is asked for as two things; a value of a sensitive
+            column stands in no hierarchy or order that was given for it.
+    """
+    with measuring() as connection:
+        subject = subject_of(path, connection, questions.count)
+        _check(subject, questions)
+        is_public = subject.is_release or questions.is_public
+        asked = replace(questions, is_public=is_public)
+        tables = tuple(
+            _measured(connection, subject, asked, relation, columns)
+            for relation, columns in subject.tables()
+        )
+        found = Measurement(subject.name, is_public, subject.is_release, subject.count, tables)
+        several = subject.groupings or questions.marginals
+        if not several:
+            return found
+        counts = [_marginal(connection, subject, each) for each in several]
+        told = tuple(together(counts, each) for each in questions.sensitive or (None,))
+        lost = None if subject.groupings else _lost(connection, subject, told[0].fit)
+    return replace(found, marginals=several, together=told, lost=lost)
+
+
+def _marginal(
+    connection: duckdb.DuckDBPyConnection, subject: Subject, columns: tuple[str, ...]
+) -> Marginal:
+    """The counts by some columns: of a release with groupings those of one of them."""
+    relation = {named: relation for relation, named in subject.tables()}.get(columns)
+    return Marginal(columns, _counts(connection, subject, relation or subject.relation, columns))
+
+
+def _counts(
+    connection: duckdb.DuckDBPyConnection, subject: Subject, relation: str, columns: Sequence[str]
+) -> dict[tuple[Any, ...], int]:
+    roles = Roles(tuple(columns), None, subject.count)
+    with withheld():
+        text = f"SELECT * EXCLUDE s FROM ({cells(relation, roles)}) ORDER BY ALL"
+        rows = connection.execute(text).fetchall()
+    return {tuple(key): n for *key, n in rows}
+
+
+def _lost(connection: duckdb.DuckDBPyConnection, subject: Subject, fit: Fit | None) -> float | None:
+    """How far the table is from what its marginals tell."""
+    if fit is None:
+        return None
+    return divergence(fit, _counts(connection, subject, subject.relation, fit.columns))
+
+
+def _check(subject: Subject, questions: Questions) -> None:
+    named = (*questions.sensitive, *questions.quasi, *chain(*questions.marginals))
+    check_columns(named, subject.columns, subject.name)
+    if questions.marginals and subject.groupings:
+        raise UsageError(f"{subject.name} has groupings, which are its marginals: leave them out")
+    if both := set(questions.sensitive) & set(questions.quasi):
+        raise UsageError(f"{min(both)} cannot be known and sensitive at once: name it once")
+    if others := (set(questions.orders) | set(questions.trees)) - set(questions.sensitive):
+        raise UsageError(f"{min(others)} has an order or a hierarchy, and is not --sensitive")
+
+
+def _measured(
+    connection: duckdb.DuckDBPyConnection,
+    subject: Subject,
+    questions: Questions,
+    relation: str,
+    columns: tuple[str, ...],
+) -> Measured:
+    known = [each for each in questions.quasi or columns if each in columns]
+    quasi = tuple(each for each in known if each not in questions.sensitive)
+    sensitive = tuple(each for each in questions.sensitive if each in columns)
+    rows = []
+    for column in sensitive or (None,):
+        roles = Roles(quasi, column, subject.count)
+        distances = EQUAL if column is None else _distances(connection, subject, questions, column)
+        text = statement(relation, roles, distances, names_worst=questions.is_public)
+        rows.append(_row(connection, text))
+    sizes, rate = sizes_of(rows[0]), questions.rate or subject.rate
+    others = None if rate is None else scaled(sizes, rate)
+    if questions.population is not None:
+        pairs = _pairs(
+            connection, questions.population, relation, Roles(quasi, None, subject.count)
+        )
+        others = journalist(pairs)
+    told = zip(sensitive, rows, strict=False)
+    disclosed = tuple(disclosed_of(column, row) for column, row in told)
+    return Measured(quasi, sizes, disclosed, prosecutor(sizes), others, rate)
+
+
+def _row(connection: duckdb.DuckDBPyConnection, text: str) -> dict[str, Any]:
+    """The one row of a statement, by the names of its columns."""
+    with withheld():
+        found = connection.execute(text)
+        names = [name for name, *_ in found.description or ()]
+        values = found.fetchall()[0]
+    return dict(zip(names, values, strict=True))
+
+
+def _distances(
+    connection: duckdb.DuckDBPyConnection, subject: Subject, questions: Questions, column: str
+) -> Distances:
+    """The distances that a sensitive column has; its order and its tree stand in the engine."""
+    order = questions.orders.get(column) or subject.orders.get(column)
+    tree = questions.trees.get(column)
+    if order is not None:
+        _listed(connection, ORDER, {value: place for place, value in enumerate(order)}, "place")
+        _check_listed(connection, subject, column, ORDER, "order")
+    if tree is not None:
+        _listed(connection, TREE, {v: list(nodes) for v, nodes in tree.nodes.items()}, "nodes")
+        _check_listed(connection, subject, column, TREE, "hierarchy")
+    return Distances(
+        ordered=order is not None or subject.has_order(column),
+        listed=order is not None,
+        levels=0 if tree is None else tree.levels,
+    )
+
+
+def _listed(
+    connection: duckdb.DuckDBPyConnection, name: str, found: Mapping[Any, Any], column: str
+) -> None:
+    """Values with what belongs to each, as a relation."""
+    import pyarrow as pa
+
+    values = pa.array([*found], pa.string())
+    connection.register(name, pa.table({"value": values, column: [*found.values()]}))
+
+
+def _check_listed(
+    connection: duckdb.DuckDBPyConnection, subject: Subject, column: str, name: str, what: str
+) -> None:
+    found = _row(
+        connection,
+        f"SELECT count(DISTINCT {quoted(column)}) AS n FROM {subject.relation}"
+        f" WHERE {quoted(column)}::VARCHAR NOT IN (SELECT value FROM {name} WHERE value NOT NULL)",
+    )["n"]
+    if found:
+        raise UsageError(
+            f"the {what} of {column} lacks {counted(found, 'value')} of {subject.name}: add them"
+        )
+
+
+def _pairs(
+    connection: duckdb.DuckDBPyConnection, population: Path, relation: str, roles: Roles
+) -> dict[tuple[int, int], int]:
+    """How many classes have so many people in the table and so many in the population."""
+    everybody = subject_of(population, connection, None)
+    check_columns(roles.quasi, everybody.columns, population)
+    same = " AND ".join(f"t.{p} IS NOT DISTINCT FROM w.{p}" for p in roles.places) or "true"
+    row = _row(
+        connection,
+        f"WITH t AS ({cells(relation, roles)}),"
+        f" w AS ({cells(everybody.relation, Roles(roles.quasi, None, everybody.count))})"
+        " SELECT list((f, of, times)) AS pairs FROM ("
+        f"SELECT t.n AS f, coalesce(w.n, 0) AS of, count(*) AS times FROM t LEFT JOIN w ON {same}"
+        " GROUP BY ALL)",
+    )
+    return {(f, of): times for f, of, times in row["pairs"] or ()}

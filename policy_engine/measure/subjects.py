@@ -1,0 +1,162 @@
+"""What is measured: a file, whose columns they are, and whether it is public.
+
+A release is public, and tells of itself which columns it has: it carries the facts of its
+certificate. Every other file is taken for raw data, which is confidential, and so is all that is
+computed from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.attest.facts import claim_of
+from policy_engine.attest.parquet_file import METADATA_KEY
+from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
+from policy_engine.errors import FileError, UsageError
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.recodes import Bins
+from policy_engine.warehouse.duckdb import check_file
+from policy_engine.warehouse.failures import withheld
+from policy_engine.warehouse.quoting import literal, quoted
+from policy_engine.warehouse.settings import connect
+from policy_engine.warehouse.spill import Spill
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from policy_engine.kernel.claim import Claim
+
+_PATTERN = frozenset("*?[")
+_ORDERED = {*NUMBERS, *TIMES, Kind.BOOLEAN, Kind.DATE, Kind.TIME}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A table that is measured, as DuckDB reads it.
+
+    ``columns`` are those that can be quasi-identifiers or sensitive, each with its type; ``count``
+    is the column of the counts, if rows are counted. ``orders`` are the columns of which the order
+    of their texts is known. ``groupings``: by which columns everybody is counted, each by itself.
+    """
+
+    name: str
+    relation: str
+    columns: dict[str, str]
+    is_release: bool
+    count: str | None = None
+    rate: float | None = None
+    orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    groupings: tuple[tuple[str, ...], ...] = ()
+
+    def has_order(self, column: str) -> bool:
+        """Whether the values of a column have an order of their own."""
+        return kind_of(self.columns[column]) in _ORDERED
+
+    def tables(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each table in it, with its columns: several where there are groupings."""
+        if not self.groupings:
+            yield self.relation, tuple(self.columns)
+        for number, columns in enumerate(self.groupings, 1):
+            within = f"(SELECT * FROM {self.relation} WHERE {quoted(GROUPING)} = {number})"
+            yield within, columns
+
+
+@contextmanager
+def measuring() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to measure with; what it spills is removed."""
+    spill = Spill()
+    try:
+        with closing(connect(spill.path)) as connection:
+            yield connection
+    finally:
+        spill.remove()
+
+
+def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | None) -> Subject:
+    """The table in a Parquet or CSV file; ``count``: of a raw file's counts, if it has any.
+
+    Raises:
+        FileError: it is not there, or cannot be read.
+        UsageError: its name is a pattern, or it has no such column.
+    """
+    if _PATTERN & set(str(path)):
+        raise UsageError(f"{path}: a name with *, ? or [ would be read as a pattern; rename it")
+    check_file(path, str(path))
+    if path.is_dir():
+        raise FileError(f"{path} is a directory; name a file")
+    is_parquet = path.suffix.lower() in (".parquet", ".pq")
+    relation = f"read_{'parquet' if is_parquet else 'csv'}({literal(str(path))})"
+    with withheld(FileError(f"{path} is not a Parquet or CSV file that can be read")):
+        described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    columns = {name: kind for name, kind, *_ in described}
+    facts = _facts(path) if is_parquet else {}
+    if facts:
+        return _release(path, relation, columns, facts)
+    if count is not None:
+        check_columns((count,), columns, path)
+        columns.pop(count)
+    return Subject(str(path), relation, columns, is_release=False, count=count)
+
+
+def check_columns(names: tuple[str, ...], columns: dict[str, str], path: Path | str) -> None:
+    """UsageError for the first name that is no column."""
+    for name in names:
+        if name not in columns:
+            raise UsageError(f"{path} has no column {name!r}; it has {', '.join(columns)}")
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    """What a release's file carries of its certificate; empty of another file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        carried = (pq.read_schema(path).metadata or {}).get(METADATA_KEY.encode(), b"{}")
+        found = json.loads(carried)
+    except (OSError, ValueError, pa.ArrowException):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str, Any]) -> Subject:
+    shown, count = facts.get("columns"), facts.get("count")
+    names = shown if isinstance(shown, list) else []
+    named = {name: columns[name] for name in map(str, names) if name in columns}
+    try:
+        claim: Claim | None = claim_of(facts)
+    except ClaimError:
+        claim = None
+    law = claim.law if claim is not None else None
+    groupings = law.groupings if isinstance(law, Noisy) else ()
+    return Subject(
+        str(path),
+        relation,
+        named,
+        is_release=True,
+        count=str(count) if count in columns else None,
+        rate=_rate(facts),
+        orders={} if claim is None else _orders(claim),
+        groupings=tuple(each.columns for each in groupings),
+    )
+
+
+def _rate(facts: dict[str, Any]) -> float | None:
+    """At what rate its people were drawn from their population; None where all are counted."""
+    try:
+        rate = float(facts["rate"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    return rate if 0 < rate < 1 else None
+
+
+def _orders(claim: Claim) -> dict[str, tuple[str, ...]]:
+    """The labels of bins, from the least to the greatest."""
+    columns = [shown for shown in claim.columns if isinstance(shown.recode, Bins)]
+    return {each.name: each.recode.labels for each in columns if isinstance(each.recode, Bins)}

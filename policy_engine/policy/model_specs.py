@@ -1,0 +1,127 @@
+"""The syntactic models that a policy enforces on what it releases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic_core import PydanticCustomError
+
+from policy_engine.policy import fields, laws
+from policy_engine.policy.chance_models import PURE
+from policy_engine.policy.documents import Document
+from policy_engine.policy.enforced import LDiversity, Model, TCloseness
+from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy.scalars import show
+
+_MORE = {"type": "number", "exclusiveMinimum": 1}
+_LevelField = Annotated[Decimal, Ruled(laws.number("above 1", lambda n: n > 1), _MORE)]
+_OptionalFactorField = Annotated[
+    Decimal | None,
+    Ruled(laws.number("above 0", lambda n: n > 0), {"type": "number", "exclusiveMinimum": 0}),
+]
+_Kind = Literal["distinct", "entropy", "recursive"]
+_KindField = Annotated[
+    _Kind,
+    Ruled(
+        laws.one_of("distinct", "entropy", "recursive"),
+        {"enum": ["distinct", "entropy", "recursive"]},
+    ),
+]
+_Distance = Literal["equal", "ordered"]
+_DistanceField = Annotated[
+    _Distance, Ruled(laws.one_of("equal", "ordered"), {"enum": ["equal", "ordered"]})
+]
+
+
+class LDiversitySpec(Document):
+    """Every class has many values of a column."""
+
+    of: fields.LineField
+    """The released column that nobody should learn of a person."""
+    l: _LevelField  # noqa: E741 - the model's own letter
+    """ℓ: a whole number, and of `entropy` any."""
+    kind: _KindField = "distinct"
+    """Which ℓ-diversity."""
+    c: _OptionalFactorField = None
+    """Of `recursive`: r₁ < c (r_ℓ + … + r_m)."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """A whole ℓ where values are counted; c where it is asked for."""
+        kind, level = data.get("kind", "distinct"), laws.as_number(data.get("l"))
+        if kind != "entropy" and level is not None and level % 1:
+            wrong = f"must be a whole number for {kind}, found {show(data['l'])}"
+            yield refusal(wrong, "or take kind: entropy", at=("l",))
+        if kind == "recursive" and "c" not in data:
+            yield refusal("needs c beside kind: recursive", "as in c: 3", at=("kind",))
+        if kind != "recursive" and "c" in data:
+            yield refusal("is of kind: recursive", "remove it", at=("c",), on_key=True)
+
+
+class TClosenessSpec(Document):
+    """In every class a column is spread as in all of the release."""
+
+    of: fields.LineField
+    """The released column that nobody should learn of a person."""
+    t: fields.ShareField
+    """The largest earth mover's distance between a class and the release."""
+    distance: _DistanceField = "equal"
+    """How far two values are from each other: `ordered` is for a column with `bins`."""
+
+
+class ModelsSpec(Document):
+    """Models that hold of the release: classes that break one are left out of it."""
+
+    l_diversity: LDiversitySpec | None = None
+    """Every class has many values."""
+    t_closeness: TClosenessSpec | None = None
+    """Every class is spread as the whole is."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """At least one."""
+        if not data:
+            yield refusal("must have l_diversity or t_closeness", "or leave it out")
+
+    def resolved(self, labels: Mapping[str, tuple[str, ...]]) -> tuple[Model, ...]:
+        """The models; ``labels`` are those of the columns with bins, in their order."""
+        found: list[Model] = []
+        if (of_it := self.l_diversity) is not None:
+            found.append(LDiversity(of_it.of, of_it.l, of_it.kind, of_it.c))
+        if (close := self.t_closeness) is not None:
+            order = labels[close.of] if close.distance == "ordered" else ()
+            found.append(TCloseness(close.of, close.t, order))
+        return tuple(found)
+
+
+def enforceable(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    """The laws of models: of released columns, on a file of groups that people are counted in."""
+    models, recode = _mapping(data.get("models")), _mapping(data.get("recode"))
+    if not models:
+        return
+    for key, is_there in (
+        ("marginals", bool(data.get("marginals"))),
+        ("rollup", bool(data.get("rollup"))),
+        (f"mechanism: {data.get('mechanism')}", data.get("mechanism") in PURE),
+        ("release.relation", "relation" in _mapping(data.get("release"))),
+    ):
+        if is_there:
+            wrong = f"cannot stand beside {key}: only a file of groups is filtered"
+            yield refusal(wrong, "remove one of them", at=("models",), on_key=True)
+    for name, spec in models.items():
+        column = _mapping(spec).get("of")
+        if not isinstance(column, str):
+            continue
+        if column not in recode:
+            wrong = f"must be a column of recode, found {show(column)}"
+            remedy = laws.suggestion(column, [*map(str, recode)])
+            yield refusal(wrong, remedy, at=("models", name, "of"))
+        elif _mapping(spec).get("distance") == "ordered" and "bins" not in _mapping(recode[column]):
+            wrong = f"is ordered, and {show(column)} has no bins that say its order"
+            yield refusal(wrong, "take bins, or distance: equal", at=("models", name, "distance"))
+
+
+def _mapping(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}

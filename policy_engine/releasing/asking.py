@@ -1,0 +1,211 @@
+"""What a review is asked for next: the claim of a release that is to be, or what came out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from policy_engine.attest.approvals import (
+    REVIEW_REQUEST,
+    Matter,
+    Tally,
+    Verdict,
+    ask,
+    judge,
+    tally,
+)
+from policy_engine.attest.attestation import Unverified, unverified
+from policy_engine.attest.keys import key_id
+from policy_engine.attest.parquet_file import plain
+from policy_engine.attest.review_policy import document_digest
+from policy_engine.attest.sealing import state_mac, state_salt
+from policy_engine.attest.signers import Signer
+from policy_engine.attest.validity import moment
+from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
+from policy_engine.kernel.claim import digest_of
+from policy_engine.ledger.belonging import NAMED_BY
+from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.reviews import Required, claim_of, release_of
+from policy_engine.ledger.store import Ledger
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.books import naming_key
+from policy_engine.releasing.release import ends_of, open_warehouse, preview, table_read
+from policy_engine.releasing.requests import name_of_place
+from policy_engine.releasing.reviewing import (
+    add_approval,
+    asked_for,
+    brought_at,
+    read_request,
+    request_file,
+    write_request,
+)
+from policy_engine.warehouse.profiles import resolved
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What approvals are asked for, where the request goes, and what is shown to who approves."""
+
+    matter: Matter
+    file: Path
+    shown: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A request as who approves it sees it: what it names is what is shown, by digest."""
+
+    said: Unverified
+    matter: Matter
+    review_policy: str
+    shown: Mapping[str, Any]
+
+
+def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = False) -> Sought:
+    """What the release of a policy waits for: approvals of what came out, else of its claim.
+
+    Raises NotApproved where the account requires none.
+    """
+    found = preview(policy, project)
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        ends = ends_of(policy, project, warehouse)
+    certificate = ends.certificate_path
+    paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
+    charge = asked_for(found.charge, found.certificate, ends)
+    return _next(paid, charge, certificate, required_of(ledger, charge.account))
+
+
+def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, str]:
+    """The names by which the ledger knows the source of a policy."""
+    naming = naming_key(project, ledger)
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        table = warehouse.table(policy.source, policy.directory)
+        read = table_read(policy, table, warehouse.dialect.name)
+        named = resolved(project.warehouse)
+        return {
+            "place": name_of_place(policy, project, named, read, naming),
+            "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
+            NAMED_BY: key_id(naming.public_key()),
+        }
+
+
+def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Required) -> Sought:
+    entry = charge if paid is None else paid
+    digest = None if paid is None else paid.only_digest
+    if paid is not None and digest is not None and required.needs("release"):
+        file = request_file(certificate, "release")
+        return Sought(release_of(paid, digest), file, paid.run["predicate"])
+    if not required.needs("claim"):
+        raise NotApproved(
+            f"account {charge.account!r} requires no approvals of a claim: release it"
+            + ("; what comes out is approved then" if required.needs("release") else "")
+        )
+    file = request_file(certificate, "claim")
+    return Sought(claim_of(entry), file, plain(entry.run["predicate"]))
+
+
+def asked_of_charge(charge: Charge, certificate: Path, ledger: Ledger) -> Sought:
+    """What a charge waits for: approvals of its claim."""
+    return _next(None, charge, certificate, required_of(ledger, charge.account))
+
+
+def required_of(ledger: Ledger, account: str) -> Required:
+    """What an account requires; NotApproved where it requires nothing."""
+    required = ledger.required(account)
+    if required is None:
+        raise NotApproved(
+            f"account {account!r} requires no approvals: 'policy-engine review require FILE' sets a"
+            " review policy"
+        )
+    return required
+
+
+def ask_for(asked: Sought, required: Required, ledger: Ledger, signer: Signer) -> bool:
+    """Write a request, unless the one that stands there serves still; whether it was written.
+
+    Raises UsageError where whoever signs is nobody of the review policy.
+    """
+    policy = required.policy
+    if signer.key_id not in policy.keys:
+        raise UsageError(
+            f"the key {signer.key_id[:8]} is nobody's in the review policy of account"
+            f" {policy.account!r}: who asks is one of its people; name their key with --key"
+        )
+    if asked.file.exists() and _serves(asked, required, ledger):
+        return False
+    envelope = ask(asked.matter, policy.digest, signer, ledger.moment())
+    write_request(asked.file, envelope, asked.shown)
+    return True
+
+
+def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
+    """Whether the request that stands asks for just this, and can serve still."""
+    try:
+        found = shown_by(asked.file)
+    except (FileError, VerificationFailed):
+        return False
+    brought = brought_at(asked.file)
+    at = moment(found.said.predicate.get("time"))
+    return (
+        found.matter == asked.matter
+        and found.review_policy == required.policy.digest
+        and at is not None
+        and ledger.moment() < at + required.policy.lasts
+        and not ledger.served(brought.request_sha256)
+    )
+
+
+def shown_by(file: Path) -> Shown:
+    """A request, once what is shown beside it is what it names.
+
+    Who has asked is not verified here: the ledger does. Raises VerificationFailed.
+    """
+    envelope, shown = read_request(file)
+    said = unverified(envelope, REVIEW_REQUEST)
+    try:
+        found = said.predicate
+        stage, of = found["stage"], {str(k): str(v) for k, v in dict(plain(found["of"])).items()}
+        matter = Matter(stage, said.subject_name, said.subject_sha256, of)  # type: ignore[arg-type]
+        review_policy = str(found["review_policy"])
+        wanted, digest = _digest_shown(matter, shown)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise VerificationFailed((f"{file}: the request is of another version",)) from None
+    if wanted != digest:
+        raise VerificationFailed(
+            (f"{file}: what is shown is not what the request names: ask for the file anew",)
+        )
+    return Shown(said, matter, review_policy, shown)
+
+
+def _digest_shown(matter: Matter, shown: Mapping[str, Any]) -> tuple[str, str]:
+    if matter.stage == "change":
+        return matter.of["to"], document_digest(shown)
+    timeless = {name: value for name, value in shown.items() if name != "time"}
+    told = timeless if matter.stage == "claim" else shown
+    return matter.of["certificate"], digest_of(dict(told))
+
+
+def give(
+    file: Path, signer: Signer, at: datetime, *, verdict: Verdict, role: str, note: str = ""
+) -> tuple[Shown, Path]:
+    """Sign a verdict of what a request asks, and add it to those that stand; where they stand."""
+    found = shown_by(file)
+    line = judge(
+        found.matter, found.review_policy, brought_at(file), signer, at,
+        verdict=verdict, role=role, note=note,
+    )  # fmt: skip
+    return found, add_approval(file, line)
+
+
+def standing(file: Path, ledger: Ledger) -> tuple[Shown, Required, Tally]:
+    """A request, what its account requires now, and how its approvals count now."""
+    found = shown_by(file)
+    required = required_of(ledger, found.matter.of["account"])
+    brought = brought_at(file)
+    told = tally(required.policy, found.matter, brought, ledger.moment(), required.revoked)
+    return found, required, told

@@ -1,0 +1,195 @@
+"""How a project's ledger begins: explicitly, or by a first release where nothing is older than it.
+
+A new ledger has spent nothing, so it may not take the place of one that is only somewhere else, or
+lost. Whoever writes begins in one order: what is older is looked for, an empty ledger is made, then
+the keys, then the first records are written, then the project file names the first of them. An
+empty ledger that is there was made so, and is gone on with: a crash locks nobody out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from policy_engine.attest.keyring import Keyring
+from policy_engine.attest.signers import Signer, writer_of
+from policy_engine.errors import NoLedger, UsageError
+from policy_engine.ledger.records import open_records
+from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
+from policy_engine.policy.project import PROJECT_FILE, Project, default_project
+from policy_engine.releasing.books import has_ledger, lost_ledger, open_ledger, pin_of
+from policy_engine.releasing.certificates import certificates_in, is_of_a_release
+
+_SHOWN = 5
+"""Of many certificates so many are named."""
+
+
+@dataclass(frozen=True)
+class Older:
+    """What is older than a ledger that would begin now: keys, and what only a release leaves."""
+
+    keys: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "; ".join((*self.releases, *self.keys))
+
+
+def older_than(project: Project, places: Iterable[Path] = ()) -> Older:
+    """What is older than a ledger that a project would begin now.
+
+    ``places`` are where certificates may stand beside those in the project's folder. Keys alone may
+    have been made in advance, or come with a checkout.
+    """
+    keys = []
+    if Keyring.at(project.keyring).entries:
+        keys.append(f"{project.keyring} has keys")
+    return Older(tuple(keys), tuple(_traces(project, places)))
+
+
+def _traces(project: Project, places: Iterable[Path]) -> Iterator[str]:
+    if project.sealing_key.exists() or project.sealing_key.with_suffix(".pub").exists():
+        yield f"{project.sealing_key} is there, which the first release makes"
+    if project.file is None:
+        here = project.directory.resolve()
+        for folder in dict.fromkeys((*here.parents, Path.cwd(), *Path.cwd().parents)):
+            if folder != here and _is_left(folder):
+                name = folder / PROJECT_FILE
+                yield f"{folder} has keys or a ledger of a project, and {name} is gone"
+    standing = (*filter(is_of_a_release, places), *certificates_in(project.directory))
+    found = list({path.resolve(): path for path in standing}.values())
+    yield from (f"{path} is the certificate of a release" for path in found[:_SHOWN])
+    if found[_SHOWN:]:
+        yield f"{len(found) - _SHOWN} more certificates are there"
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether a folder without a project file has what its project kept in the usual places."""
+    left = default_project(folder)
+    kept = (Path(left.ledger), left.witness, left.keyring, left.sealing_key)
+    with suppress(OSError):  # it may not be looked into
+        return any(path.exists() for path in kept)
+    return False
+
+
+def check_clean(project: Project, places: Iterable[Path] = ()) -> None:
+    """Return where a ledger may begin by itself: it has begun, is there and empty, or has no elder.
+
+    Raises NoLedger.
+    """
+    if has_ledger(project) or _begins_here(project) is not None:
+        return
+    older = older_than(project, places)
+    # A run beside this one makes the ledger first, and then the keys.
+    if str(older) and _begins_here(project) is None:
+        raise _not_by_itself(project, older)
+
+
+def _not_by_itself(project: Project, older: Older) -> NoLedger:
+    """Why no ledger begins by itself."""
+    if older.releases:
+        return lost_ledger(project, f"there are older things: {older}")
+    return NoLedger(
+        f"{project.ledger_name}: there is no ledger here, and {older}: one that kept the charges of"
+        " this project may be elsewhere. If so, name its place in 'ledger' of the project file, or"
+        " bring it here; if nothing was ever released, 'policy-engine ledger begin' begins one"
+    )
+
+
+def ledger_writer(
+    project: Project, at: datetime | None = None, places: Iterable[Path] = ()
+) -> Signer:
+    """Who writes a project's ledger, which is there from now on, if only an empty one.
+
+    Whatever refuses it comes before anything is made. ``places`` are as for ``older_than``, ``at``
+    as for ``writer_of``.
+
+    Raises LedgerError where the ledger is not here, or no ledger may begin, FileError as it says.
+    """
+    check_clean(project, places)
+    if has_ledger(project):
+        open_ledger(project).close()  # what is not the project's ledger is told before a key
+    else:
+        _make_empty(project)
+    return writer_of(project, at)
+
+
+def _make_empty(project: Project) -> None:
+    if project.begins != IN_EACH_CHECKOUT:
+        check_can_pin(_file(project))
+    open_records(project.ledger).close()
+
+
+def _file(project: Project) -> Path:
+    return project.file or project.directory / PROJECT_FILE
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A ledger that is the project's from now on, and how many records it has.
+
+    ``pinned`` is the project file that names it, None where each checkout has its own.
+    """
+
+    begins: str
+    records: int
+    pinned: Path | None
+
+
+def begin(project: Project, *, anew: bool, say: Callable[[str], None]) -> Begun:
+    """Begin the project's ledger, and let the project file name it; one that has begun stays.
+
+    ``anew`` takes the ledger that is there, or a new one, for the project's, whatever was before.
+    ``say`` is told what is older, before anything is made.
+
+    Raises NoLedger for what only ``anew`` does, UsageError where the project's ledger is there and
+    is to begin anew, FileError where a file cannot be read or written.
+    """
+    here = _begins_here(project)
+    is_ours = bool(here) and project.pin in ("", here)
+    if is_ours and anew:
+        raise UsageError(
+            f"{project.ledger_name} is the project's ledger, and does not begin anew while it is"
+            " there: nothing of what it charged may be forgotten"
+        )
+    found = Older() if is_ours else _found(project)
+    if found.releases and not anew:
+        raise _not_by_itself(project, found)
+    if str(found):
+        say(f"this ledger knows nothing of what was spent before, and {found}")
+    if anew:
+        project.witness.unlink(missing_ok=True)
+    if here is None:
+        _make_empty(project)
+    unpinned = replace(project, begins=IN_EACH_CHECKOUT)
+    with open_ledger(unpinned, writer_of(project)) as ledger:
+        begins = pin_of(ledger.begin(anew=anew))
+        records = ledger.verify().records
+    if project.begins == IN_EACH_CHECKOUT:
+        return Begun(begins, records, None)
+    write_pin(_file(project), begins, instead=anew)
+    return Begun(begins, records, _file(project))
+
+
+def _begins_here(project: Project) -> str | None:
+    """What the ledger that is there begins with, empty if it is; None where there is none."""
+    try:
+        records = open_records(project.ledger, create=False)
+    except NoLedger:
+        return None
+    with closing(records):
+        first = records.get(1)
+        return "" if first is None else pin_of(first.hash)
+
+
+def _found(project: Project) -> Older:
+    """What is older than the ledger that begins, another ledger's traces among it."""
+    older, gone = older_than(project), []
+    if project.pin:
+        gone.append(f"{project.file} names another ledger")
+    if project.witness.exists():
+        gone.append(f"{project.witness} has seen another ledger")
+    return Older(older.keys, (*gone, *older.releases))

@@ -1,0 +1,79 @@
+"""Certificates of releases in a project's folder: what they tell of its ledger."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from policy_engine.attest.attestation import (
+    LARGEST_ENVELOPE,
+    PREDICATE_TYPE,
+    open_envelope,
+    stated_type,
+)
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.errors import VerificationFailed
+from policy_engine.ledger.entry import Entry
+from policy_engine.policy.project import PROJECT_FILE
+from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
+from policy_engine.releasing.requests import predicate_digest
+
+
+def certificates_in(folder: Path) -> Iterator[Path]:
+    """The certificates of releases in a folder and below it, whoever signed them.
+
+    Hidden folders, environments, and folders that are projects of their own are left out.
+    """
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_apart(Path(place, name)))
+        for name in sorted(files):
+            path = Path(place, name)
+            if name.endswith(CERTIFICATE_SUFFIX) and is_of_a_release(path):
+                yield path
+
+
+def _is_apart(folder: Path) -> bool:
+    if folder.name.startswith(".") or folder.name == "node_modules":
+        return True
+    return any((folder / name).exists() for name in (PROJECT_FILE, "pyvenv.cfg"))
+
+
+def is_of_a_release(path: Path) -> bool:
+    """Whether a file states that it is the certificate of a release; nothing is verified."""
+    return stated_type(_content(path)) == PREDICATE_TYPE
+
+
+def _content(path: Path) -> bytes:
+    """What a file holds; nothing where it cannot be read, or is no certificate by its size."""
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_ENVELOPE + 1)
+    except OSError:
+        return b""
+
+
+def forgotten(
+    paths: Iterable[Path], entries: Iterable[Entry], trusted: TrustedKeys
+) -> tuple[Path, ...]:
+    """The certificates, signed by a trusted key, that no entry was charged for."""
+    known = {entry.certificate_digest for entry in entries}
+    return tuple(path for path in paths if _digest(path, trusted) not in {"", *known})
+
+
+def forgotten_text(paths: tuple[Path, ...]) -> str:
+    """What certificates tell that no entry was charged for."""
+    many = "is the certificate of a release that" if len(paths) == 1 else "are of releases that"
+    return (
+        f"{', '.join(map(str, paths))} {many} this ledger has not charged: an older copy of the"
+        " ledger was put back, or another one was charged. What is missing was spent all the same:"
+        " restore the newer ledger, or lower the account's limit by it"
+    )
+
+
+def _digest(path: Path, trusted: TrustedKeys) -> str:
+    """What the ledger calls a certificate; empty where no trusted key has signed it."""
+    try:
+        return predicate_digest(open_envelope(_content(path), trusted).predicate)
+    except VerificationFailed:
+        return ""

@@ -1,0 +1,398 @@
+"""A release and its certificate in the file system: both, or neither.
+
+Everything is written aside and synced first. The certificate is put in place before the
+release, so that a release that stands always has one; a certificate without a release
+promises nothing to anybody. Without ``replace`` a file is never overwritten, whatever
+another process does meanwhile.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import glob
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from policy_engine.attest.attestation import stated_subject
+from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
+from policy_engine.errors import FileError
+from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
+
+
+CERTIFICATE_SUFFIX = ".certificate.json"
+
+
+def certificate_path(release: Path) -> Path:
+    """Where the certificate of a release file stands.
+
+    >>> certificate_path(Path("out/adult.parquet")).as_posix()
+    'out/adult.certificate.json'
+    """
+    return release.with_name(f"{release.stem}{CERTIFICATE_SUFFIX}")
+
+
+def exists(name: Path | str, paid: int | None) -> FileError:
+    """The error of what stands in the way; ``paid`` is the entry that has paid for what is new."""
+    remedy = "use --replace to release anew, at a new price"
+    if paid is not None:
+        remedy = f"entry {paid} has paid for this release: --replace puts it there at no cost"
+    return FileError(f"{name} exists; {remedy}")
+
+
+def check_certificate(path: Path, name: str, *, replace: bool, paid: int | None = None) -> None:
+    """Refuse to write a certificate of ``name`` over one of something else, or unasked.
+
+    Raises FileError.
+    """
+    if path.is_dir():
+        raise FileError(f"{path} is a directory; name a file")
+    if not os.path.lexists(path):
+        return
+    if not replace:
+        raise exists(path, paid)
+    if (other := stated_subject(_content(path))) not in ("", name):
+        raise FileError(
+            f"{path} is the certificate of {other}, and {name} would write its own over it; give"
+            " the policy another name, or move that certificate away"
+        )
+
+
+def _content(path: Path) -> bytes:
+    with suppress(OSError):
+        if path.is_file():
+            return path.read_bytes()
+    return b""
+
+
+def check_target(release: Path, *, replace: bool, paid: int | None = None) -> None:
+    """Refuse a target that cannot be written, before anything is charged.
+
+    ``paid`` is the entry that has paid for the release already.
+
+    Raises:
+        FileError: it exists and ``replace`` is off, is no release, is a directory, or cannot be
+            written.
+    """
+    for path in (release, certificate_path(release)):
+        if path.is_dir():
+            raise FileError(f"{path} is a directory; name a file")
+        if os.path.lexists(path) and not replace:
+            raise exists(path, paid)
+    if os.path.lexists(release):
+        if not is_release(release):
+            raise not_a_release(str(release))
+    else:
+        check_certificate(certificate_path(release), release.name, replace=replace, paid=paid)
+    folder = next(above for above in release.absolute().parents if above.exists())
+    with _explained(release):
+        # A file of the longest name that will be written. One that a crash has left is taken again.
+        probe = folder / _aside(certificate_path(release), _PROBE).name
+        try:
+            probe.touch()
+        finally:
+            probe.unlink(missing_ok=True)
+
+
+def not_a_release(name: str) -> FileError:
+    """The error of what would be replaced, and is not the engine's to replace."""
+    return FileError(f"{name} is no release, and only a release is replaced; name another place")
+
+
+def is_release(path: Path) -> bool:
+    """Whether a file says that it is a release: by what it carries, or else what stands beside."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():  # a pipe would never end
+        return False
+    try:
+        return METADATA_KEY.encode() in (pq.read_schema(path).metadata or {})
+    except (OSError, pa.ArrowException):
+        # A damaged one is known by the certificate that stands beside it.
+        return stated_subject(_content(certificate_path(path))) == path.name
+
+
+def other_bytes(name: str) -> FileError:
+    """The error of a release that was paid for, and does not come out again as it was."""
+    return FileError(
+        f"{name}: the run gave other bytes than the release that was paid for: a library has"
+        " changed since, or the source has in a way that its fingerprint does not tell. Nothing was"
+        " published; 'release --fresh' draws a new sample at a new price"
+    )
+
+
+def is_of_a_release(comment: str) -> bool:
+    """Whether the comment of a table is that of a release: the facts of its certificate."""
+    try:
+        facts = json.loads(comment)
+    except ValueError:
+        return False
+    known = (MECHANISM, *(law.mechanism for law in (Noisy, Randomised, Inserted)))
+    return isinstance(facts, dict) and facts.get("mechanism") in known
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, in hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def publish_file(
+    rows: pa.Table,
+    release: Path,
+    metadata: Mapping[str, str],
+    attest: Callable[[str], str],
+    *,
+    replace: bool,
+    mark: str = "",
+) -> str:
+    """Write ``rows`` and the envelope that ``attest`` makes of their digest; return that digest.
+
+    ``mark`` names what is written aside, so that ``recover`` finds it after a crash. Whatever
+    ``attest`` raises, nothing is put in place.
+
+    Raises:
+        FileError: the disk is full, the target read-only or, meanwhile, taken.
+    """
+    mark = mark or secrets.token_hex(8)
+    certificate = certificate_path(release)
+
+    def put() -> str:
+        # The same release may be run twice at once: neither writes to a file of the other's.
+        own = f"{mark}.{secrets.token_hex(4)}"
+        aside, certificate_aside = _aside(release, own), _aside(certificate, own)
+        try:
+            write_parquet(rows, aside, metadata)
+            digest = file_digest(aside)
+            certificate_aside.write_text(attest(digest), encoding="utf-8")
+            _sync(aside, certificate_aside)
+            _date(metadata, aside, certificate_aside)
+            moves = ((certificate_aside, certificate), (aside, release))
+            _put_in_place(moves, replace=replace, mark=mark)
+        finally:
+            aside.unlink(missing_ok=True)
+            certificate_aside.unlink(missing_ok=True)
+        return digest
+
+    with _explained(release):
+        release.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return put()
+        except FileNotFoundError:
+            # A run of the same release that began beside this one has taken away what was written
+            # aside, as if its writer were dead: see ``recover``. It does so once.
+            return put()
+
+
+def write_certificate(text: str, path: Path, *, replace: bool) -> None:
+    """Put a certificate in place by itself: for a release that is a table.
+
+    Raises:
+        FileError: it exists and ``replace`` is off, or it cannot be written.
+    """
+    mark = secrets.token_hex(8)
+    aside = _aside(path, mark)
+    with _explained(path):
+        try:
+            aside.write_text(text, encoding="utf-8")
+            _sync(aside)
+            _put_in_place(((aside, path),), replace=replace, mark=mark)
+        finally:
+            aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def certificate_of_table(path: Path, mark: str) -> Iterator[Callable[[str], None]]:
+    """Put a certificate at ``path`` for the table that the body publishes.
+
+    The body gets the function that takes its text, to be called before the table stands. Where
+    nothing stood at ``path`` the certificate is put there at once, so that no table stands without
+    one; else it takes the place of the other when the body has ended well.
+    """
+    aside = _aside(path, mark)
+    first = not path.exists()
+
+    def put(text: str) -> None:
+        aside.write_text(text, encoding="utf-8")
+        _sync(aside)
+        if first:
+            _put_in_place(((aside, path),), replace=False, mark=mark)
+
+    with _explained(path):
+        try:
+            yield put
+        except BaseException:
+            _forget(path, aside)
+            raise
+    try:
+        _take_place(aside, path)
+    except OSError as error:
+        raise FileError(
+            f"{path} could not be written: {error.strerror}; the table stands all the same: mend"
+            " that, and run 'policy-engine ledger reconcile', which puts its certificate there"
+        ) from None
+
+
+def recover(release: Path, mark: str) -> None:
+    """Finish or undo what a run that is no more left in the place of a release file.
+
+    Whatever stood there before stands there again, unless the new pair does; nothing that was
+    written aside is left.
+    """
+    certificate = certificate_path(release)
+    if not release.parent.is_dir():
+        return
+    with _explained(release), _alone(release.parent):
+        old, old_certificate = (_aside(path, f"old-{mark}") for path in (release, certificate))
+        if not release.exists():
+            for aside in _asides(certificate, mark):
+                _forget(certificate, aside)
+            for path, kept in ((certificate, old_certificate), (release, old)):
+                if kept.exists():
+                    kept.replace(path)
+        asides = (*_asides(release, mark), *_asides(certificate, mark))
+        for path in (old, old_certificate, *asides, _aside(certificate, _PROBE)):
+            path.unlink(missing_ok=True)
+
+
+def recover_table(certificate: Path, mark: str, *, stands: bool) -> None:
+    """The same for a release that is a table, which ``stands`` or does not."""
+    aside = _aside(certificate, mark)
+    with _explained(certificate):
+        if not aside.exists():
+            return
+        if stands:
+            _take_place(aside, certificate)
+        else:
+            _forget(certificate, aside)
+
+
+def aside_text(certificate: Path, mark: str) -> str:
+    """The certificate that a run wrote aside or put in place; empty where there is none."""
+    for path in (_aside(certificate, mark), certificate):
+        with suppress(OSError, UnicodeError):
+            return path.read_text(encoding="utf-8")
+    return ""
+
+
+def _take_place(aside: Path, target: Path) -> None:
+    if aside.exists():
+        aside.replace(target)
+    aside.unlink(missing_ok=True)  # two links to one file are left as they are by a rename
+
+
+def _forget(target: Path, aside: Path) -> None:
+    """Remove what was written aside, and its link in the target's place if it was put there."""
+    with suppress(OSError):
+        if target.samefile(aside):
+            target.unlink()
+    aside.unlink(missing_ok=True)
+
+
+def _aside(path: Path, mark: str) -> Path:
+    return path.with_name(f".{path.name}.{mark}")
+
+
+def _asides(path: Path, mark: str) -> list[Path]:
+    """What runs of one mark have written aside for a file."""
+    return list(path.parent.glob(glob.escape(f".{path.name}.{mark}") + "*"))
+
+
+def _date(metadata: Mapping[str, str], *paths: Path) -> None:
+    """Give files the time in their certificate, which was taken before the data was touched.
+
+    Their own would tell how long the run took, and go where the files go.
+    """
+    try:
+        written = json.loads(metadata[METADATA_KEY])["time"]
+        moment = datetime.strptime(written, "%Y-%m-%dT%H:%M:%S%z").timestamp()
+    except (KeyError, ValueError):
+        return
+    for path in paths:
+        os.utime(path, (moment, moment))
+
+
+def _sync(*paths: Path) -> None:
+    for path in paths:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+
+
+def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool, mark: str) -> None:
+    done: list[Path] = []
+    kept: dict[Path, Path] = {}
+    with _alone(moves[0][1].parent):
+        try:
+            if replace:
+                _set_aside([target for _, target in moves], kept, mark)
+            for aside, target in moves:
+                # A link, unlike a rename, fails if the target has come to be meanwhile.
+                os.link(aside, target)
+                done.append(target)
+        except BaseException:
+            for target in done:
+                target.unlink(missing_ok=True)
+            for target, old in kept.items():
+                if old.exists():
+                    old.replace(target)
+            raise
+        for old in kept.values():
+            old.unlink(missing_ok=True)
+
+
+def _set_aside(targets: list[Path], kept: dict[Path, Path], mark: str) -> None:
+    """Move what stands at the targets away; the release first, so none stands uncertified."""
+    for target in reversed(targets):
+        if target.exists():
+            kept[target] = _aside(target, f"old-{mark}")
+            target.rename(kept[target])
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """Keep other releases out of a directory while files are put in place, and sync it."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        # Some network file systems can do neither; links are exclusive there all the same.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+        with suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EFBIG: "no file may be so large here",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "permission is denied",
+    errno.EPERM: "permission is denied",
+    errno.EEXIST: "it has come to be meanwhile; see whose it is, and run the command again",
+    errno.ENOTDIR: "a part of its path is a file",
+}
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
+        raise FileError(f"{path} could not be written: {reason}; nothing was published") from None

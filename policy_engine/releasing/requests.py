@@ -1,0 +1,276 @@
+"""What a release is of: the same request gives the same bytes again, and costs nothing.
+
+A request has a *place*, the policy and where its release goes, and is *of* a policy, a text and
+a state of the source. What a run needs to be repeated, its secret, its certificate and the name of
+what it writes aside, is recorded with its charge, the secret sealed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from policy_engine.attest.parquet_file import facts_text, plain
+from policy_engine.attest.sealing import state_mac
+from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.kernel.claim import digest_of
+from policy_engine.ledger.entry import Entry
+from policy_engine.policy.accounts import path_from
+from policy_engine.policy.project import Project, Warehouse
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.publish import certificate_path
+
+_MARK_BYTES = 8
+_IN_A_FILE = 2
+"""Schema and table; what a database is called before them is the project file's to say."""
+_PORTS = {"postgresql": 5432, "mariadb": 3306}
+_ENVELOPE = re.compile(r"\A((?:-- [^\n]*\n)*)CREATE (?:OR REPLACE )?TABLE [^\n]* AS\n")
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where a release goes: a file, or a table, and its certificate.
+
+    ``name`` and ``certificate`` are as the ledger names them, paths from the project's folder.
+    ``path`` is None for a table.
+    """
+
+    name: str
+    certificate: str
+    path: Path | None
+    certificate_path: Path
+
+    @classmethod
+    def of_file(cls, path: Path, project: Path) -> Ends:
+        """A file and its certificate beside it."""
+        beside = certificate_path(path)
+        return cls(_from(project, path), _from(project, beside), path, beside)
+
+    @classmethod
+    def of_table(cls, name: str, certificate: Path, project: Path) -> Ends:
+        """A table and the file of its certificate."""
+        return cls(name, _from(project, certificate), None, certificate)
+
+
+def _from(folder: Path, path: Path) -> str:
+    return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are the source's names."""
+
+    place: str
+    of: str
+    ends: Ends
+    source: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a request is run, once and again: with the same secret it gives the same release.
+
+    ``predicate`` is the certificate's, with the time that the release bears. ``mark`` is in the
+    names of what is written aside. ``sealed`` is empty where the engine draws the sample by itself,
+    which nobody can repeat.
+    """
+
+    of: str
+    target: str
+    certificate: str
+    is_file: bool
+    mark: str
+    predicate: Mapping[str, Any]
+    sealed: Mapping[str, str]
+
+    @classmethod
+    def new(cls, request: Request, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
+        """A first run."""
+        mark = secrets.token_hex(_MARK_BYTES)
+        ends = request.ends
+        return cls(
+            of=request.of,
+            target=ends.name,
+            certificate=ends.certificate,
+            is_file=ends.path is not None,
+            mark=mark,
+            predicate=certificate.predicate(),
+            sealed=sealed,
+        )
+
+    @classmethod
+    def of_entry(cls, entry: Entry) -> Run:
+        """The run that an entry was charged for."""
+        return cls(**{name: entry.run[name] for name in cls.__dataclass_fields__})
+
+    def ends(self, project: Path) -> Ends:
+        """Where the release went, seen from the folder of the project."""
+        if self.is_file:
+            return Ends.of_file(project / self.target, project)
+        return Ends.of_table(self.target, project / self.certificate, project)
+
+    @property
+    def query(self) -> str:
+        """The certified query; a certificate of version 1 has it in its envelope."""
+        if "query" in self.predicate:
+            return str(self.predicate["query"])
+        return _ENVELOPE.sub(r"\1", str(self.predicate["sql"]))
+
+    @property
+    def text(self) -> str:
+        """What a request is of: its claim, else its query, and where it goes."""
+        if "query" not in self.predicate:
+            return _text_of(str(self.predicate["sql"]))
+        claim = self.predicate.get("claim")
+        identity = self.query if claim is None else digest_of(plain(claim))
+        return text_of(identity, str(self.predicate["published_as"]))
+
+    @property
+    def facts(self) -> str:
+        """The certificate's facts, as they stand with the release."""
+        return facts_text(self.predicate)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the certificate's facts: what the ledger calls its digest."""
+        return predicate_digest(self.predicate)
+
+    def to_json(self) -> dict[str, Any]:
+        """The run as it is recorded."""
+        return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
+
+
+def request_of(
+    policy: Policy, certificate: Certificate, ends: Ends, source: Mapping[str, str]
+) -> Request:
+    """What a policy asks of a source of these names, of which one is of its content."""
+    return Request(
+        place=place_of(policy, ends),
+        of=_digest(
+            [
+                policy.digest,
+                text_of(certificate.identity, certificate.published_as),
+                source["content"],
+            ]
+        ),
+        ends=ends,
+        source=source,
+    )
+
+
+def as_charged(request: Request, policy: Policy, last: Entry | None) -> Request:
+    """``request`` under the name that the ``last`` entry of its place has for it.
+
+    Before claims had digests a request was of its text, which a better template changes: the same
+    policy over the same state of the source is what was paid for.
+    """
+    run = None if last is None else Run.of_entry(last)
+    if run is None or run.predicate.get("claim") is not None:
+        return request
+    same = _digest([policy.digest, run.text, request.source["content"]])
+    return replace(request, of=run.of) if same == run.of else request
+
+
+def name_of_place(
+    policy: Policy,
+    project: Project,
+    named: Warehouse,
+    parts: tuple[str, ...],
+    key: X25519PrivateKey,
+) -> str:
+    """A name for where a source lies, however it is written: SHA-256 in hex.
+
+    ``parts`` is the name of the table that is read, in the warehouse ``named``. A file is told
+    from others of its project only, for its path starts there: its name is keyed. A server's table
+    is one for all who share a ledger.
+    """
+    file = policy.source_path or named.database
+    if file is None:
+        return _digest(["table", named.type, *_server(named.url), *map(str.lower, parts)])
+    inside = parts[-_IN_A_FILE:] if policy.source_path is None else ()
+    place = ["file", path_from(project, file), *map(str.lower, inside)]
+    return state_mac(json.dumps(place).encode(), key)
+
+
+def _server(url: str) -> list[str]:
+    """Host, port and database of a URL; not the user, nor what is set for the session."""
+    found = urlsplit(url)
+    options = dict(parse_qsl(found.query))
+    host = found.hostname or options.get("host") or options.get("socket") or ""
+    port = found.port or options.get("port") or _PORTS.get(found.scheme, "")
+    return [host, str(port), found.path]
+
+
+def place_of(policy: Policy, ends: Ends) -> str:
+    """What the requests have in common that a policy makes of one place."""
+    return _digest([policy.name, ends.name])
+
+
+def text_of(query: str, published_as: str) -> str:
+    """A query and where it goes as one text: its comments, its envelope, its words.
+
+    Entries of version 1 were made of such texts, so that what they paid for is found again.
+
+    >>> text_of("-- policy: a\\nSELECT 1", 'CREATE TABLE "b" AS')
+    '-- policy: a\\nCREATE TABLE "b" AS\\nSELECT 1'
+    """
+    if published_as == ROWS:
+        return query
+    words = query.lstrip("\n")
+    while words.startswith("--"):
+        words = words.partition("\n")[2]
+    return f"{query.removesuffix(words)}{published_as}\n{words}"
+
+
+def _text_of(sql: str) -> str:
+    """A text of version 1, whether or not it replaces what stands in its place."""
+    return sql.replace("CREATE OR REPLACE TABLE", "CREATE TABLE", 1)
+
+
+def is_of(run: Run, certificate: Certificate) -> bool:
+    """Whether a run was of what ``certificate`` is of, as far as the run says.
+
+    Of one from before claims had digests the text is known alone, which a template may change.
+    """
+    if run.predicate.get("claim") is None and certificate.claim is not None:
+        return bool(run.predicate["policy"]["digest"] == certificate.policy_digest)
+    return run.text == text_of(certificate.identity, certificate.published_as)
+
+
+def change_since(run: Run, certificate: Certificate, sealing_key_id: str) -> str:
+    """What is not as it was at an earlier run in the same place."""
+    if run.sealed and sealing_key_id not in run.sealed:
+        # States of a source are named with the sealing key, so those names cannot be compared.
+        return (
+            "its secret is sealed for another key than this project's (sealing.pem), without which"
+            " nothing can be released again"
+        )
+    before = run.predicate
+    if before["policy"]["digest"] != certificate.policy_digest:
+        return "the policy has changed"
+    if not is_of(run, certificate):
+        return "the source's columns have changed"
+    return "the source has changed"
+
+
+def predicate_digest(predicate: Mapping[str, Any]) -> str:
+    """SHA-256 of the facts of a certificate.
+
+    >>> predicate_digest({})[:14]
+    'sha256:44136fa'
+    """
+    return digest_of(plain(predicate))
+
+
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

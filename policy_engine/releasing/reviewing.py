@@ -1,0 +1,199 @@
+"""The files of a review: a request, the approvals that answer it, and a release that waits.
+
+All stand beside the certificate, or where it will stand. A request is the signed statement and,
+beside it, what is shown to who approves, which it names by digest. The ledger decides by what is in
+these files, and records it: losing one costs an approval, and never a charge.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.attest.approvals import Brought, lines_of
+from policy_engine.attest.attestation import LARGEST_ENVELOPE
+from policy_engine.attest.confidential import KEPT, make_folder
+from policy_engine.attest.parquet_file import write_parquet
+from policy_engine.attest.review_policy import Stage
+from policy_engine.errors import FileError, NotApproved
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms import Native
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.store import Ledger
+from policy_engine.policy.project import Project
+from policy_engine.releasing.publish import write_certificate
+from policy_engine.releasing.requests import Ends, Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_REQUEST = ".review.json"
+_LARGEST = 2 * LARGEST_ENVELOPE
+
+
+def request_file(certificate: Path, stage: Stage) -> Path:
+    """Where the request of a stage stands.
+
+    >>> request_file(Path("out/a.certificate.json"), "claim").as_posix()
+    'out/a.certificate.claim.review.json'
+    """
+    return certificate.with_name(f"{certificate.stem}.{stage}{_REQUEST}")
+
+
+def approvals_file(request: Path) -> Path:
+    """Where the approvals that answer a request stand, one statement a line.
+
+    >>> approvals_file(Path("out/a.certificate.claim.review.json")).as_posix()
+    'out/a.certificate.approvals.intoto.jsonl'
+    """
+    stem = request.name.removesuffix(_REQUEST)
+    for stage in ("claim", "release", "change"):
+        stem = stem.removesuffix(f".{stage}")
+    return request.with_name(f"{stem}.approvals.intoto.jsonl")
+
+
+def brought_at(request: Path) -> Brought:
+    """What somebody brings by a request file: it and the approvals beside it; nothing without one.
+
+    Raises FileError where a file cannot be read.
+    """
+    if not request.exists():
+        return Brought()
+    text, _ = read_request(request)
+    beside = approvals_file(request)
+    lines = tuple(lines_of(_read(beside))) if beside.exists() else ()
+    return Brought(text, lines)
+
+
+def read_request(path: Path) -> tuple[str, Mapping[str, Any]]:
+    """The envelope in a request file, and what is shown beside it; nothing is verified."""
+    try:
+        found = json.loads(_read(path))
+        envelope, shown = found["request"], found["shown"]
+        if isinstance(envelope, dict) and isinstance(shown, dict):
+            return json.dumps(envelope, sort_keys=True, separators=(",", ":")), shown
+    except (KeyError, TypeError, ValueError, RecursionError):
+        pass
+    raise FileError(f"{path}: must be a request of 'policy-engine review request', found another")
+
+
+def write_request(path: Path, envelope: str, shown: Mapping[str, Any]) -> None:
+    """Put a request in its place; one that stands there is replaced."""
+    document = {"request": json.loads(envelope), "shown": shown}
+    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+    write_certificate(text, path, replace=False)
+
+
+def add_approval(request: Path, line: str) -> Path:
+    """Add a line to the approvals that answer a request; where they stand."""
+    path = approvals_file(request)
+    try:
+        with path.open("a+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            if end:
+                file.seek(end - 1)
+            # A copy that lost its last line end must not join two statements.
+            gap = b"\n" if end and file.read(1) != b"\n" else b""
+            file.write(gap + line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise FileError(f"{path}: cannot write the approval: {error.strerror}") from None
+    return path
+
+
+def asked_for(charge: Charge, certificate: Certificate, ends: Ends) -> Charge:
+    """A charge before it has a run of its own: with all that is approved of it."""
+    sealed = certificate.claim is not None and not isinstance(certificate.claim.law, Native)
+    run = {"predicate": certificate.predicate(), "target": ends.name, "sealed": sealed}
+    return replace(charge, run=run)
+
+
+def check_brought(ledger: Ledger, charge: Charge, certificate: Certificate, ends: Ends) -> None:
+    """Return if what an account requires is there before it is charged; NotApproved if not."""
+    brought = brought_at(request_file(ends.certificate_path, "claim"))
+    ledger.check_reviewed(replace(asked_for(charge, certificate, ends), brought=brought))
+
+
+def check_pinned(project: Project, ledger: Ledger, account: str) -> None:
+    """Return unless the project file names a review policy that the ledger has not.
+
+    Raises NotApproved. A ledger that was begun anew, or an old copy, would require nothing.
+    """
+    if account not in project.reviews:
+        return
+    required, wanted = ledger.required(account), project.reviews[account]
+    found = "none" if required is None else required.policy.digest
+    if found != wanted:
+        raise NotApproved(
+            f"{project.file}: reviews.{account} is {wanted}, and the ledger requires {found}:"
+            " nothing is charged. 'policy-engine review require FILE' sets a review policy; if its"
+            " people have approved another one, write that digest"
+        )
+
+
+def waiting_file(project: Project, run: Run) -> Path:
+    """Where the release of a run waits for approvals: for those who may see it before."""
+    return project.directory / KEPT / "waiting" / f"{run.mark}-{Path(run.target).name}"
+
+
+def let_wait(path: Path, rows: pa.Table, facts: Mapping[str, str]) -> str:
+    """Keep a release that waits, the very bytes; where it is."""
+    _open(path)
+    write_parquet(rows, path, facts)
+    return _waits(path)
+
+
+def let_lines_wait(path: Path, lines: Iterable[tuple[Any, ...]]) -> str:
+    """The same for a table: its rows as JSON lines, of which its digest is."""
+    _open(path)
+    path.write_text("".join(f"{line_of(line)}\n" for line in lines), encoding="utf-8")
+    return _waits(path)
+
+
+def line_of(row: tuple[Any, ...]) -> str:
+    """A row of a released table as the line that is digested.
+
+    >>> line_of((None, 7))
+    '[null, "7"]'
+    """
+    return json.dumps([None if v is None else str(v) for v in row], ensure_ascii=False)
+
+
+def _open(path: Path) -> None:
+    """A new file that is its owner's alone."""
+    _make(path.parent.parent)
+    _make(path.parent)
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _waits(path: Path) -> str:
+    return f"what came out waits in {path} for those who approve it, and is confidential until then"
+
+
+def _make(folder: Path) -> None:
+    try:
+        make_folder(folder)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+        if len(content) <= _LARGEST:
+            return content.decode()
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"{path}: cannot be read as text") from None
+    raise FileError(f"{path}: has more than {_LARGEST} bytes, which no approvals have")

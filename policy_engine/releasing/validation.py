@@ -1,0 +1,459 @@
+"""Everything wrong with policy files, without running them and without charging anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from dataclasses import replace as replace_field
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+
+from policy_engine.accounting.calibration import least_k
+from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.exact import delta_exact
+from policy_engine.compile.compiler import find_unknown
+from policy_engine.errors import (
+    BudgetExceeded,
+    DomainError,
+    EnvironmentFailed,
+    FileError,
+    Finding,
+    NotCertifiable,
+    PolicyError,
+    Problem,
+    WarehouseError,
+    WarehouseFailed,
+)
+from policy_engine.kernel.certificate import Certificate, certified_rate
+from policy_engine.ledger.account import Account, admit
+from policy_engine.policy.accounts import check_account
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.places import located
+from policy_engine.policy.project import Project
+from policy_engine.policy.recodings import Constant, Recoding, Round
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.salvage import salvage
+from policy_engine.policy.tree import path_text
+from policy_engine.releasing.books import has_ledger, open_ledger
+from policy_engine.releasing.publish import certificate_path
+from policy_engine.releasing.release import (
+    Preview,
+    check_place,
+    ends_of,
+    open_warehouse,
+    paying_account,
+    prepare,
+    preview,
+    project_of,
+    table_certificate_path,
+    unenforced,
+)
+from policy_engine.releasing.reviewing import check_brought
+from policy_engine.warehouse.base import Warehouse
+
+_WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
+#: The key of a policy that a law of the kernel speaks of.
+_KEYS = {"V21": "source", "V22": "source.unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
+         "V26": "recode", "V27": "release"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found about one policy file.
+
+    ``policy`` is None where the file cannot be loaded. ``unchecked`` says why the source could
+    not be looked at; it is empty where it was. ``unread``: a file itself could not be read.
+    ``warnings`` are of what is allowed and seldom meant.
+    """
+
+    file: Path
+    policy: Policy | None
+    problems: tuple[Problem, ...] = ()
+    unchecked: str = ""
+    unread: bool = False
+    warnings: tuple[Problem, ...] = ()
+
+
+def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
+    """Each file's problems, every one of them, and those that the files have together.
+
+    The sources' schemas are read, their values are not.
+    """
+    checked = tuple(check_policy(path) for path in paths)
+    clashes = target_clashes([each.policy for each in checked if each.policy is not None])
+    return tuple(
+        replace_field(each, problems=_ordered((*each.problems, *clashes.get(index, ())), each.file))
+        for index, each in _numbered(checked)
+    )
+
+
+def _ordered(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+    """Each problem once, in the order of the file at ``path``; other files' after them."""
+    own = str(path)
+    return tuple(
+        sorted(dict.fromkeys(problems), key=lambda p: (p.file != own, p.file, p.line, p.column))
+    )
+
+
+def _numbered(checked: Iterable[Checked]) -> Iterable[tuple[int, Checked]]:
+    """Each file with its number among those that could be loaded, else −1."""
+    number = 0
+    for each in checked:
+        yield (number if each.policy is not None else -1), each
+        number += each.policy is not None
+
+
+def check_policy(path: Path) -> Checked:
+    """The problems of one file."""
+    policy = None
+    problems: list[Problem] = []
+    try:
+        policy = load_policy(path)
+        problems += [*_guarantee(policy), *_target(policy)]
+        project = project_of(policy)
+    except PolicyError as error:
+        if policy is None:
+            return _salvaged(path, error.problems)
+        return Checked(path, policy, (*_placed(problems, path), *error.problems))
+    except FileError as error:
+        unread = Problem(str(path), 0, 0, "", str(error).removeprefix(f"{path}: "))
+        return Checked(path, policy, (*_placed(problems, path), unread), unread=True)
+    problems += _account(policy, project)
+    told: list[Problem] = []
+
+    def look(policy: Policy, project: Project, warehouse: Warehouse) -> None:
+        told.extend(unenforced(policy, _certified(policy, project, warehouse)))
+
+    checked = _against_source(policy, project, problems, look)
+    return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
+
+
+def _salvaged(path: Path, problems: tuple[Problem, ...]) -> Checked:
+    """The problems of a file that cannot be loaded, and the columns that its source has not."""
+    policy = salvage(path)
+    if policy is not None:
+        with suppress(PolicyError, FileError):  # told of a project once the policy can be loaded
+            found = _against_source(policy, project_of(policy), [*problems], _find_columns)
+            return replace_field(found, policy=None)
+    return Checked(path, None, problems)
+
+
+_Look = Callable[[Policy, Project, Warehouse], None]
+"""Looks at a policy's source. Raises PolicyError and NotCertifiable."""
+
+
+def _certified(policy: Policy, project: Project, warehouse: Warehouse) -> Certificate:
+    certificate, table = prepare(policy, project, warehouse)
+    if not policy.declared_budget and policy.source_path is None:
+        # Its account is the warehouse's to name.
+        check_account(policy, project, paying_account(policy, project, table, certificate.dialect))
+    return certificate
+
+
+def _find_columns(policy: Policy, project: Project, warehouse: Warehouse) -> None:
+    del project
+    problems = find_unknown(policy, warehouse.table(policy.source, policy.directory))
+    if problems:
+        raise PolicyError(problems)
+
+
+def _against_source(
+    policy: Policy, project: Project, problems: list[Problem], look: _Look
+) -> Checked:
+    """These problems, and those that show when the source's schema is looked at."""
+    unchecked = ""
+    try:
+        with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+            problems += _of_source(policy, project, warehouse, look)
+    except PolicyError as error:
+        problems += error.problems
+    except EnvironmentFailed as error:
+        unchecked = str(error)
+    return Checked(policy.file, policy, _placed(problems, policy.file), unchecked)
+
+
+def _of_source(
+    policy: Policy, project: Project, warehouse: Warehouse, look: _Look
+) -> list[Problem]:
+    """The problems that show in a warehouse that answers.
+
+    Raises EnvironmentFailed where it fails, or the source is a file that is not there.
+    """
+    path, source = policy.file, policy.source_path
+    try:
+        look(policy, project, warehouse)
+    except NotCertifiable as error:
+        return [_problem(path, one) for one in error.findings if one.code != "V29"]
+    except WarehouseFailed:
+        raise
+    except WarehouseError as error:
+        in_release = "release.relation" in str(error)
+        key = "release.relation" if in_release else "source.relation"
+        return [Problem(str(path), 0, 0, key, str(error))]
+    except FileError as error:
+        if source is None or not source.exists():
+            raise
+        # It is there and is no table: the policy names the wrong thing.
+        return [Problem(str(path), 0, 0, "source.path", str(error))]
+    return []
+
+
+def _placed(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+    """The problems of this file with their places, in its order; other files' after them."""
+    own = [problem for problem in problems if problem.file == str(path)]
+    others = [problem for problem in problems if problem.file != str(path)]
+    return (*located(tuple(own), path), *others)
+
+
+def _account(policy: Policy, project: Project) -> tuple[Problem, ...]:
+    """That the account is none of the project's."""
+    try:
+        check_account(policy, project)
+    except PolicyError as error:
+        return error.problems
+    return ()
+
+
+def _target(policy: Policy) -> Iterator[Problem]:
+    """What stands in the way of a release's file and its certificate, as far as can be seen."""
+    release = policy.release_path
+    if release is None:
+        return
+    with suppress(OSError):  # what cannot be looked at is told when it is written
+        for law in islice(_broken_laws(release), 1):
+            message = f"release.path must {law}"
+            yield Problem(str(policy.file), 0, 0, "release.path", message, "name another place")
+
+
+def _broken_laws(release: Path) -> Iterator[str]:
+    for path in (release, certificate_path(release)):
+        if path.is_dir():
+            yield f"name a file, found the directory {path}"
+    for path in release.parents:
+        if path.exists() and not path.is_dir():
+            yield f"lie in a folder, found on its way the file {path}"
+
+
+def warnings_of(policy: Policy) -> tuple[Problem, ...]:
+    """What is allowed and seldom meant, by the policy alone.
+
+    A column that is made of the key of the unit, numbers that are read as no program writes them
+    beside such a delimiter, and a guarantee that is none.
+    """
+    key = (policy.source.key or "").casefold()
+    made = [each for each in policy.recodings if each[0].casefold() == key]
+    found = (_of_the_key(policy, *each) for each in made if not isinstance(each[1], Constant))
+    return _placed((*found, *_of_numbers(policy), *_of_guarantee(policy)), policy.file)
+
+
+def _of_guarantee(policy: Policy) -> Iterator[Problem]:
+    """Numbers that promise next to nothing."""
+    epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
+    remedy = "a δ is far below one over the number of people, and ε mostly at most 10"
+    if epsilon > _WEAK_EPSILON:
+        message = f"guarantee.epsilon of {in_text(epsilon)} hides next to nothing"
+        yield Problem(str(policy.file), 0, 0, "guarantee.epsilon", message, remedy)
+    if delta >= _WEAK_DELTA:
+        shown = "nearly everybody" if delta > Decimal("0.5") else f"one person in {1 / delta:.0f}"
+        message = (
+            f"guarantee.delta of {in_text(delta)} is met by a table that shows {shown} in full"
+        )
+        yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
+
+
+def _of_numbers(policy: Policy) -> Iterator[Problem]:
+    """Numbers beside semicolons, which programs write where the comma is the decimal mark."""
+    spec = policy.source.csv
+    if spec is None or spec.delimiter != ";" or {"decimal", "thousands"} & spec.model_fields_set:
+        return
+    for column, kind in policy.source.columns:
+        if kind in ("integer", "double"):
+            path = path_text(("source", "columns", column))
+            message = (
+                f"{path} is read with a decimal point, for source.csv says no other mark; files"
+                " with ';' mostly have a decimal comma, of which 1.250 would be read as 1.25, and"
+                " 1.250,50 as no value"
+            )
+            remedy = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
+            yield Problem(str(policy.file), 0, 0, path, message, remedy)
+
+
+def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> Problem:
+    path = path_text(("recode", column))
+    message = f"{path} is made of the key of source.unit, and where it tells every person apart"
+    # A key that is a number is a whole one.
+    if isinstance(recoding, Round) and recoding.step <= 1:
+        message = f"{path} is made of the key of source.unit and tells every person apart, so that"
+    remedy = f"leave it out, unless {policy.k} people and more have the same value"
+    return Problem(str(policy.file), 0, 0, path, f"{message} no group is released", remedy)
+
+
+def check_guarantee(policy: Policy) -> None:
+    """Refuse a policy whose k and rate do not give the guarantee that it asks for.
+
+    Raises:
+        PolicyError: with the place of ``delta``, and the k that would give it.
+    """
+    problems = _placed(_guarantee(policy), policy.file)
+    if problems:
+        raise PolicyError(problems)
+
+
+def _guarantee(policy: Policy) -> Iterator[Problem]:
+    """The law that the kernel calls V29, which needs no source ([EXACT]).
+
+    A noise table was made for the guarantee, and none other was taken.
+    """
+    if policy.noise is not None:
+        return
+    rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
+    wanted = policy.guarantee
+    bound = delta_exact(policy.k, rate, wanted.epsilon, wanted.neighbours)
+    if bound.delta <= wanted.delta:
+        return
+    try:
+        k = least_k(wanted.epsilon, wanted.delta, rate, wanted.neighbours)
+        remedy = f"k: {k} gives it at this rate"
+    except DomainError:
+        remedy = "no k gives it at this rate; take a smaller one"
+    law = (
+        f"guarantee.delta must be at least {in_text(bound.delta)}, which k = {policy.k} and rate ="
+    )
+    message = f"{law} {policy.rate} reach at ε = {wanted.epsilon}, found {in_text(wanted.delta)}"
+    yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
+
+
+def _problem(path: Path, finding: Finding) -> Problem:
+    key = _KEYS.get(finding.code, "")
+    return Problem(str(path), 0, 0, key, f"{finding.code} {finding.message}")
+
+
+def target_clashes(policies: Sequence[Policy]) -> dict[int, tuple[Problem, ...]]:
+    """By a policy's index: that an earlier policy releases to the same place."""
+    taken: dict[str, Policy] = {}
+    clashes = {}
+    for index, policy in enumerate(policies):
+        places = _places(policy)
+        at, first = next(((n, taken[p]) for n, p in enumerate(places) if p in taken), (0, None))
+        taken |= {place: policy for place in places if place not in taken}
+        if first is not None:
+            clashes[index] = located((_clash(policy, first, release=at == 0),), policy.file)
+    return clashes
+
+
+def _clash(policy: Policy, first: Policy, *, release: bool) -> Problem:
+    """That a release, or else its certificate, would stand in the place of the first one's."""
+    key = "release.path" if policy.release.path is not None else "release.relation"
+    found, what, remedy = policy.release.text, "release would replace the other", "another place"
+    if not release:
+        what = f"certificate would replace the other: both write {_certificate(policy).name}"
+        if policy.release.path is None:
+            key, found, remedy = "name", policy.name, "one of the policies otherwise"
+    message = f"{key} must differ from that of {first.file}, found {found}: one {what}"
+    return Problem(str(policy.file), 0, 0, key, message, f"name {remedy}")
+
+
+def _certificate(policy: Policy) -> Path:
+    path = policy.release_path
+    return table_certificate_path(policy) if path is None else certificate_path(path)
+
+
+def _places(policy: Policy) -> tuple[str, ...]:
+    """The files and the table that a release would write, told apart as a disk may."""
+    path = policy.release_path
+    if path is not None:
+        return tuple(str(p.resolve()).casefold() for p in (path, _certificate(policy)))
+    relation = ["main", *str(policy.release.relation).casefold().split(".")][-2:]
+    return ("relation:" + ".".join(relation), str(_certificate(policy).resolve()).casefold())
+
+
+def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:
+    """The policies of ``paths``, once all of them together could be released.
+
+    Everything that can fail without touching the data is tried for every file: loading,
+    certifying, targets, and whether the accounts can pay for all of them. Nothing is charged
+    and nothing is drawn.
+
+    Raises:
+        PolicyError: with every problem of every file that can be read.
+        NotCertifiable, BudgetExceeded, EnvironmentFailed: of the first file that has one.
+    """
+    policies = _loaded(paths)
+    clashes = target_clashes(policies)
+    if clashes:
+        raise PolicyError(tuple(problem for found in clashes.values() for problem in found))
+    if len(policies) > 1:
+        _try_all(policies, replace=replace, fresh=fresh)
+    return policies
+
+
+def _loaded(paths: Sequence[Path]) -> tuple[Policy, ...]:
+    policies: list[Policy] = []
+    problems: list[Problem] = []
+    for path in paths:
+        try:
+            policy = load_policy(path)
+            check_account(policy, project_of(policy))
+            check_guarantee(policy)
+            policies.append(policy)
+        except PolicyError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise PolicyError(tuple(dict.fromkeys(problems)))
+    return tuple(policies)
+
+
+def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
+    previews: list[tuple[Project, Preview]] = []
+    problems: list[Problem] = []
+    for policy in policies:
+        try:
+            project = project_of(policy)
+            with about(policy.file):
+                previews.append((project, preview(policy, project)))
+        except PolicyError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise PolicyError(tuple(dict.fromkeys(problems)))
+    pairs = zip(policies, previews, strict=True)
+    new = [each for each in pairs if fresh or each[1][1].repeats is None]
+    _check_accounts([each for _, each in new])
+    for policy, (project, found) in new:
+        _check_target(policy, project, found, replace=replace)
+
+
+def _check_target(policy: Policy, project: Project, found: Preview, *, replace: bool) -> None:
+    """FileError where the release could not be put in its place, NotApproved where it may not."""
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        check_place(policy, warehouse, replace=replace)
+        ends = ends_of(policy, project, warehouse)
+    if has_ledger(project):
+        with open_ledger(project) as ledger:
+            check_brought(ledger, found.charge, found.certificate, ends)
+
+
+def _check_accounts(previews: Sequence[tuple[Project, Preview]]) -> None:
+    """BudgetExceeded where an account could not pay for all that is asked of it."""
+    accounts: dict[tuple[str, str], Account] = {}
+    for project, found in previews:
+        key = (str(project.ledger), found.account.name)
+        account = accounts.get(key, found.account)
+        try:
+            if found.refusal:
+                raise BudgetExceeded(found.refusal)
+            admit(account, found.charge)
+        except BudgetExceeded as error:
+            together = "nothing was released, for an account must pay for all that is asked at once"
+            raise BudgetExceeded(f"{error}; {together}") from None
+        accounts[key] = account.plus(found.charge)
+
+
+@contextmanager
+def about(file: Path) -> Iterator[None]:
+    """Name the policy file in what the kernel finds while the body certifies it."""
+    try:
+        yield
+    except NotCertifiable as error:
+        raise NotCertifiable(error.findings, str(file)) from None

@@ -1,0 +1,281 @@
+"""What changed from one policy or certificate to another, by the policy's keys.
+
+The promise weakens where more is shown, ε or δ is larger, k smaller, or it rests on more. Where
+two values cannot be compared nobody knows, and that is told apart from a change that does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from os.path import relpath
+from typing import Any, Literal
+
+from policy_engine.accounting.domain import in_text
+from policy_engine.attest.facts import STATED, Facts, claim_of
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms import IntegerTable, Noisy
+from policy_engine.kernel.types import digits_of
+from policy_engine.policy.resolve import Policy
+from policy_engine.report import recodes
+
+Effect = Literal["weaker", "stronger", "neutral", "unknown"]
+ABSENT = "not there"
+
+
+@dataclass(frozen=True)
+class KeyChange:
+    """One key of a policy, before and after; ``map`` has the values that are shown otherwise."""
+
+    key: str
+    before: str
+    after: str
+    effect: Effect
+    why: str
+    map: tuple[recodes.Entry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparable:
+    """What is compared of a policy or a certificate: plain texts, numbers, and recodes.
+
+    ``texts`` differ or not, ``shown`` are the columns and sums that leave, ``assumptions`` are
+    None of a policy, which has none before a catalog has answered.
+    """
+
+    kind: Literal["policy", "certificate"]
+    name: str
+    epsilon: Decimal
+    delta: Decimal
+    k: int
+    unit: str
+    neutral: Mapping[str, str]
+    fixed: Mapping[str, str]
+    shown: Mapping[str, Any]
+    sums: Mapping[str, str]
+    assumptions: tuple[str, ...] | None
+
+    @property
+    def price(self) -> str:
+        """What one release of it costs, with δ and unit."""
+        return f"ε {in_text(self.epsilon)}, δ {in_text(self.delta)} for one {self.unit}"
+
+    @classmethod
+    def of_policy(cls, policy: Policy) -> Comparable:
+        """A policy, every ``auto`` solved; δ is the one that is promised."""
+        noise, source = policy.noise, policy.source
+        counts = getattr(noise, "counts", None)
+        law = _law(counts) if counts is not None else getattr(noise, "words", "")
+        mechanism = "noisy-counts" if counts is not None else _PURE.get(law, "sampled-suppression")
+        return cls(
+            kind="policy",
+            name=policy.name,
+            epsilon=policy.guarantee.epsilon,
+            delta=policy.guarantee.delta,
+            k=policy.k,
+            unit=source.key or "row",
+            neutral={
+                "mechanism": mechanism,
+                "noise": law,
+                "sample.rate": in_text(policy.effective_rate),
+                "release.as": policy.release.form,
+                "release": policy.release.text,
+                **dict(policy.stated),
+            },
+            fixed={
+                "source": source.text
+                if policy.source_path is None
+                else relpath(policy.source_path),
+                "guarantee.neighbours": policy.guarantee.neighbours,
+                "source.unit.keep": _kept(source),
+                "source.sampled_at": in_text(source.sampled_at),
+                "source.view": "rowwise" if source.is_rowwise else "",
+                "budget": policy.budget,
+                "groupings": "; ".join(", ".join(each) for each in policy.groupings),
+                **{f"filter.{column}": str(spec) for column, spec in policy.filter},
+            },
+            shown=dict(policy.recodings),
+            sums={each.name: _summed(each) for each in getattr(noise, "sums", ())},
+            assumptions=None,
+        )
+
+    @classmethod
+    def of_certificate(cls, facts: Facts) -> Comparable:
+        """A certificate; δ is the one that is stated. Errors: ClaimError."""
+        claim = claim_of(facts) if facts.get("claim") is not None else None
+        noisy = claim.law if claim is not None and isinstance(claim.law, Noisy) else None
+        return cls(
+            kind="certificate",
+            name=facts["policy"]["name"],
+            epsilon=Decimal(facts["epsilon"]),
+            delta=Decimal(facts["delta"]),
+            k=facts["k"],
+            unit=facts["unit"],
+            neutral={
+                "mechanism": facts["mechanism"],
+                "noise": _law(noisy.table) if noisy else "",
+                "sample.rate": in_text(Decimal(facts["rate"])),
+                "release.as": facts["form"],
+                "engine": facts["dialect"],
+                "randomness": facts["randomness"],
+                **{name: facts[name] for name in STATED if name in facts},
+            },
+            fixed={
+                "guarantee.neighbours": facts["neighbours"],
+                "source.sampled_at": facts["sampled_at"],
+                "groupings": "; ".join(", ".join(g.columns) for g in noisy.groupings)
+                if noisy
+                else "",
+                **_of_claim(claim),
+            },
+            shown=dict.fromkeys(facts["columns"])
+            if claim is None
+            else {each.name: each.recode for each in claim.columns},
+            sums={each.name: _summed(each) for each in noisy.aggregates} if noisy else {},
+            assumptions=tuple(facts["assumptions"]),
+        )
+
+
+_PURE = {"randomised response": "randomised-response", "αβ insertion": "ab-insertion"}
+
+
+def _law(table: IntegerTable) -> str:
+    if table.is_open:
+        return f"a random number from {table.least} on is taken away"
+    return f"a random number from {table.least} to {table.largest} is added"
+
+
+def _summed(each: Any) -> str:
+    ends = (digits_of(end * each.unit) for end in (each.clip.low, each.clip.high))
+    return f"the {'mean' if each.clip.is_mean else 'sum'} of values from {' to '.join(ends)}"
+
+
+def _kept(source: Any) -> str:
+    if source.counts_all:
+        return "all"
+    return ", ".join(f"{name} {way}" for name, way in source.order_by)
+
+
+def _of_claim(claim: Claim | None) -> dict[str, str]:
+    from policy_engine.kernel.assumptions import source_of
+
+    if claim is None:
+        return {}
+    kept = {f"filter.{each.column.name}": _condition(each) for each in claim.filter}
+    return {"source": source_of(claim), **kept}
+
+
+def _condition(found: Any) -> str:
+    if found.members:
+        return ", ".join(map(str, found.members))
+    ends = (found.at_least, found.below)
+    low, high = (None if end is None else str(end) for end in ends)
+    return " and ".join(
+        text for text in (low and f"at least {low}", high and f"below {high}") if text
+    )
+
+
+def changes(old: Comparable, new: Comparable) -> tuple[KeyChange, ...]:
+    """Every key that differs, the guarantee first."""
+    return tuple(_changes(old, new))
+
+
+def weakens(found: tuple[KeyChange, ...]) -> bool:
+    """Whether the promise is weaker, or may be for all that can be told."""
+    return any(each.effect in ("weaker", "unknown") for each in found)
+
+
+def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
+    yield from _number("guarantee.epsilon", old.epsilon, new.epsilon, "odds can move further")
+    yield from _number("guarantee.delta", old.delta, new.delta, "more slack")
+    yield from _number("k", new.k, old.k, "smaller groups are shown", swapped=True)
+    yield from _texts({"source.unit": old.unit}, {"source.unit": new.unit}, "unknown", _OTHERS)
+    yield from _texts(old.fixed, new.fixed, "unknown", "what it means for one person differs")
+    yield from _columns(old.shown, new.shown)
+    yield from _sums(old.sums, new.sums)
+    yield from _assumed(old.assumptions, new.assumptions)
+    yield from _texts(old.neutral, new.neutral, "neutral", "")
+
+
+_OTHERS = "others are protected, and ε is of them"
+
+
+def _number(
+    key: str, low: Decimal | int, high: Decimal | int, why: str, *, swapped: bool = False
+) -> Iterator[KeyChange]:
+    """A number that weakens the promise where ``high`` is above ``low``."""
+    if low == high:
+        return
+    before, after = (digits_of(n) if isinstance(n, int) else in_text(n) for n in (low, high))
+    if swapped:
+        before, after = after, before
+    is_weaker = high > low
+    yield KeyChange(
+        key, before, after, "weaker" if is_weaker else "stronger", why if is_weaker else ""
+    )
+
+
+def _texts(
+    old: Mapping[str, str], new: Mapping[str, str], effect: Effect, why: str
+) -> Iterator[KeyChange]:
+    for key in dict.fromkeys((*old, *new)):
+        before, after = old.get(key, ""), new.get(key, "")
+        if before != after:
+            yield KeyChange(key, before or ABSENT, after or ABSENT, effect, why)
+
+
+_ORDER: Mapping[recodes.Order, tuple[Effect, str]] = {
+    "same": ("neutral", ""),
+    "relabelled": ("neutral", "other words for the same groups"),
+    "coarser": ("stronger", "it tells less"),
+    "finer": ("weaker", "it tells more"),
+    "other": ("unknown", "neither can be made of the other"),
+}
+
+
+def _columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[KeyChange]:
+    for name in dict.fromkeys((*old, *new)):
+        key = f"recode.{name}"
+        if name not in old:
+            yield KeyChange(key, ABSENT, _words(new[name]), "weaker", "a further column is shown")
+        elif name not in new:
+            yield KeyChange(key, _words(old[name]), ABSENT, "stronger", "it is not shown any more")
+        elif old[name] is None or new[name] is None:
+            if old[name] is not new[name]:
+                yield KeyChange(key, _words(old[name]), _words(new[name]), "unknown", _UNREAD)
+        elif (order := recodes.compared(old[name], new[name])) != "same":
+            effect, why = _ORDER[order]
+            both = recodes.entries(old[name], new[name])
+            moved = tuple(each for each in both if each[1] != each[2])
+            before, after = _words(old[name]), _words(new[name])
+            yield KeyChange(key, before, after, effect, why, moved)
+    common = [name for name in old if name in new]
+    if common != [name for name in new if name in old]:
+        order_of = (", ".join(old), ", ".join(new))
+        yield KeyChange("recode", *order_of, "neutral", "the order of columns")
+
+
+_UNREAD = "one of the certificates has no claim, so that its recode is not known"
+
+
+def _words(recode: Any) -> str:
+    return "not stated" if recode is None else recodes.in_words(recode)
+
+
+def _sums(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[KeyChange]:
+    for name in dict.fromkeys((*old, *new)):
+        before, after = old.get(name, ABSENT), new.get(name, ABSENT)
+        if before != after:
+            effect: Effect = "weaker" if name not in old else "unknown"
+            effect = "stronger" if name not in new else effect
+            yield KeyChange(f"aggregate.{name}", before, after, effect, "a sum beside the counts")
+
+
+def _assumed(old: tuple[str, ...] | None, new: tuple[str, ...] | None) -> Iterator[KeyChange]:
+    for text in new or ():
+        if old is not None and text not in old:
+            yield KeyChange("assumption", ABSENT, text, "weaker", "it rests on more")
+    for text in old or ():
+        if new is not None and text not in new:
+            yield KeyChange("assumption", text, ABSENT, "stronger", "it rests on less")

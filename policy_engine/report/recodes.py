@@ -1,0 +1,145 @@
+"""Two recodes of one column beside each other: which of them tells more, and where they differ.
+
+One recode is coarser than another if it is a function of it: who has the finer one's output can
+make the coarser one's from it, so the coarser one tells nothing that the finer one does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, Literal
+
+from policy_engine.kernel import recodes as kernel
+from policy_engine.kernel.types import digits_of
+from policy_engine.policy import recodings as policy
+
+Order = Literal["same", "relabelled", "coarser", "finer", "other"]
+Entry = tuple[str, str | None, str | None]
+"""Which values, what they were shown as, and as what they are shown now."""
+
+_NESTED = ("hour", "day", "month", "quarter", "year")
+_REST = "every other value"
+
+
+def compared(old: Any, new: Any) -> Order:
+    """How ``new`` is to ``old``: a policy's recodings or a claim's recodes; each of one kind.
+
+    >>> from policy_engine.kernel.recodes import Bins, Keep, Prefix
+    >>> compared(Bins((18, 30), ("a", "b", "c")), Bins((30,), ("a", "c")))
+    'coarser'
+    >>> compared(Prefix(3), Keep()), compared(Prefix(3), Prefix(2))
+    ('finer', 'coarser')
+    """
+    if old == new:
+        return "same"
+    if isinstance(new, kernel.Constant) or isinstance(old, kernel.Keep):
+        return "relabelled" if isinstance(old, kernel.Constant) else "coarser"
+    if isinstance(old, kernel.Constant) or isinstance(new, kernel.Keep):
+        return "finer"
+    match old, new:
+        case kernel.Prefix(before), kernel.Prefix(after):
+            return "coarser" if after < before else "finer"
+        case kernel.Truncate(before), kernel.Truncate(after):
+            return _truncated(before, after)
+    if any(isinstance(old, kind) and isinstance(new, kind) for kind in (_BINS, _MAPS)):
+        return _by_atoms(entries(old, new))
+    return "other"
+
+
+_BINS, _MAPS = (kernel.Bins, policy.Bins), (kernel.Map, policy.Lookup)
+
+
+def _truncated(before: str, after: str) -> Order:
+    if before in _NESTED and after in _NESTED:
+        return "coarser" if _NESTED.index(after) > _NESTED.index(before) else "finer"
+    if "week" in (before, after):
+        if before in ("hour", "day"):
+            return "coarser"
+        if after in ("hour", "day"):
+            return "finer"
+    return "other"
+
+
+def _by_atoms(found: Iterable[Entry]) -> Order:
+    pairs = {(old, new) for _, old, new in found}
+    olds, news = {old for old, _ in pairs}, {new for _, new in pairs}
+    is_function, is_inverse = len(pairs) == len(olds), len(pairs) == len(news)
+    if is_function and is_inverse:
+        same = all(old == new for old, new in pairs)
+        return "same" if same else "relabelled"
+    return "coarser" if is_function else "finer" if is_inverse else "other"
+
+
+def entries(old: Any, new: Any) -> tuple[Entry, ...]:
+    """Every value or range with both labels; nothing where the two are not both bins or maps.
+
+    >>> from policy_engine.kernel.recodes import Bins
+    >>> entries(Bins((18, 30), ("a", "b", "c")), Bins((30,), ("ab", "c")))
+    (('below 18', 'a', 'ab'), ('from 18 to below 30', 'b', 'ab'), ('from 30 on', 'c', 'c'))
+    """
+    if isinstance(old, _BINS) and isinstance(new, _BINS):
+        return _of_bins(old, new)
+    if isinstance(old, _MAPS) and isinstance(new, _MAPS):
+        (was, other), (now, others) = _table(old), _table(new)
+        keys = sorted({*was, *now})
+        listed = [(key, was.get(key, other), now.get(key, others)) for key in keys]
+        return (*listed, (_REST, other, others))
+    return ()
+
+
+def _of_bins(old: Any, new: Any) -> tuple[Entry, ...]:
+    if {type(cut) for cut in (*old.cuts, *new.cuts)} & {str}:
+        return ()
+    cuts = sorted({*old.cuts, *new.cuts})
+    ranges = [f"below {_text(cuts[0])}"]
+    ranges += [f"from {_text(low)} to below {_text(high)}" for low, high in pairwise(cuts)]
+    ranges.append(f"from {_text(cuts[-1])} on")
+    inside = [None, *cuts]
+    return tuple(
+        (words, _label(old, at), _label(new, at)) for words, at in zip(ranges, inside, strict=True)
+    )
+
+
+def _label(bins: Any, at: Any) -> str:
+    """What a value at a cut, or below every cut, is shown as."""
+    place = 0 if at is None else sum(cut <= at for cut in bins.cuts)
+    return str(bins.labels[place])
+
+
+def _table(found: Any) -> tuple[dict[str, str | None], str | None]:
+    if isinstance(found, policy.Lookup):
+        return dict(found.table), found.other
+    table = {_text(key): label for keys, label in found.groups for key in keys}
+    return table, found.other
+
+
+def _text(value: Any) -> str:
+    return digits_of(value) if hasattr(value, "as_integer_ratio") else str(value)
+
+
+def in_words(recode: Any) -> str:
+    """A recode in few words.
+
+    >>> from policy_engine.kernel.recodes import Bins, Round
+    >>> from decimal import Decimal
+    >>> in_words(Bins((18, 30), ("a", "b", "c"))), in_words(Round(Decimal(10)))
+    ('bins at 18, 30: a, b, c', 'rounded to 10')
+    """
+    match recode:
+        case kernel.Keep():
+            return "as it is"
+        case kernel.Prefix(length):
+            return f"the first {length} characters"
+        case kernel.Round(step):
+            return f"rounded to {digits_of(step)}"
+        case kernel.Truncate(unit):
+            return f"the start of its {unit}"
+        case kernel.Constant(label):
+            return f"always {label!r}"
+    if isinstance(recode, _BINS):
+        return f"bins at {', '.join(map(_text, recode.cuts))}: {', '.join(recode.labels)}"
+    table, other = _table(recode)
+    labels = sorted({str(label) for label in table.values() if label is not None})
+    last = "left empty" if other is None else f"shown as {other}"
+    return f"{len(table)} values mapped to {', '.join(labels)}; every other one is {last}"

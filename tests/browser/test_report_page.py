@@ -1,0 +1,156 @@
+"""The report's page in a real browser: it fetches and runs nothing, and everybody can read it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+from chromium import axe
+from conftest import BIDI, HOSTILE, RTL
+from debian import ensure
+
+from policy_engine.policy.escapes import escaped
+
+PAGES = {
+    "hostile": (0, ()),
+    "hostile-internal": (0, ("--edition", "internal", "--policy", "hostile.yaml")),
+    "noisy": (0, ("--previous", "hostile.certificate.json")),
+    "nothing": (0, ()),
+    "amber": (4, ("--bare",)),
+    "red": (1, ("--key", "stranger.pub")),
+    "wide": (0, ()),
+}
+
+
+@pytest.fixture(scope="module")
+def places(world):
+    """The address of each page."""
+    world.run("keys", "generate", "--output", "stranger.pem")
+    found = {}
+    for name, (code, words) in PAGES.items():
+        of = name if name in ("hostile", "noisy", "nothing", "wide") else "hostile"
+        page = world.report(of, *words, code=code)
+        kept = world.folder / f"page-{name}.html"
+        shutil.copy(world.folder / f"{of}.html", kept)
+        found[name] = kept.as_uri()
+        assert page
+    return found
+
+
+@pytest.fixture
+def opened(browser, places):
+    """Opens a page, and fails if it asked for anything, ran anything or complained."""
+    contexts = []
+
+    def open_page(name, width=1280, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        asked, said = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(places[name])
+        page.wait_for_load_state("networkidle")
+        assert asked == [places[name]]
+        assert said == []
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_fetched_and_nothing_runs(opened, name):
+    page = opened(name)
+    assert page.evaluate("window.pwned") is None
+    assert page.query_selector_all("script, img, iframe, object, link, base, form") == []
+    handlers = page.evaluate(
+        "[...document.querySelectorAll('*')].flatMap(e => [...e.attributes])"
+        ".filter(a => /^on|^style$/i.test(a.name)).length"
+    )
+    assert handlers == 0
+
+
+def test_a_script_could_not_run_even_if_one_were_there(browser, places, world, tmp_path):
+    text = (world.folder / "page-hostile.html").read_text()
+    for planted in (
+        "<script>window.pwned = 1</script>",
+        "<img src='https://example.org/' onerror='window.pwned = 1'>",
+    ):
+        file = tmp_path / "planted.html"
+        file.write_text(text.replace("</main>", f"{planted}</main>"))
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("response", lambda response, asked=asked: asked.append(response.url))
+        page.goto(file.as_uri())
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("window.pwned") is None
+        assert asked == [file.as_uri()]
+        page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing(opened, name, scheme):
+    page = opened(name, width=390 if name == "noisy" else 1280, scheme=scheme)
+    page.evaluate(axe())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    told = [
+        (each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found["violations"]
+    ]
+    assert told == []
+    assert len(found["passes"]) > 15
+
+
+def test_axe_would_find_a_fault(opened):
+    page = opened("nothing")
+    page.evaluate("document.querySelector('svg').removeAttribute('aria-label')")
+    page.evaluate("document.documentElement.removeAttribute('lang')")
+    page.evaluate(axe())
+    found = page.evaluate("axe.run()")
+    assert {"html-has-lang", "svg-img-alt"} <= {each["id"] for each in found["violations"]}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_phone_scrolls_one_way(opened, name):
+    page = opened(name, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_hostile_names_are_shown_as_they_are_written(opened, world):
+    text = opened("hostile").inner_text("body")
+    for name in HOSTILE:
+        assert escaped(name) in text
+    assert RTL in text
+    raw = (world.folder / "page-hostile.html").read_text()
+    assert not {*raw} & {*BIDI} - {*"userfdp.exe"}
+
+
+def test_wide_releases_are_cut_and_say_so(opened):
+    page = opened("wide")
+    text = page.inner_text("body")
+    assert "And 4900 more columns: all 5000 are in the JSON of this report." in text
+    assert page.evaluate("document.querySelectorAll('*').length") < 5000
+
+
+def test_a_release_of_no_group_says_so(opened):
+    text = opened("nothing").inner_text("body")
+    assert "no group was large enough to be shown" in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "word"), [("hostile", "Verified"), ("red", "does not hold")])
+def test_it_prints_to_a_pdf_that_reads(opened, tmp_path, name, word, scheme):
+    ensure("poppler-utils", lambda: shutil.which("pdftotext") is not None)
+    file = tmp_path / "page.pdf"
+    opened(name, scheme=scheme).pdf(path=file, format="A4")
+    told = subprocess.run(["pdftotext", "-layout", file, "-"], capture_output=True, check=True)
+    text = " ".join(told.stdout.decode().split())
+    for part in (word, "The promise", "times in 100", "Confirmed by:", "SHA-256 of the release"):
+        assert part in text
+    assert "HAVING COUNT(*) >= 40" in text
+    assert "minorities vanish first" in text

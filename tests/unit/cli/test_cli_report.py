@@ -1,0 +1,291 @@
+"""report: a certificate as a page and as JSON; what is stated, and what is not."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+from base64 import b64encode
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.keys import load_private_key
+from policy_engine.attest.signers import KeySigner
+
+from .forged_envelopes import forged
+from .test_noisy_counts import NOISY, WIDE
+from .test_public_values import ANSWERS, PURE, TUPLES
+
+SAID = (
+    "name: a\n",
+    "name: a\npurpose: yearly table\nabout: {contact: ada@example.org, recipients: the public,"
+    " access: three people, justification: as last year}\n",
+)
+CERTIFICATE, RELEASE = Path("out/a.certificate.json"), Path("out/a.parquet")
+
+
+@pytest.fixture
+def reported(cli, policy):
+    """Releases the policy 'a' with some changes, and gives its report's document."""
+
+    def made(*words, changes=(), **numbers):
+        assert cli("release", policy("a", *changes, **numbers)).code == 0
+        given = ("report", CERTIFICATE, "--release", RELEASE, "--format", "json", *words)
+        found = cli(*given)
+        assert found.code == 0, found.err
+        return found.document
+
+    return made
+
+
+def test_a_release_that_was_looked_at_is_green(reported):
+    found = reported()
+    assert found["band"]["colour"] == "green"
+    assert found["band"]["reasons"] == []
+    assert found["band"]["purpose"] is None
+    assert found["details"]["promise"]["numbers"].endswith("unit: row")
+    assert found["details"]["rows"]["size"] == 6
+    assert found["check"]["release_sha256"] == hashlib.sha256(RELEASE.read_bytes()).hexdigest()
+    assert [each["name"] for each in found["details"]["columns"]] == ["age", "sex"]
+
+
+def test_a_release_that_was_not_looked_at_is_amber(cli, policy):
+    cli("release", policy())
+    found = cli("report", CERTIFICATE, "--format", "json")
+    assert (found.code, found.document["band"]["colour"]) == (4, "amber")
+    assert found.document["details"]["rows"] is None
+    assert found.document["details"]["risks"]["not_counted"] == "the release was not looked at"
+
+
+def test_another_file_is_red_and_none_of_its_rows_are_shown(cli, policy):
+    cli("release", policy())
+    pq.write_table(pa.table({"age": ["hidden_value"], "sex": ["x"], "n": [20]}), "other.parquet")
+    found = cli("report", CERTIFICATE, "--release", "other.parquet", "--format", "json")
+    assert (found.code, found.document["band"]["colour"]) == (1, "red")
+    assert "is not the release" in found.document["band"]["reasons"][0]
+    assert "hidden_value" not in found.out
+
+
+def test_a_stranger_s_certificate_is_red(cli, policy):
+    cli("release", policy())
+    Path("stranger.pub").write_text(
+        cli("keys", "generate", "--output", "stranger.pem").out and Path("stranger.pub").read_text()
+    )
+    found = cli(
+        "report", CERTIFICATE, "--release", RELEASE, "--key", "stranger.pub", "-o", "p.html"
+    )
+    assert found.code == 1
+    assert "no signature by a trusted key" in found.out
+    assert 'class="band red"' in Path("p.html").read_text()
+
+
+def test_a_certificate_of_a_later_version_is_red_and_says_nothing_of_its_own(cli, policy):
+    cli("release", policy())
+    later = forged(CERTIFICATE, lambda payload: payload["predicate"].update(further=1))
+    found = cli("report", later, "-o", "p.html", "--format", "json")
+    assert (found.code, found.document["details"]) == (1, None)
+    assert "do not know" in found.out or "does not know" in found.out
+    assert "cannot be read" in Path("p.html").read_text()
+
+
+def test_the_page_and_both_ways_to_json_say_the_same(cli, policy):
+    cli("release", policy())
+    words = ("report", CERTIFICATE, "--release", RELEASE)
+    shown = cli(*words, "--format", "json").document
+    assert cli(*words, "-o", "a.json").code == cli(*words, "-o", "a.html").code == 0
+    assert json.loads(Path("a.json").read_text()) == shown
+    page = Path("a.html").read_text()
+    assert shown["details"]["promise"]["sentence"] in page
+    assert cli(*words, "-o", "b.html").code == 0
+    assert Path("b.html").read_bytes() == Path("a.html").read_bytes()
+
+
+def test_a_report_is_not_written_over_unless_asked(cli, policy):
+    cli("release", policy())
+    Path("a.html").write_text("mine")
+    assert cli("report", CERTIFICATE, "-o", "a.html").code == 3
+    assert Path("a.html").read_text() == "mine"
+    assert cli("report", CERTIFICATE, "-o", "a.html", "--replace").code == 4
+    assert cli("report", CERTIFICATE, "-o", "a.pdf").code == 2
+    assert cli("report", CERTIFICATE).code == 2
+
+
+def test_what_the_author_says_stands_in_the_certificate(reported):
+    found = reported(changes=(SAID,))
+    assert found["band"]["purpose"] == "yearly table"
+    assert found["check"]["contact"] == "ada@example.org"
+    assert found["details"]["protection"]["recipients"] == "the public"
+    assert found["details"]["protection"]["access"] == "three people"
+    assert found["details"]["promise"]["justification"] == "as last year"
+
+
+def test_an_empty_statement_in_a_certificate_is_refused(cli, policy):
+    cli("release", policy())
+    empty = forged(CERTIFICATE, lambda payload: payload["predicate"].update(purpose=""))
+    assert "lacks or misstates: purpose" in cli("verify", empty).err
+
+
+def test_who_set_the_limit_and_why(cli, reported):
+    reported()
+    by = ("--by", "Ada", "--why", "the 2026 wave")
+    assert cli("ledger", "limit", "people", "--epsilon", "2", "--delta", "1e-6", *by).code == 0
+    Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 2.0, delta: 1.0e-6}}\n")
+    words = ("report", CERTIFICATE, "--release", RELEASE, "--format", "json")
+    budget = cli(*words).document["budget"]
+    assert (budget["limit_by"], budget["limit_why"]) == ("Ada", "the 2026 wave")
+    assert (budget["before"]["epsilon"], budget["this"]["epsilon"]) == ("0", "0.5")
+    assert budget["limit"] == {"epsilon": "2", "delta": "0.000001", "share": 1.0}
+
+
+def test_the_public_edition_names_no_other_release_and_no_folder(cli, policy, reported):
+    cli("release", policy("other", k="30"))
+    public = reported()
+    internal = reported("--edition", "internal")
+    assert public["budget"]["charges"] == internal["budget"]["charges"] == 2
+    assert [each["policy"] for each in internal["budget"]["others"]] == ["other"]
+    assert public["budget"]["others"] == []
+    assert internal["check"]["trusted"] and not public["check"]["trusted"]
+    assert "out/" not in public["check"]["command"]
+
+
+def test_without_a_ledger_the_budget_is_not_stated(cli, policy, tmp_path, monkeypatch):
+    cli("release", policy())
+    key = Path(".policy-engine/signing.pub").resolve()
+    folder = tmp_path / "reviewer"
+    folder.mkdir()
+    for name in (CERTIFICATE, RELEASE, key):
+        (folder / Path(name).name).write_bytes(Path(name).read_bytes())
+    (folder / "policy-engine.yaml").write_text("{}\n")
+    monkeypatch.chdir(folder)
+    words = ("a.certificate.json", "--release", "a.parquet", "--key", "signing.pub")
+    assert cli("report", *words, "--format", "json").document["budget"] is None
+
+
+def test_the_policy_must_be_the_certificate_s(cli, policy, reported):
+    assert reported("--policy", "a.yaml")["band"]["colour"] == "green"
+    other = policy("b")
+    found = cli("report", CERTIFICATE, "--release", RELEASE, "--policy", other, "--format", "json")
+    assert (found.code, found.document["band"]["colour"]) == (1, "red")
+    assert "is not the certificate's policy" in found.document["band"]["reasons"][0]
+
+
+def test_changes_since_the_previous_one(cli, policy, reported):
+    cli("release", policy("b", ("[30, 60]", "[30]")))
+    found = reported("--previous", "out/b.certificate.json")["changed"]
+    by_key = {each["key"]: each for each in found["changes"]}
+    assert by_key["recode.age"]["effect"] == "weaker"
+    assert found["file"] == "b.certificate.json" and found["fault"] is None
+    text = Path("out/b.certificate.json").read_text()
+    head, sig = text.split('"sig":"')
+    Path("b.json").write_text(f'{head}"sig":"{"A" if sig[0] != "A" else "B"}{sig[1:]}')
+    words = ("report", CERTIFICATE, "--release", RELEASE, "--format", "json")
+    assert cli(*words, "--previous", "b.json").document["changed"]["fault"]
+
+
+def approval(key, **said):
+    told = {"verdict": "approved", "role": "reviewer", "time": "2026-01-01T00:00:00Z", **said}
+    made = statement("a.parquet", "0" * 64, told, "https://policy-engine.dev/approval/v1")
+    return sign(made, KeySigner(key)).to_json()
+
+
+def test_approvals_are_shown_and_whose_they_are_is_checked(reported):
+    assert reported()["approvals"] == []
+    own = load_private_key(Path(".policy-engine/signing.pem"))
+    lines = [
+        approval(own), approval(Ed25519PrivateKey.generate(), note="<b>mine</b>"), "{}", "",
+        json.dumps({"payload": b64encode(b"[1").decode(), "payloadType": "x", "signatures": []}),
+    ]  # fmt: skip
+    for name in ("out/a.approvals.intoto.jsonl", "out/a.certificate.approvals.intoto.jsonl"):
+        Path(name).write_text("\n".join(lines))
+        found = reported()["approvals"]
+        assert [each["verdict"] for each in found] == ["approved", "approved", None, None]
+        assert [bool(each["fault"]) for each in found] == [False, True, True, True]
+        assert found[0]["role"] == "reviewer"
+        Path(name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("changes", "numbers", "steps", "bars"),
+    [
+        ((), {}, ["source", "sample", "recode", "count", "suppress", "release"], 4),
+        ((NOISY,), WIDE, ["source", "recode", "count", "noise", "suppress", "release"], 4),
+        (ANSWERS, PURE, ["source", "recode", "randomise", "release"], 2),
+        (TUPLES, PURE, ["source", "recode", "look", "randomise", "release"], 2),
+    ],
+    ids=["sampled", "noisy", "answers", "tuples"],
+)
+def test_every_mechanism_has_its_steps_and_chances(reported, changes, numbers, steps, bars):
+    found = reported("-o", "a.html", changes=changes, **numbers)
+    how = found["details"]["how"]
+    assert [each["name"] for each in how["steps"]] == steps
+    assert [len(each["bars"]) for each in how["chances"]] == [bars]
+    assert how["meaning"]
+    assert all(0 <= bar["share"] <= 1 for each in how["chances"] for bar in each["bars"])
+    assert all(each["meaning"] for each in found["check"]["clauses"])
+
+
+def test_each_grouping_has_its_own_chances(reported):
+    rollup = (NOISY[0], f"{NOISY[1]}rollup: {{to: [sex], share: 0.2}}\n")
+    found = reported(changes=(rollup,), **WIDE)["details"]
+    assert [each["caption"][-11:] for each in found["how"]["chances"]] == [
+        "by age, sex",
+        "hown by sex",
+    ]
+    assert "several sets" in found["risks"]["not_counted"]
+
+
+def test_a_release_of_nothing_says_so(cli, policy, project):
+    pq.write_table(pa.table({"age": [1], "sex": ["x"]}), project / "people.parquet")
+    assert cli("release", policy()).code == 0
+    found = cli("report", CERTIFICATE, "--release", RELEASE, "-o", "a.html")
+    assert found.code == 0
+    assert "no group was large enough" in Path("a.html").read_text()
+
+
+PAGE = Path(__file__).parents[3] / "docs/explanation/reviewer-questions.md"
+
+
+def questions():
+    """Each question of the documentation: its number, the section that answers it, and by what."""
+    rows = re.findall(r"^\| (\d+) \| .+ \| `#(\w+)`: (.+) \|$", PAGE.read_text("utf-8"), re.M)
+    assert [int(number) for number, *_ in rows] == [*range(1, 21)]
+    return [(section, words) for _, section, words in rows]
+
+
+def unanswered(page):
+    """The sections and words that are not on a page, as somebody reads it."""
+    sections = dict(re.findall(r'id="(\w+)"(.*?)(?=<section|<main|<footer)', page, re.DOTALL))
+    read = {name: html.unescape(re.sub(r"<[^>]*>", "", body)) for name, body in sections.items()}
+    return [(name, words) for name, words in questions() if words not in read.get(name, "")]
+
+
+def test_three_documents_answer_the_twenty_questions(cli, policy):
+    """A release, its change, and one that is refused."""
+    assert cli("release", policy("a", SAID)).code == 0
+    assert cli("release", policy("b", epsilon="0.4")).code == 0
+    words = ("--release", RELEASE, "--previous", "out/b.certificate.json")
+    assert cli("report", CERTIFICATE, "--release", RELEASE, "-o", "release.html").code == 0
+    assert cli("report", CERTIFICATE, *words, "-o", "change.html").code == 0
+    Path("out/a.parquet").write_bytes(Path("out/b.parquet").read_bytes())
+    assert cli("report", CERTIFICATE, *words, "-o", "refused.html").code == 1
+    release, change, refused = (
+        unanswered(Path(f"{name}.html").read_text()) for name in ("release", "change", "refused")
+    )
+    reason, changed, verdict = ("verdict", "✗"), ("changes", "guarantee.epsilon"), "Verified"
+    assert release == [reason, changed]  # it holds, and no former one was named
+    assert change == [reason]
+    assert refused == [("verdict", verdict)]
+
+
+def test_no_epsilon_of_a_page_stands_without_delta(reported):
+    reported("-o", "a.html")
+    page = Path("a.html").read_text().split("</style>")[1].split('id="published"')[0]
+    for sentence in re.findall(r">([^<]*ε [=\d][^<]*)<|aria-label=\"([^\"]*ε [=\d][^\"]*)\"", page):
+        text = "".join(sentence)
+        assert "δ" in text, text

@@ -1,0 +1,133 @@
+"""measure: a release is public and its worst class named; of raw data all is confidential."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine.cli.measured import BY_YOUR_WORD, CONFIDENTIAL, PUBLIC
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.recoded import recoded_by
+from policy_engine.releasing.release import release
+
+from .conftest import Cli, Policies
+
+NOISY = ("sample: {rate: 0.1}\nk: 20", "mechanism: noisy_counts")
+
+
+@pytest.fixture
+def released(policy: Policies) -> str:
+    loaded = load_policy(policy("a", NOISY))
+    release(loaded)
+    return "out/a.parquet"
+
+
+def test_a_release_is_public_and_weighs_its_rows_by_their_counts(cli: Cli, released: str) -> None:
+    shown = cli("measure", released, "--sensitive", "age")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.splitlines()[0] == PUBLIC
+    rows = pq.read_table(released).to_pylist()
+    people = {sex: sum(r["n"] for r in rows if r["sex"] == sex) for sex in ("female", "male")}
+    (found,) = cli("measure", released, "--sensitive", "age", "--format", "json").document["tables"]
+    assert found["people"] == sum(people.values())
+    assert found["k"] == min(people.values())
+    assert found["worst"] == {"sex": min(people, key=lambda sex: people[sex])}
+    (told,) = found["sensitive"]
+    assert set(told["worst"]) == {"distinct", "entropy", "t_equal", "t_ordered", "delta", "alpha"}
+
+
+def test_bins_of_a_release_are_in_their_order(cli: Cli, released: str) -> None:
+    """As texts >=60 would stand before [30,60)."""
+    rows = {(r["sex"], r["age"]): r["n"] for r in pq.read_table(released).to_pylist()}
+    (found,) = cli("measure", released, "--sensitive", "age", "--format", "json").document["tables"]
+    order, worst = ("<30", "[30,60)", ">=60"), 0.0
+    assert {age for _, age in rows} == set(order)
+    total = sum(rows.values())
+    for sex in ("female", "male"):
+        people, passed, cost = sum(rows[sex, age] for age in order), 0.0, 0.0
+        for age in order:
+            passed += rows[sex, age] / people
+            passed -= (rows["female", age] + rows["male", age]) / total
+            cost += abs(passed)
+        worst = max(worst, cost / 2)
+    assert found["sensitive"][0]["t_closeness"]["ordered"] == pytest.approx(worst)
+
+
+def test_a_policy_is_its_release_with_its_precision(
+    cli: Cli, released: str, policy: Policies
+) -> None:
+    document = cli("measure", "a.yaml", "--format", "json").document
+    assert (document["file"].endswith("out/a.parquet"), document["confidential"]) == (True, False)
+    assert (document["precision"], document["height"], document["height_most"]) == (0.75, 1, 4)
+    policy("b")
+    missing = cli("measure", "b.yaml")
+    assert missing.code == 3 and "release it first" in missing.err
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_of_raw_data_confidential_comes_first_and_no_class_is_named(
+    cli: Cli, project, form: str
+) -> None:
+    secret = {"g": ["Zebra", "Zebra", "Yak"], "s": ["Wombat", "Vole", "Vole"]}
+    pq.write_table(pa.table(secret), "raw.parquet")
+    shown = cli("measure", "raw.parquet", "--sensitive", "s", "--format", form)
+    assert shown.code == 0
+    if form == "text":
+        assert shown.out.splitlines()[0] == CONFIDENTIAL
+    else:
+        assert list(shown.document.items())[:2] == [("confidential", True), ("note", CONFIDENTIAL)]
+    assert not any(value in shown.out for column in secret.values() for value in column)
+
+
+def test_a_table_of_others_is_public_by_the_word_of_who_asks(cli: Cli, project) -> None:
+    pq.write_table(pa.table({"g": ["a", "a", "b"], "s": ["x", "y", None]}), "theirs.parquet")
+    shown = cli("measure", "theirs.parquet", "--sensitive", "s", "--published")
+    assert shown.out.splitlines()[0] == BY_YOUR_WORD
+    assert "  k-anonymity                 k = 1" in shown.out and "g: b" in shown.out
+
+
+def test_groupings_are_measured_each_by_itself(cli: Cli, policy: Policies) -> None:
+    loaded = load_policy(policy("m", NOISY, ("release:", "marginals: [[age], [sex]]\nrelease:")))
+    release(loaded)
+    tables = cli("measure", "out/m.parquet", "--format", "json").document["tables"]
+    assert [each["quasi_identifiers"] for each in tables] == [["age"], ["sex"]]
+    rows = pq.read_table("out/m.parquet").to_pylist()
+    assert tables[1]["people"] == sum(row["n"] for row in rows if row["sex"] is not None)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--sensitive", "pay"], "has no column 'pay'"),
+        (["--sensitive", "s", "--quasi", "g,s"], "s cannot be known and sensitive at once"),
+        (["--sensitive", "s", "--order", "s"], "--order must be COLUMN=FILE"),
+        (["--hierarchy", "s=h.csv"], "s has an order or a hierarchy, and is not --sensitive"),
+        (["--sensitive", "s", "--hierarchy", "s=h.csv"], "hierarchy of s lacks 1 value"),
+        (["--sampled", "1.5"], "--sampled must be above 0 and at most 1"),
+        (["--count", "m"], "has no column 'm'"),
+    ],
+)
+def test_wrong_usage_says_what_to_do(cli: Cli, project, words: list[str], told: str) -> None:
+    pq.write_table(pa.table({"g": ["a", "b"], "s": ["x", "y"]}), "t.parquet")
+    (project / "h.csv").write_text("x;l;*\n")
+    shown = cli("measure", "t.parquet", *words)
+    assert shown.code == 2 and told in shown.err
+
+
+def test_what_is_no_table_is_a_file_error(cli: Cli, project) -> None:
+    (project / "t.parquet").write_text("PAR1 and no more")
+    assert cli("measure", "t.parquet").code == 3
+    assert cli("measure", "missing.parquet").code == 3
+
+
+def test_the_precision_counts_the_levels_of_a_hierarchy(policy: Policies, project) -> None:
+    """Level 1 of 2 below a root, and of 2 with a root above it; a constant; a column as it is."""
+    (project / "h.csv").write_text("female;x;*\nmale;x;*\n")
+    (project / "g.csv").write_text("20;young\n21;old\n")
+    levels = "age: {hierarchy: g.csv, level: 1}\n  sex: {hierarchy: h.csv, level: 1}"
+    recode = f"{levels}\n  all: {{constant: x}}"
+    text = ("age: {bins: [30, 60]}\n  sex: keep", recode)
+    found = recoded_by(load_policy(policy("p", text)))
+    assert found.steps == ((1, 2), (1, 2), (2, 2))
+    assert found.precision == pytest.approx(1 / 3)

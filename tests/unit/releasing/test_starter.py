@@ -1,0 +1,462 @@
+"""A starter policy: from the schema alone, valid once its suggestions are uncommented."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.compile.catalog import Column
+from policy_engine.errors import FileError, PolicyError, UsageError, WarehouseError
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.schema import json_schema, project_schema
+from policy_engine.policy.tree import read_tree
+from policy_engine.releasing.release import preview
+from policy_engine.releasing.starter import _name, _scalar, write_starter
+from policy_engine.releasing.suggestions import person_key, suggestion
+from policy_engine.releasing.validation import check_policy
+
+SUGGESTED = re.compile(r"^  # (.*: .*)(?=    # [A-Z_])", re.MULTILINE)
+TYPES = (
+    "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+    "HUGEINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL(4,1)", "DECIMAL(18,3)", "DECIMAL(38,10)",
+    "VARCHAR", "BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS",
+    "TIMESTAMP_NS", "TIMESTAMPTZ", "UUID", "BLOB", "INTERVAL", "BIT", "INTEGER[]",
+    "STRUCT(a INTEGER, \"b c\" VARCHAR)", "MAP(VARCHAR, INTEGER)", "ENUM('x', 'y')",
+)  # fmt: skip
+NAMES = (
+    "select", "with space", 'quo"te', "ünï✓", "null", "yes", "no", "123", "1.5", "2020-01-01",
+    "a: b", "#hash", "-", "{x}", "[", "it's", "~", "back\\slash", "keep", "n", "a,b", " lead",
+    "trail ", "007", "<<", "&a", "*a", "!t", "%", "@", "`", "|", ">", "?", "true", "عمر", "😀",
+    "line\nbreak", "\x7f", "x" * 300,
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def uncommented(path: Path) -> Path:
+    """The starter with every suggestion taken."""
+    full = path.with_name("full.yaml")
+    full.write_text(SUGGESTED.sub(r"  \1", path.read_text("utf-8")), "utf-8")
+    return full
+
+
+def wide(path: Path) -> None:
+    columns = ", ".join(f'NULL::{kind} AS "{kind.lower().replace(chr(34), "")}"' for kind in TYPES)
+    duckdb.sql(f"COPY (SELECT {columns}) TO '{path}' (FORMAT parquet)")
+
+
+def test_every_type_has_a_suggestion_that_is_valid(folder):
+    wide(folder / "wide.parquet")
+    write_starter("wide.parquet", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text()
+    assert "  # uuid seems to name one person or row, leave it out    # UUID" in text
+    assert len(SUGGESTED.findall(text)) == len(TYPES) - 1
+    full = uncommented(Path("policy.yaml"))
+    assert len(load_policy(full).columns) == len(TYPES) - 1
+    assert check_policy(full).problems == ()
+
+
+NAMED = (
+    ("passenger_age", "SMALLINT", "{bins: [18, 30, 45, 65]}"),
+    ("birthYear", "BIGINT", "{bins: [1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"),
+    ("annual income", "DOUBLE", "{bins: [10000, 20000, 30000, 50000, 75000, 100000]}"),
+    ("ticket.price", "DECIMAL(9,2)", "{bins: [10, 20, 50, 100, 200, 500, 1000]}"),
+    ("hours-per-week", "INTEGER", "{bins: [10, 20, 30, 40, 50]}"),
+    ("n_children", "INTEGER", "{bins: [1, 2, 3, 5, 10]}"),
+    ("whatever", "INTEGER", "{bins: [1, 10, 100, 1000, 10000]}"),
+    ("zip_code", "VARCHAR", "{prefix: 2}"),
+    ("zip_code", "INTEGER", f"{{bins: [{', '.join(f'{n}0000' for n in range(1, 10))}]}}"),
+    ("born", "DATE", "{truncate: year}"),
+    ("ordered_at", "TIMESTAMPTZ", "{truncate: quarter}"),
+    ("plan", "VARCHAR", "keep"),
+    ("mood", "ENUM('glad', 'sad')", "keep"),
+    ("smokes", "BOOLEAN", "keep"),
+    ("e_mail", "VARCHAR", ""),
+    ("last name", "VARCHAR", ""),
+    ("product name", "VARCHAR", "keep"),
+    ("customerNumber", "VARCHAR", ""),
+    ("id", "BIGINT", ""),
+    ("industry_code", "INTEGER", "keep"),
+    ("industry_code", "DOUBLE", "{bins: [1, 10, 100, 1000, 10000]}"),
+    ("wage_per_hour", "INTEGER", "{bins: [6, 12, 18]}"),
+    ("idle", "BIGINT", "{bins: [1, 10, 100, 1000, 10000]}"),
+    ("anything", "UUID", ""),
+)
+
+
+@pytest.mark.parametrize(("name", "kind", "told"), NAMED)
+def test_a_column_is_cut_as_its_name_and_type_are_by_convention(name, kind, told):
+    assert suggestion(Column(name, kind)) == told
+
+
+def test_not_all_numbers_are_cut_alike(folder):
+    numbers = {name: pa.array([1.5]) for name, kind, told in NAMED if told and kind != "DATE"}
+    pq.write_table(pa.table(numbers), folder / "numbers.parquet")
+    write_starter("numbers.parquet", Path("policy.yaml"))
+    full = uncommented(Path("policy.yaml"))
+    recodings = dict(load_policy(full).recodings)
+    assert len({str(recoding) for recoding in recodings.values()}) > 6
+    assert check_policy(full).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("limit", "epsilon"),
+    [("{epsilon: 3, delta: 1.0e-6}", "0.5"), ("{epsilon: 1, delta: 1.0e-6}", "0.2"),
+     ("{epsilon: 0.5, delta: 1.0e-6}", "0.1"), ("{epsilon: 0.09, delta: 1.0e-12}", "0.02"),
+     ("{}", "0.5")],
+)  # fmt: skip
+def test_the_guarantee_leaves_room_in_the_account(folder, limit, epsilon):
+    (folder / "policy-engine.yaml").write_text(f"accounts: {{people: {limit}}}\n")
+    pq.write_table(pa.table({"age": [1], "plan": ["a"]}), folder / "people.parquet")
+    write_starter("people.parquet", Path("policy.yaml"))
+    full = uncommented(Path("policy.yaml"))
+    policy = load_policy(full)
+    assert str(policy.guarantee.epsilon) == epsilon
+    assert policy.noise is not None
+    assert check_policy(full).problems == ()
+    more = preview(policy).more(3)
+    assert more == (None if limit == "{}" else 3)
+
+
+def test_editors_find_the_schemas_that_the_first_lines_name(folder):
+    pq.write_table(pa.table({"age": [1]}), folder / "people.parquet")
+    write_starter("people.parquet", Path("policy.yaml"))
+    schemas = []
+    for text in (Path("policy.yaml").read_text(), Path("policy-engine.yaml").read_text()):
+        line = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
+        assert line is not None
+        schemas.append(json.loads(Path(line[1]).read_text()))
+    assert schemas == [json_schema(), project_schema()]
+    assert "!*.schema.json" in Path(".policy-engine/.gitignore").read_text()
+    Path(".policy-engine/policy.schema.json").write_text("{}")  # of another version
+    write_starter("people.parquet", Path("sub/deep/policy.yaml"))
+    first = Path("sub/deep/policy.yaml").read_text().splitlines()[0]
+    assert first.endswith("=../../.policy-engine/policy.schema.json")
+    assert json.loads(Path(".policy-engine/policy.schema.json").read_text()) == json_schema()
+
+
+def test_whose_row_it_is(folder):
+    table = pa.table({"order_id": [1], "customer_id": [2], "sold on": pa.array([0], pa.date32())})
+    assert person_key([Column("order_id", "BIGINT")]) is None
+    pq.write_table(table, folder / "orders.parquet")
+    write_starter("orders.parquet", Path("policy.yaml"))
+    keyed = 'unit: {key: customer_id, keep: {order_by: ["sold on desc"]}}'
+    text = Path("policy.yaml").read_text()
+    assert f"\n  # {keyed}   # if a person has many rows, of which the last is kept\n" in text
+    lines = [line for line in text.splitlines() if not line.startswith("  unit:")]
+    Path("policy.yaml").write_text("\n".join(lines).replace(f"# {keyed}", keyed))
+    assert load_policy(uncommented(Path("policy.yaml"))).source.order_by == (("sold on", "desc"),)
+
+
+def test_every_name_is_a_key_or_is_said_to_be_none(folder):
+    table = pa.table({name: pa.array([1]) for name in NAMES})
+    pq.write_table(table, folder / "names.parquet")
+    write_starter("names.parquet", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text("utf-8")
+    assert text.count("cannot be released under this name") == 2
+    policy = load_policy(uncommented(Path("policy.yaml")))
+    assert '# "#hash" seems to name one person or row, leave it out' in text
+    released = [name for name in NAMES if name.isprintable() and name != "#hash"]
+    assert policy.columns == tuple(released)
+    assert policy.release.count_as == "n_2"
+    assert check_policy(Path("full.yaml")).problems == ()
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_a_scalar_reads_as_its_text(text):
+    node, problems = read_tree(f"{_scalar(text)}: 1", "p")
+    if problems:  # a NUL or half a surrogate pair is refused by the language
+        assert "\0" in text or not text.isprintable()
+        return
+    assert node is not None
+    assert node.data() == {text: 1}
+
+
+def test_nothing_uncommented_is_a_clear_problem(folder):
+    wide(folder / "wide.parquet")
+    write_starter("wide.parquet", Path("policy.yaml"))
+    with pytest.raises(PolicyError, match=r"policy.yaml:10:1: recode must be a mapping of column"):
+        load_policy("policy.yaml")
+
+
+def test_values_are_never_written(folder):
+    duckdb.sql(
+        "COPY (SELECT 'Miriam' AS name, 4711 AS salary) TO 'people.parquet' (FORMAT parquet)"
+    )
+    write_starter("people.parquet", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text() + Path("policy-engine.yaml").read_text()
+    assert "Miriam" not in text
+    assert "4711" not in text
+
+
+def test_a_folder_of_files_has_a_key(folder):
+    (folder / "parts").mkdir()
+    pq.write_table(pa.table({"person_id": [1], "age": [2]}), folder / "parts" / "a.parquet")
+    write_starter("parts", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text()
+    assert "unit: {key: person_id, keep: any}" in text and "unit: row" not in text
+
+
+OF_A_CSV = re.compile(r"^  # (.*: (?:keep|\{prefix: 2\}))(?:    # .*)?$", re.MULTILINE)
+
+
+def started(source: str) -> str:
+    """A starter of a CSV file, every column kept; it is a policy that its source fits."""
+    write_starter(source, Path("policy.yaml"))
+    text = Path("policy.yaml").read_text("utf-8")
+    Path("full.yaml").write_text(OF_A_CSV.sub(r"  \1", text), "utf-8")
+    assert check_policy(Path("full.yaml")).problems == ()
+    return text
+
+
+def test_the_folder_that_one_stands_in_is_a_folder(folder, monkeypatch):
+    (folder / "many").mkdir()
+    pq.write_table(pa.table({"id": [1], "age": [2]}), folder / "many" / "a.parquet")
+    monkeypatch.chdir(folder / "many")
+    write_starter(".", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text()
+    assert "name: many\n" in text
+    assert 'path: "."\n' in text
+
+
+def test_csv_is_text(folder):
+    (folder / "people.csv").write_text("age,full name\n4711,Miriam\n")
+    text = started("people.csv")
+    assert "  # age: keep    # or as integer {bins: [18, 30, 45, 65]}\n" in text
+    assert '  # "full name" seems to name one person or row, leave it out\n' in text
+    assert "Miriam" not in text and "{map: {some" not in text
+    typed = (
+        Path("full.yaml")
+        .read_text()
+        .replace("# columns: {age: integer, born: date}", "columns: {age: integer}")
+    )
+    Path("full.yaml").write_text(typed.replace("age: keep", "age: {bins: [9]}"))
+    assert check_policy(Path("full.yaml")).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        ("Alter;Straße\n1;x\n".encode("cp1252"), '{encoding: windows-1252, delimiter: ";"}'),
+        ("Alter;Straße\n1;x\n".encode("utf-8-sig"), '{delimiter: ";"}'),
+        ("Alter\tStraße\n1\tx\n".encode("utf-16"), '{encoding: utf-16, delimiter: "\\t"}'),
+        (b"sep=|\r\nage|sex\r\n", '{skip: 1, delimiter: "|"}'),
+    ],
+)
+def test_what_the_first_line_tells_of_a_csv_is_written(folder, content, options):
+    (folder / "people.csv").write_bytes(content)
+    assert f"\n  csv: {options}\n" in started("people.csv")
+
+
+@pytest.mark.parametrize(
+    "first", ["Miriam,4711", "Miriam,a@b.org", "Miriam,2001-02-03", "Miriam,,x", "Miriam,Miriam",
+              "Miriam,NA", 'Miriam,"x\ny"', "Miriam,+49 (0)30/123", "Miriam,7 €", "Miriam,12:30"],
+)  # fmt: skip
+def test_the_first_line_of_a_csv_without_a_header_is_not_written(folder, first):
+    (folder / "people.csv").write_text(f"{first}\nEva,1\n")
+    width = first.count(",") + 1
+    columns = ", ".join(f"column_{number + 1}" for number in range(width))
+    assert f"csv: {{header: false, columns: [{columns}]}}" in write_and_read("people.csv")
+    assert "Miriam" not in Path("policy.yaml").read_text("utf-8")
+    assert (
+        "if it is a header, it is no person: write header: true" in Path("policy.yaml").read_text()
+    )
+    (folder / "guess.yaml").write_text(
+        Path("policy.yaml")
+        .read_text()
+        .replace("csv: {", "# csv: {")
+        .replace("# column_1: keep", "Mirjam: keep")
+    )
+    [problem] = check_policy(Path("guess.yaml")).problems
+    assert "Miriam" not in str(problem) and "header: false" in str(problem)
+
+
+def write_and_read(source: str) -> str:
+    write_starter(source, Path("policy.yaml"))
+    return Path("policy.yaml").read_text("utf-8")
+
+
+def test_no_row_of_a_csv_is_read(folder):
+    (folder / "people.csv").write_bytes(b"age,sex\n\xff\xfe,'\",,,\n")
+    assert "# sex: keep" in write_and_read("people.csv")
+
+
+def test_without_a_source_there_is_an_example(folder):
+    assert write_starter(None, Path("policy.yaml")) == (
+        Path("policy.yaml"), Path("policy-engine.yaml")
+    )  # fmt: skip
+    policy = load_policy("policy.yaml")
+    assert policy.columns == ("age", "sex")
+    checked = check_policy(Path("policy.yaml"))
+    assert checked.problems == ()
+    assert "data/people.parquet is not there" in checked.unchecked
+
+
+def test_paths_with_spaces_and_other_folders(folder, monkeypatch):
+    data, elsewhere = folder / "the data", folder / "x"
+    data.mkdir()
+    elsewhere.mkdir()
+    wide(data / "weird: #1.parquet")
+    monkeypatch.chdir(elsewhere)
+    output = Path("../new folder/deep/p.yaml")
+    write_starter("../the data/weird: #1.parquet", output)
+    full = uncommented(output)
+    assert load_policy(full).source.path == "../../the data/weird: #1.parquet"
+    assert check_policy(full).problems == ()
+    assert load_policy(full).name == "weird_1"
+
+
+def test_a_folder_behind_a_link(folder):
+    (folder / "real" / "deep").mkdir(parents=True)
+    (folder / "link").symlink_to(folder / "real" / "deep")
+    wide(folder / "wide.parquet")
+    write_starter("wide.parquet", Path("link/p.yaml"))
+    assert check_policy(uncommented(Path("link/p.yaml"))).unchecked == ""
+
+
+@pytest.mark.parametrize("place", ["policy.yaml", "."])
+def test_nothing_is_overwritten(folder, place):
+    (folder / "policy.yaml").write_text("mine")
+    with pytest.raises(FileError, match="exists; name another file with --output"):
+        write_starter(None, Path(place))
+    assert [path.name for path in folder.iterdir()] == ["policy.yaml"]
+    assert (folder / "policy.yaml").read_text() == "mine"
+
+
+def test_a_project_that_is_there_stays(folder):
+    (folder / "policy-engine.yaml").write_text("accounts: {census: {}, hospital: {}}\n")
+    wide(folder / "wide.parquet")
+    assert write_starter("wide.parquet", Path("sub/p.yaml")) == (Path("sub/p.yaml"),)
+    text = Path("sub/p.yaml").read_text()
+    assert "# budget: the account that pays, of policy-engine.yaml (census, hospital)" in text
+    assert load_policy(uncommented(Path("sub/p.yaml"))).budget == "../wide.parquet"
+    (folder / "policy-engine.yaml").write_text("{}\n")
+    write_starter("wide.parquet", Path("sub/q.yaml"))
+    assert "(none yet)" in Path("sub/q.yaml").read_text()
+
+
+def test_the_only_account_of_a_project_pays(folder):
+    (folder / "policy-engine.yaml").write_text("accounts: {'a: b': {}}\n")
+    wide(folder / "wide.parquet")
+    write_starter("wide.parquet", Path("p.yaml"))
+    assert (
+        'budget: "a: b"             # an account of policy-engine.yaml'
+        in Path("p.yaml").read_text()
+    )
+    assert load_policy(uncommented(Path("p.yaml"))).budget == "a: b"
+
+
+def test_a_project_with_problems_is_told(folder):
+    (folder / "policy-engine.yaml").write_text("acounts: {}\n")
+    with pytest.raises(PolicyError, match="did you mean 'accounts'"):
+        write_starter(None, Path("policy.yaml"))
+    assert not Path("policy.yaml").exists()
+
+
+def test_what_cannot_be_written_leaves_nothing(folder):
+    (folder / "file").write_text("")
+    with pytest.raises(FileError, match="could not be written: a part of its path is a file"):
+        write_starter(None, Path("file/policy.yaml"))
+    (folder / "policy-engine.yaml").symlink_to(folder / "nowhere")
+    with pytest.raises(FileError, match=r"policy-engine\.yaml could not be written: File exists"):
+        write_starter(None, Path("policy.yaml"))
+    assert not Path("policy.yaml").exists()
+
+
+@pytest.mark.parametrize("source", ["nope.parquet", "nope", "folder", "empty.csv", "notes.doc"])
+def test_sources_that_are_none(folder, source):
+    (folder / "folder").mkdir()
+    (folder / "empty.csv").write_text("")
+    (folder / "notes.doc").write_text("hello")
+    with pytest.raises(FileError, match=source):
+        write_starter(source, Path("policy.yaml"))
+    assert not Path("policy.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["own.duckdb", "OWN.DB", "gone.ddb"])
+def test_a_database_is_no_table(folder, name):
+    if not name.startswith("gone"):
+        (folder / name).write_bytes(b"DUCK")
+    with pytest.raises(UsageError) as caught:
+        write_starter(name, Path("policy.yaml"))
+    assert str(caught.value) == (
+        f"{name} is a database: name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
+    )
+    assert not Path("policy.yaml").exists()
+
+
+def test_a_table_without_a_database_is_told(folder):
+    with pytest.raises(FileError) as caught:
+        write_starter("events", Path("policy.yaml"))
+    assert str(caught.value).startswith("the source events is not there; looked for ")
+    assert str(caught.value).endswith(
+        "; if it is a table, find its database and name it under 'warehouses:' in"
+        " policy-engine.yaml, then init TABLE"
+    )
+    with pytest.raises(FileError) as caught:
+        write_starter("events.csv", Path("policy.yaml"))
+    assert "warehouses" not in str(caught.value)
+
+
+def test_the_commented_warehouse_is_a_good_one(folder):
+    with duckdb.connect("own.duckdb") as connection:
+        connection.execute("create table main.db (age integer)")
+    write_starter(None, Path("policy.yaml"))
+    project = Path("policy-engine.yaml")
+    text = project.read_text()
+    project.write_text(text.replace("# warehouses:", "warehouses:").replace("#   own", "  own"))
+    write_starter("main.db", Path("other.yaml"))
+    assert "relation: main.db" in Path("other.yaml").read_text()
+
+
+def test_a_view_is_a_source_whose_rows_have_a_key(folder):
+    with duckdb.connect("w.duckdb") as connection:
+        connection.execute("create table people (patient_id integer, age integer)")
+        connection.execute("create view adults as select patient_id, age from people")
+    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.duckdb}}\n")
+    write_starter("adults", Path("policy.yaml"))
+    assert "\n  unit: {key: patient_id, keep: any}" in Path("policy.yaml").read_text()
+    full = uncommented(Path("policy.yaml"))
+    assert check_policy(full).problems == ()
+    assert load_policy(full).source.key == "patient_id"
+
+
+def test_a_source_without_a_name(folder):
+    with pytest.raises(UsageError, match="the source has no name; name a file or a table"):
+        write_starter(" ", Path("policy.yaml"))
+    assert list(folder.iterdir()) == []
+
+
+def test_a_table_of_the_warehouse(folder):
+    with duckdb.connect("w.duckdb") as connection:
+        connection.execute("create table people (age integer, mood enum ('glad', 'sad'))")
+    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.duckdb}}\n")
+    write_starter("main.people", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text()
+    assert "relation: main.people" in text
+    assert "name: people" in text
+    assert "glad" not in text
+    assert check_policy(uncommented(Path("policy.yaml"))).problems == ()
+    with pytest.raises(WarehouseError, match="there is no file nope either"):
+        write_starter("nope", Path("other.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [("people", "people"), ("a b-c", "a_b_c"), ("2024", "release_2024"), ("é", "release"),
+     ("x" * 300, "x" * 100)],
+)  # fmt: skip
+def test_names(stem, name):
+    assert _name(stem) == name

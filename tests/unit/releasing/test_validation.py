@@ -1,0 +1,401 @@
+"""What is found about policy files before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine.errors import Finding, NotCertifiable, Problem, WarehouseFailed
+from policy_engine.releasing import validation
+from policy_engine.releasing.validation import about, check_policies, check_policy, make_ready
+
+POLICY = """\
+version: 1
+name: a
+source: {path: people.parquet, unit: row}
+recode:
+  age: {bins: [30, 60]}
+sample: {rate: 0.1}
+k: 20
+guarantee: {epsilon: 0.5, delta: 1.0e-9}
+release: {path: out/a.parquet}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"age": [1, 2, 3]}), "people.parquet")
+
+    def write(name="a.yaml", **changes):
+        text = POLICY
+        for old, new in changes.values():
+            assert old in text
+            text = text.replace(old, new)
+        Path(name).write_text(text)
+        return Path(name)
+
+    return write
+
+
+def test_a_good_policy(write):
+    checked = check_policy(write())
+    assert (checked.problems, checked.unchecked) == ((), "")
+    assert checked.policy is not None
+
+
+def test_the_guarantee_is_checked_without_the_source(write):
+    file = write(k=("k: 20", "k: 3"), source=("people.parquet", "nope.parquet"))
+    checked = check_policy(file)
+    assert "nope.parquet is not there" in checked.unchecked
+    [problem] = checked.problems
+    assert (problem.line, problem.column, problem.path) == (8, 27, "guarantee.delta")
+    assert "k = 3 and rate = 0.1 reach at ε = 0.5, found 1e-9" in problem.message
+    assert problem.remedy == "k: 17 gives it at this rate"
+
+
+def test_a_guarantee_that_no_k_gives(write):
+    [problem] = check_policy(write(e=("epsilon: 0.5", "epsilon: 1.0e-6"))).problems
+    assert problem.remedy.startswith("no k gives it at this rate")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("folder", None, "is a folder without a .parquet file in it"),
+        ("empty.parquet", b"", "is empty"),
+        ("junk.parquet", b"junk", "is not a Parquet file"),
+        ("notes", b"notes", "must end in .parquet, .pq, .csv, .tsv, .txt or .csv.gz"),
+    ],
+)
+def test_a_source_that_is_no_table_is_a_problem(write, name, content, told):
+    if content is None:
+        Path(name).mkdir()
+    else:
+        Path(name).write_bytes(content)
+    checked = check_policy(write(source=("people.parquet", name)))
+    [problem] = checked.problems
+    assert told in problem.message
+    assert (problem.line, problem.path) == (3, "source.path")
+    assert checked.unchecked == ""
+
+
+def test_a_warehouse_that_is_not_there_is_no_problem_of_the_policy(write):
+    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: no.db}}\n")
+    checked = check_policy(write(source=("path: people.parquet", "relation: people")))
+    assert checked.problems == ()
+    assert checked.unchecked
+
+
+@pytest.fixture
+def database(write):
+    """A warehouse that answers, with a table people."""
+    with duckdb.connect("w.db") as connection:
+        connection.execute("CREATE TABLE people (id INTEGER, age INTEGER)")
+    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.db}}\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "release", "key", "told"),
+    [
+        (
+            "peple",
+            "out",
+            "source.relation",
+            "the warehouse has no table or view w.main.peple; did you mean 'w.main.people'?",
+        ),
+        (
+            "people",
+            "gone.out",
+            "release.relation",
+            "the warehouse has no schema w.gone; make it, or name another in release.relation",
+        ),
+    ],
+)
+def test_what_a_warehouse_that_answers_has_not_is_a_problem(
+    write, database, source, release, key, told
+):
+    checked = check_policy(
+        write(
+            source=("path: people.parquet", f"relation: {source}"),
+            release=("path: out/a.parquet", f"relation: {release}"),
+        )
+    )
+    [problem] = checked.problems
+    assert (problem.path, problem.message, checked.unchecked) == (key, told, "")
+    assert problem.line > 0
+
+
+def test_of_a_view_of_groups_the_view_is_told_and_not_what_follows_from_it(write, database):
+    with duckdb.connect("w.db") as connection:
+        connection.execute(
+            "CREATE VIEW groups AS SELECT id, max(age) AS age FROM people GROUP BY 1"
+        )
+    source = ("path: people.parquet, unit: row", "relation: groups, unit: {key: id, keep: any}")
+    problems = check_policy(write(source=source)).problems
+    assert [problem.message[:3] for problem in problems] == ["V03", "V08"]
+    for problem in problems:
+        assert "found in the view w.main.groups, " in problem.message
+        assert "; name the table that it reads, or make a table of it; or" in problem.message
+
+
+def test_a_warehouse_that_fails_is_no_problem_of_the_policy(write, monkeypatch):
+    def fail(*_, **__):
+        raise WarehouseFailed("the connection to the server was lost")
+
+    monkeypatch.setattr(validation, "prepare", fail)
+    checked = check_policy(write())
+    assert (checked.problems, checked.unchecked) == ((), "the connection to the server was lost")
+
+
+def test_a_variable_that_only_the_warehouse_needs_is_a_note(write):
+    url = "postgresql://ann:{{ env_var('NO_SUCH_PASSWORD') }}@db/work"
+    Path("policy-engine.yaml").write_text(
+        f'warehouses: {{w: {{type: postgres, url: "{url}"}}}}\nledger: "{url}"\n'
+    )
+    checked = check_policy(write(source=("path: people.parquet", "relation: people")))
+    assert checked.problems == ()
+    assert "policy-engine.yaml:1:39: warehouses.w.url needs the environment" in checked.unchecked
+    assert check_policy(write("b.yaml")).unchecked == ""
+
+
+def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatch):
+    def refuse(*_, **__):
+        raise NotCertifiable(
+            (Finding("V24", "k"), Finding("V29", "told already"), Finding("V02", "x"))
+        )
+
+    monkeypatch.setattr(validation, "prepare", refuse)
+    problems = check_policy(write()).problems
+    assert [(p.line, p.path, p.message) for p in problems] == [
+        (0, "", "V02 x"), (7, "k", "V24 k")
+    ]  # fmt: skip
+
+
+def test_problems_of_other_files_come_last(write):
+    Path("policy-engine.yaml").write_text("acounts: {}\n")
+    problems = check_policy(write(k=("k: 20", "k: 3"))).problems
+    assert [Path(problem.file).name for problem in problems] == ["a.yaml", "policy-engine.yaml"]
+
+
+def test_clashes_are_found_among_the_files_that_load(write):
+    one, broken = write("one.yaml"), write("broken.yaml", v=("version: 1", "version: 2"))
+    two = write("two.yaml", out=("out/a.parquet", "out/../out/A.parquet"))
+    found = check_policies([one, broken, two])
+    assert [len(each.problems) for each in found] == [0, 1, 1]
+    [clash] = found[2].problems
+    assert (clash.line, clash.path) == (9, "release.path")
+    assert "must differ from that of one.yaml" in clash.message
+
+
+def test_one_certificate_for_two_releases_is_a_clash(write):
+    one = write("one.yaml")
+    two = write("two.yaml", out=("out/a.parquet", "out/a.PARQUET"))
+    assert check_policies([one, two])[1].problems
+
+
+def test_one_file_is_ready_when_it_loads(write):
+    [policy] = make_ready([write(source=("people.parquet", "nope.parquet"))], replace=False)
+    assert policy.name == "a"
+
+
+def test_about_names_the_file_and_keeps_the_findings():
+    finding = Finding("V29", "δ is too large")
+    with (
+        pytest.raises(NotCertifiable, match=r"^a.yaml: V29 δ is too large$") as raised,
+        about(Path("a.yaml")),
+    ):
+        raise NotCertifiable((finding,))
+    assert raised.value.findings == (finding,)
+
+
+def test_a_problem_reads_as_a_compilers():
+    assert str(Problem("a.yaml", 1, 2, "k", "wrong", "right")) == "a.yaml:1:2: wrong; right"
+
+
+@pytest.mark.parametrize(
+    ("make", "law"),
+    [
+        (lambda: Path("out").write_text(""), "lie in a folder, found on its way the file out"),
+        (lambda: Path("out/a.parquet").mkdir(parents=True),
+         "name a file, found the directory out/a.parquet"),
+        (lambda: Path("out/a.certificate.json").mkdir(parents=True),
+         "name a file, found the directory out/a.certificate.json"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_way_of_a_release_is_a_problem(write, make, law):
+    make()
+    assert [str(problem) for problem in check_policy(write()).problems] == [
+        f"a.yaml:9:11: release.path must {law}; name another place"
+    ]
+
+
+def test_a_missing_file_is_unread(write):
+    write()
+    checked = check_policy(Path("a.yml"))
+    assert (checked.policy, checked.unread) == (None, True)
+    [problem] = checked.problems
+    assert str(problem) == "a.yml: the policy file does not exist; did you mean 'a.yaml'?"
+
+
+def test_an_account_is_refused_together_with_all_other_problems(write):
+    Path("policy-engine.yaml").write_text("accounts: {people: {}, pilot: {}}\n")
+    file = write(budget=("k: 20", "budget: pilots\nk: 3"), sex=("age:", "sexx:"))
+    assert [problem.path for problem in check_policy(file).problems] == [
+        "recode.sexx", "budget", "guarantee.delta"
+    ]  # fmt: skip
+    assert check_policy(file).problems[1].remedy.startswith("did you mean 'pilot'?")
+
+
+def test_problems_with_other_files_stand_in_the_order_of_the_file(write):
+    Path("policy-engine.yaml").write_text("accounts: {people: {}}\n")
+    write()
+    second = write("b.yaml", release=("release: {path: out/a.parquet}",
+                   "release: {path: out/a.parquet}\nbudget: peple"))  # fmt: skip
+    checked = check_policies((Path("a.yaml"), second))
+    assert [(p.line, p.path) for p in checked[1].problems] == [(9, "release.path"), (10, "budget")]
+
+
+UNKNOWN = [
+    ("recode.agee", "people.parquet has no column 'agee'", "did you mean 'age'?"),
+    ("source.unit.key", "people.parquet has no column 'person'", "name a column of the source"),
+    (
+        "source.unit.keep.order_by",
+        "people.parquet has no column 'seen'",
+        "name a column of the source",
+    ),
+    ("source.columns.born", "people.parquet has no column 'born'", "name a column of the source"),
+]
+
+
+def test_unknown_columns_are_told_beside_what_the_schema_refuses(write):
+    file = write(
+        unit=("unit: row", "columns: {born: dat}, unit: {key: person, keep: {order_by: [seen]}}"),
+        age=("age: {bins: [30, 60]}", "agee: {bin: [30]}\n  who: {constant: x}\n  age: keep"),
+        k=("k: 20", "k: 1"),
+    )
+    pq.write_table(pa.table({"age": [1, 2, 3], "sex": ["f"] * 3}), "people.parquet")
+    checked = check_policy(file)
+    assert (checked.policy, checked.unchecked, checked.unread) == (None, "", False)
+    told = [(each.path, each.message, each.remedy) for each in checked.problems]
+    assert set(UNKNOWN) <= set(told)
+    assert all(each.line and each.column for each in checked.problems)
+    of_the_schema = {"k", "source.columns.born", "recode.agee.bin"}
+    assert of_the_schema <= {path for path, message, _ in told if "no column" not in message}
+
+
+def test_a_source_that_is_not_there_is_said_beside_what_the_schema_refuses(write):
+    checked = check_policy(write(k=("k: 20", "k: 1"), source=("people.parquet", "nope.parquet")))
+    assert [each.path for each in checked.problems] == ["k"]
+    assert "nope.parquet is not there" in checked.unchecked
+
+
+@pytest.mark.parametrize(
+    ("changes", "paths"),
+    [
+        ({"source": ("source: {path: people.parquet, unit: row}", "source: people")}, ["source"]),
+        ({"csv": ("unit: row", "unit: row, csv: {}"), "age": ("age:", "agee:")}, ["source.csv"]),
+        ({"recode": ("recode:\n  age: {bins: [30, 60]}", "recode: [age]")}, ["recode"]),
+        ({"quotes": ("k: 20", "k: 'x")}, ["k"]),
+    ],
+)
+def test_of_what_names_no_source_the_schema_alone_is_told(write, changes, paths):
+    checked = check_policy(write(**changes))
+    assert [each.path for each in checked.problems] == paths
+    assert (checked.policy, checked.unchecked) == (None, "")
+
+
+def test_a_broken_project_hides_nothing_of_a_broken_policy(write):
+    Path("policy-engine.yaml").write_text("version: 9\n")
+    checked = check_policy(write(k=("k: 20", "k: 1")))
+    assert [each.path for each in checked.problems] == ["k"]
+
+
+def test_a_row_key_that_is_no_column_has_its_place(write):
+    [problem] = check_policy(write(unit=("unit: row", "unit: {row_key: id}"))).problems
+    assert (problem.path, problem.line) == ("source.unit.row_key", 3)
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("{round: 1}", "tells every person apart, so that no group is released"),
+        ("{round: 0.5}", "tells every person apart, so that no group is released"),
+        ("{round: 100}", "and where it tells every person apart no group is released"),
+        ("{prefix: 3}", "and where it tells every person apart no group is released"),
+        ("{constant: x}", ""),
+    ],
+)
+@pytest.mark.parametrize("unit", ["{key: Age, keep: any}", "{row_key: Age}"])
+def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
+    if "prefix" in how:
+        pq.write_table(pa.table({"age": ["a", "b"]}), "people.parquet")
+    checked = check_policy(
+        write(unit=("unit: row", f"unit: {unit}"), age=("{bins: [30, 60]}", how))
+    )
+    assert checked.problems == ()
+    warnings = [each for each in checked.warnings if each.path != "source.unit.row_key"]
+    assert [told in each.message for each in warnings] == ([True] if told else [])
+    for each in warnings:
+        assert (each.line, each.column, each.path) == (5, 3, "recode.age")
+        assert each.remedy == "leave it out, unless 20 people and more have the same value"
+
+
+def test_columns_that_are_not_the_key_are_not_warned_of(write):
+    pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
+    keyed = "unit: {key: id, keep: any}"
+    assert check_policy(write(unit=("unit: row", keyed))).warnings == ()
+
+
+def test_a_guarantee_that_is_none_is_warned_of(write):
+    assert check_policy(write()).warnings == ()
+    old = next(line for line in POLICY.splitlines() if line.startswith("guarantee"))
+    checked = check_policy(write(guarantee=(old, "guarantee: {epsilon: 21, delta: 0.01}")))
+    assert [(each.path, each.message) for each in checked.warnings] == [
+        ("guarantee.epsilon", "guarantee.epsilon of 21 hides next to nothing"),
+        (
+            "guarantee.delta",
+            "guarantee.delta of 0.01 is met by a table that shows one person in 100 in full",
+        ),
+    ]
+
+
+def test_a_row_key_that_nothing_enforces_is_warned_of(write):
+    pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
+    checked = check_policy(write(unit=("unit: row", "unit: {row_key: id}")))
+    [warning] = checked.warnings
+    assert (checked.problems, warning.path) == ((), "source.unit.row_key")
+    assert warning.line > 0
+    assert warning.remedy == "key: id with keep: any, or keep: {order_by: […]}, says which"
+
+
+@pytest.mark.parametrize(
+    ("said", "warned"),
+    [
+        ('{delimiter: ";"}', True),
+        ('{delimiter: ";", decimal: ","}', False),
+        ('{delimiter: ";", decimal: "."}', False),
+        ('{delimiter: ";", thousands: " "}', False),
+        ("{delimiter: tab}", False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["double", "integer", "date"])
+def test_numbers_beside_semicolons_whose_mark_is_not_said_are_warned_of(write, said, warned, kind):
+    sign = "\t" if "tab" in said else ";"
+    Path("people.csv").write_text(f"name{sign}age\nx{sign}1.250\n")
+    source = f"{{path: people.csv, unit: row, csv: {said}, columns: {{age: {kind}}}}}"
+    cuts = "{bins: [1990-01-01]}" if kind == "date" else "{bins: [30, 60]}"
+    checked = check_policy(
+        write(source=("{path: people.parquet, unit: row}", source), age=("{bins: [30, 60]}", cuts))
+    )
+    assert checked.problems == ()
+    assert [each.path for each in checked.warnings] == (
+        ["source.columns.age"] if warned and kind != "date" else []
+    )
+    for each in checked.warnings:
+        assert each.line == 3 and "of which 1.250 would be read as 1.25, and" in each.message
+        assert 'thousands: "."' in each.remedy

@@ -1,0 +1,101 @@
+"""Which of two recodes tells more: by their definition, on every value there is."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.policy.recodings import Lookup
+from policy_engine.report.recodes import compared, entries, in_words
+
+VALUES = range(6)
+FLIPPED = {"coarser": "finer", "finer": "coarser"}
+
+
+def is_function(of, by):
+    """Whether ``by`` can be made from ``of``, over all values."""
+    return len({(of(v), by(v)) for v in VALUES}) == len({of(v) for v in VALUES})
+
+
+def bins(cuts, labels):
+    return Bins(tuple(cuts), tuple(labels[: len(cuts) + 1]))
+
+
+BINS = st.builds(
+    bins,
+    st.lists(st.integers(1, 5), min_size=1, max_size=4, unique=True).map(sorted),
+    st.lists(st.sampled_from("abc"), min_size=6, max_size=6),
+)
+LOOKUPS = st.builds(
+    lambda table, other: Lookup(tuple(sorted(table.items())), other),
+    st.dictionaries(st.sampled_from([*map(str, VALUES)]), st.sampled_from("abc")),
+    st.sampled_from([*"abc", None]),
+)
+
+
+def binned(recode, value):
+    return recode.labels[sum(cut <= value for cut in recode.cuts)]
+
+
+def looked_up(recode, value):
+    return dict(recode.table).get(str(value), recode.other)
+
+
+@given(
+    st.one_of(
+        st.tuples(BINS, BINS, st.just(binned)), st.tuples(LOOKUPS, LOOKUPS, st.just(looked_up))
+    )
+)
+def test_coarser_is_what_can_be_made_of_the_other(pair):
+    old, new, meaning = pair
+    was, now = (lambda value: meaning(old, value)), (lambda value: meaning(new, value))
+    found = compared(old, new)
+    makes, made = is_function(was, now), is_function(now, was)
+    # A table's 'every other value' is there though no value of these has it.
+    if meaning is looked_up:
+        keys = {*dict(old.table), *dict(new.table)}
+        if not {*map(str, VALUES)} - keys:
+            return
+    same = all(was(v) == now(v) for v in VALUES)
+    wanted = "coarser" if makes else "finer" if made else "other"
+    if makes and made:
+        wanted = "same" if same else "relabelled"
+    assert found == wanted
+    assert compared(new, old) == FLIPPED.get(found, found)
+    listed = entries(old, new)
+    assert same == all(before == after for _, before, after in listed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "order"),
+    [
+        (Keep(), Constant("*"), "coarser"),
+        (Constant("*"), Keep(), "finer"),
+        (Constant("a"), Constant("b"), "relabelled"),
+        (Keep(), Prefix(2), "coarser"),
+        (Prefix(2), Keep(), "finer"),
+        (Prefix(2), Prefix(3), "finer"),
+        (Truncate("day"), Truncate("year"), "coarser"),
+        (Truncate("week"), Truncate("day"), "finer"),
+        (Truncate("day"), Truncate("week"), "coarser"),
+        (Truncate("week"), Truncate("month"), "other"),
+        (Round(Decimal(5)), Round(Decimal(10)), "other"),
+        (Round(Decimal(5)), Round(Decimal("5.0")), "same"),
+        (Prefix(3), Bins((1,), ("a", "b")), "other"),
+        (Map((((1,), "a"),), None), Map((((1,), "a"),), "a"), "coarser"),
+        (Map((((1,), "a"),), "a"), Map((((1,), "a"),), None), "finer"),
+    ],
+)  # fmt: skip
+def test_other_recodes(old, new, order):
+    assert compared(old, new) == order
+
+
+def test_a_recode_in_words():
+    assert in_words(Map((((1, 2), "low"), ((3,), None)), None)) == (
+        "3 values mapped to low; every other one is left empty"
+    )
+    assert in_words(Keep()) == "as it is"
