@@ -39,14 +39,14 @@ def request(
     place = place_of(project_dir, profiles_dir, target, vars)
     done: list[tuple[Sought, Required, bool]] = []
     with open_desk(place) as desk, open_ledger(desk.project) as opened:
-        for each, required in _sought(desk, opened, place.compiled()):
+        for each, required in sought(desk, opened, place.compiled()):
             written = ask_for(each, required, opened, signer(desk.project, key))
             done.append((each, required, written))
     for each, required, written in done:
         emit_asked(each, required, format, written=written)
 
 
-def _sought(
+def sought(
     desk: Desk, opened: Ledger, releases: tuple[tuple[DbtRelease, str], ...]
 ) -> Iterator[tuple[Sought, Required]]:
     """What each release that does not stand waits for, where its account requires approvals."""

@@ -278,9 +278,12 @@ def _change_line(change: Change) -> str:
 
 
 def _move_line(move: Mapping[str, Any]) -> str:
+    of, whose = f"of entry {move['source_of']}", f"{move['from']} → {move['to']}"
+    if not move["source_of"]:
+        of, whose = "that was charged to nobody yet", f"→ {move['to']}"
     return (
-        f"  {move['record']:>4}  {_day(move)}  move       {move['from']} → {move['to']}"
-        f"  the source of entry {move['source_of']}, by {move['by']}: {move['why']}"
+        f"  {move['record']:>4}  {_day(move)}  move       {whose}"
+        f"  the source {of}, by {move['by']}: {move['why']}"
     )
 
 

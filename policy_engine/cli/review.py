@@ -52,18 +52,25 @@ def require(
     file: Annotated[Path, typer.Argument(help="The review policy, a YAML file.", readable=False)],
     by: Annotated[str, typer.Option("--by", help="Who decided.")],
     why: Annotated[str, typer.Option("--why", help="Why.")],
+    policies: Annotated[
+        list[Path] | None,
+        typer.Option("--policy", help="A policy whose source is the account's from now on."),
+    ] = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Record a review policy in the ledger: from then on its account is released by it alone.
 
     Whoever sets the account's limit sets the first. Each later one, stricter or not, is approved by
     the people of the one in force: 'review request --review-policy FILE' asks them. There is no way
-    back but that: keep the keys.
+    back but that: keep the keys. With --policy its source is the account's at once, and not from
+    its first charge on: no other account is charged for it.
 
     Example: policy-engine review require people.review.yaml --by Ada --why "census"
     """
     from policy_engine.attest.review_policy import review_policy
+    from policy_engine.policy.loading import load_policy
     from policy_engine.policy.reading import read_text
+    from policy_engine.releasing.asking import source_of
     from policy_engine.releasing.beginning import ledger_writer
     from policy_engine.releasing.books import open_ledger
     from policy_engine.releasing.reviewing import brought_at
@@ -72,7 +79,12 @@ def require(
     wanted = review_policy(read_text(file, "review policy"), file)
     brought = brought_at(_change_file(file))
     with open_ledger(project, ledger_writer(project), say=note) as opened:
-        opened.require(wanted, brought, who=by, why=why)
+        now = opened.required(wanted.account)
+        if now is None or now.policy.digest != wanted.digest:
+            opened.require(wanted, brought, who=by, why=why)
+        for path in policies or ():
+            source = source_of(load_policy(path), project, opened)
+            opened.assign(wanted.account, source, who=by, why=why)
     account = wanted.account
     document = {"account": account, "serial": wanted.serial, "review_policy": wanted.digest,
                 "by": by, "why": why}  # fmt: skip

@@ -53,6 +53,12 @@ def belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExceed
     if record.kind == "move":
         entry = payload["of"]
         told = f"entry {entry}, and record {record.seq} gave it to account {account!r}"
+        if not entry:
+            return BudgetExceeded(
+                f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: record"
+                f" {record.seq} gave its source to account {account!r}. Write 'budget: {account}'"
+                " in the policy"
+            )
     else:
         entry = record.seq
         told = f"entry {entry} ({payload['policy_name']}), charged to account {account!r}"

@@ -617,6 +617,23 @@ class Ledger:
             told = {"source": source, "of": entry_id, "from": before, "to": account}
             self._append("move", {**told, **self._at(by=who, why=why)})
 
+    def assign(self, account: str, source: Mapping[str, str], *, who: str, why: str) -> None:
+        """Give a source of these names to an account that was not charged for it yet.
+
+        Raises UsageError where it belongs to another one already, or who or why is not said.
+        """
+        _check_said(account, who, why, "a source is given to an account")
+        with self._writing():
+            owners = set(self._owners(source))
+            if owners - {account}:
+                raise UsageError(
+                    f"the source belongs to account {min(owners - {account})!r} already; see"
+                    " 'policy-engine ledger move'"
+                )
+            if account not in owners:
+                told = {"source": dict(source), "of": 0, "from": "", "to": account}
+                self._append("move", {**told, **self._at(by=who, why=why)})
+
     def _owners(self, source: Mapping[str, str]) -> Iterator[str]:
         """The accounts that a source of these names belongs to."""
         for what, name in source.items():

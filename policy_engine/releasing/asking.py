@@ -19,18 +19,23 @@ from policy_engine.attest.approvals import (
     tally,
 )
 from policy_engine.attest.attestation import Unverified, unverified
+from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.review_policy import document_digest
+from policy_engine.attest.sealing import state_mac, state_salt
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
+from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.reviews import Required, claim_of, release_of
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.release import ends_of, open_warehouse, preview
+from policy_engine.releasing.books import naming_key
+from policy_engine.releasing.release import ends_of, open_warehouse, preview, table_read
+from policy_engine.releasing.requests import name_of_place
 from policy_engine.releasing.reviewing import (
     add_approval,
     asked_for,
@@ -39,6 +44,7 @@ from policy_engine.releasing.reviewing import (
     request_file,
     write_request,
 )
+from policy_engine.warehouse.profiles import resolved
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,20 @@ def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = Fa
     paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
     charge = asked_for(found.charge, found.certificate, ends)
     return _next(paid, charge, certificate, required_of(ledger, charge.account))
+
+
+def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, str]:
+    """The names by which the ledger knows the source of a policy."""
+    naming = naming_key(project, ledger)
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        table = warehouse.table(policy.source, policy.directory)
+        read = table_read(policy, table, warehouse.dialect.name)
+        named = resolved(project.warehouse)
+        return {
+            "place": name_of_place(policy, project, named, read, naming),
+            "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
+            NAMED_BY: key_id(naming.public_key()),
+        }
 
 
 def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Required) -> Sought:

@@ -85,8 +85,11 @@ def write_request(path: Path, envelope: str, shown: Mapping[str, Any]) -> None:
     """Put a request in its place; one that stands there is replaced."""
     document = {"request": json.loads(envelope), "shown": shown}
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    _make(path.parent)
-    path.unlink(missing_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
     write_certificate(text, path, replace=False)
 
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("policies/**/README.md")),
          *sorted(ROOT.glob("docs/**/*.md"))]  # fmt: skip
 CALL = re.compile(r"policy-engine ((?:[a-z]+(?:-[a-z]+)* ?)+)")
-GROUPS = {"keys", "ledger"}
+GROUPS = {"keys", "ledger", "review"}
 #: Commands of issues to come; pages may announce them.
 TO_COME = {"search", "dbt"}
 

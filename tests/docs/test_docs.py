@@ -174,7 +174,7 @@ def test_options_that_pages_show_exist() -> None:
         words = command.split()
         if words[0] != "policy-engine" or words[1].startswith("-"):
             continue
-        name = tuple(words[1:3]) if words[1] in {"dbt", "ledger", "keys"} else (words[1],)
+        name = tuple(words[1:3]) if words[1] in {"dbt", "ledger", "keys", "review"} else (words[1],)
         allowed = {o for p in dict(COMMANDS)[name].params for o in p.opts}
         assert {w for w in words if w.startswith("--")} <= allowed, f"{page}: {command}"
 

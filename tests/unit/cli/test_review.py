@@ -6,8 +6,11 @@ import json
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from securesystemslib.dsse import Envelope
+from securesystemslib.exceptions import VerificationError
+from securesystemslib.signer import SSlibKey
 
-from policy_engine.attest.keys import generate_key, key_id
+from policy_engine.attest.keys import generate_key, key_id, load_public_key
 from policy_engine.policy.review_models import key_line
 
 ROLES = {"ada": "owner", "ben": "privacy", "cleo": "author"}
@@ -125,8 +128,6 @@ def test_another_review_policy_is_approved_by_the_people_of_the_one_in_force(cli
 
 
 def test_a_key_is_revoked_by_its_first_digits(cli, policy, required, project):
-    from policy_engine.attest.keys import load_public_key
-
     required()
     cli("review", "request", policy(), "--key", "cleo.pem")
     approve(cli)
@@ -189,3 +190,50 @@ def test_what_a_request_shows_cannot_forge_a_line(cli, policy, required, project
     refused = cli("review", "status", CLAIM)
     assert refused.code == 1
     assert "not what the request names" in refused.err
+
+
+def test_a_source_is_the_accounts_before_its_first_charge(cli, policy, required, project):
+    file = project / "policy-engine.yaml"
+    file.write_text("accounts: {people: {epsilon: 1.0, delta: 1.0e-6}, others: {}}\n")
+    path = policy()
+    assert required().code == 0
+    words = ("p.review.yaml", "--by", "Ada", "--why", "a test", "--policy", path)
+    for _ in range(2):
+        done = cli("review", "require", *words)
+        assert done.code == 0, done.err
+    assert "the source that was charged to nobody yet" in cli("ledger", "show").out
+    other = policy("b", ("budget: people", "budget: others"))
+    refused = cli("release", other)
+    assert (refused.code, "gave its source to account 'people'" in refused.err) == (1, True)
+    (project / "copy.parquet").write_bytes((project / "people.parquet").read_bytes())
+    copied = policy("c", ("budget: people", "budget: others"), ("people.parquet", "copy.parquet"))
+    assert cli("release", copied).code == 1
+    assert cli("ledger", "show", "--format", "json").document["entries"] == []
+    assert cli("ledger", "verify").code == 0
+    cli("review", "request", path, "--key", "cleo.pem")
+    approve(cli)
+    assert cli("release", path).code == 0
+
+
+def test_a_source_of_another_account_is_not_taken(cli, policy, required, project):
+    file = project / "policy-engine.yaml"
+    file.write_text("accounts: {people: {epsilon: 1.0, delta: 1.0e-6}, others: {}}\n")
+    other = policy("b", ("budget: people", "budget: others"))
+    assert cli("release", other).code == 0
+    assert required().code == 0
+    words = ("p.review.yaml", "--by", "Ada", "--why", "a test", "--policy", other)
+    refused = cli("review", "require", *words)
+    assert (refused.code, "belongs to account 'others' already" in refused.err) == (2, True)
+
+
+def test_another_program_verifies_each_line_by_our_key_id_alone(cli, policy, required, project):
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    approve(cli)
+    for name, line in zip(("ada", "ben"), (project / BUNDLE).open(), strict=True):
+        public = load_public_key(project / f"{name}.pub")
+        ours = SSlibKey.from_crypto(public, keyid=key_id(public))
+        envelope = Envelope.from_dict(json.loads(line))
+        assert list(envelope.verify([ours], 1)) == [key_id(public)]
+        with pytest.raises(VerificationError):
+            envelope.verify([SSlibKey.from_crypto(public)], 1)

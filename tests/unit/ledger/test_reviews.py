@@ -46,13 +46,17 @@ class Book:
 
     def __init__(self, folder: Path) -> None:
         self.clock = START
-        self.keys = {name: KeySigner(Ed25519PrivateKey.generate()) for name in ("Ada", "Ben", "Cy")}
+        names = ("Ada", "Ben", "Cy", "Ada's other")
+        self.keys = {name: KeySigner(Ed25519PrivateKey.generate()) for name in names}
         writer = KeySigner(Ed25519PrivateKey.generate())
         records = open_records(folder / "ledger.db")
         self.ledger = Ledger(records, Trust.of(writer), now=lambda: self.clock)
 
     def policy(self, serial=1, **changes):
-        people = {name: {"role": "r", "keys": [_line(key)]} for name, key in self.keys.items()}
+        people = {
+            name: {"role": "r", "keys": [_line(self.keys[name])]} for name in ("Ada", "Ben", "Cy")
+        }
+        people["Ada"]["keys"].append(_line(self.keys["Ada's other"]))
         told = {"version": 1, "account": "people", "serial": serial, "people": people,
                 "claim": {"r": 2}, "change": {"r": 2}, "days": 30,
                 "expires": "2026-12-31"}  # fmt: skip
@@ -102,6 +106,15 @@ def test_two_approve_and_it_is_charged(book):
     assert entry.state == "reserved"
     assert len(entry.reviews[0]["approvals"]) == 2
     book.ledger.verify()
+
+
+def test_one_person_is_one_however_many_keys_and_lines(book):
+    book.refused(book.charge("Ada", "Ada"))
+    book.refused(book.charge("Ada", "Ada's other"))
+    charge = book.charge("Ada")
+    twice = replace(charge.brought, approvals=charge.brought.approvals * 2)
+    book.refused(replace(charge, brought=twice))
+    book.ledger.reserve(book.charge("Ada", "Ada's other", "Ben"))
 
 
 def test_a_clock_that_goes_forward_ends_approvals_and_one_that_goes_back_renews_none(book):

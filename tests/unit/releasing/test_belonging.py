@@ -167,8 +167,8 @@ def test_an_entry_of_an_older_version_names_no_source_and_holds_none(small, monk
     store = "policy_engine.ledger.store.reserve_payload"
     from policy_engine.ledger.entry import reserve_payload
 
-    def older(charge, at):
-        return {k: v for k, v in reserve_payload(charge, at).items() if k != "source"}
+    def older(charge, at, review):
+        return {k: v for k, v in reserve_payload(charge, at, review).items() if k != "source"}
 
     with monkeypatch.context() as patched:
         patched.setattr(store, older)

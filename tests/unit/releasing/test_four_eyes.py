@@ -51,6 +51,7 @@ def lab(tmp_path, monkeypatch):
 
 def test_two_people_approve_and_the_release_happens_once(lab):
     done = lab.approved().release()
+    assert lab.bundle.parent.stat().st_mode & 0o055 == 0o055  # a release is not confidential
     assert (done.entry, lab.state()[0]) == (2, 1)
     assert lab.small.out.exists()
     again = lab.release()
@@ -396,6 +397,14 @@ def test_a_request_of_its_own_pays_for_a_second_draw(lab):
     lab.approved().release()
     lab.approved(fresh=True).release(fresh=True, replace=True)
     assert lab.state()[0] == 2
+
+
+def test_old_approvals_do_not_answer_a_new_request(lab):
+    lab.approved().release()
+    lab.ask(fresh=True)
+    _refused(lab, fresh=True, replace=True)
+    lab.approve("Ada")
+    _refused(lab, fresh=True, replace=True)
 
 
 def test_a_request_that_serves_still_is_not_asked_again(lab):
