@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from policy_engine.ledger.reviews import Required
     from policy_engine.ledger.store import Ledger
     from policy_engine.policy.project import Project
-    from policy_engine.releasing.asking import Shown, Sought
+    from policy_engine.releasing.asking import Presented, Sought
 
 review = Commands()
 
@@ -276,12 +276,12 @@ def _tally_lines(told: Tally) -> list[str]:
     return lines or ["  no approvals are required"]
 
 
-def _shown_document(found: Shown) -> dict[str, Any]:
+def _shown_document(found: Presented) -> dict[str, Any]:
     return {"stage": found.matter.stage, "name": found.matter.name, "subject": found.matter.sha256,
             "of": dict(found.matter.of), "shown": dict(found.shown)}  # fmt: skip
 
 
-def _shown_lines(found: Shown) -> list[str]:
+def _shown_lines(found: Presented) -> list[str]:
     """What is approved, in lines."""
     matter, shown = found.matter, found.shown
     lines = [f"{matter.stage} of {matter.name}, account {matter.of['account']}: {matter.sha256}"]

@@ -116,16 +116,6 @@ class Certificate:
         return self.terms.neighbours
 
     @property
-    def sampled_at(self) -> Decimal:
-        """The rate at which the source is a sample of its population."""
-        return self.terms.sampled_at
-
-    @property
-    def published_as(self) -> str:
-        """The envelope in which the query runs."""
-        return self.terms.published_as
-
-    @property
     def query_digest(self) -> str:
         """SHA-256 of the query."""
         return "sha256:" + hashlib.sha256(self.query.encode()).hexdigest()
@@ -138,12 +128,13 @@ class Certificate:
     def predicate(self) -> dict[str, Any]:
         """The certificate as the predicate of an in-toto Statement, version 2."""
         return {
+            **dict(self.terms.stated),
             "version": PREDICATE_VERSION,
             "mechanism": MECHANISM if self.claim is None else self.claim.law.mechanism,
             "policy": {"name": self.policy_name, "digest": self.policy_digest},
             "k": self.k,
             "rate": f"{self.rate:f}",
-            "sampled_at": f"{self.sampled_at:f}",
+            "sampled_at": f"{self.terms.sampled_at:f}",
             "epsilon": f"{self.epsilon:f}",
             "delta": str(self.delta),
             "bound": "exact",
@@ -159,11 +150,10 @@ class Certificate:
             "templates": None if self.claim is None else templates_digest(),
             "query": self.query,
             "query_digest": self.query_digest,
-            "published_as": self.published_as,
+            "published_as": self.terms.published_as,
             "dialect": self.dialect,
             "engine_version": self.terms.engine_version,
             "time": self.time,
-            **dict(self.terms.stated),
         }
 
 

@@ -57,7 +57,7 @@ class Sought:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Presented:
     """A request as who approves it sees it: what it names is what is shown, by digest."""
 
     said: Unverified
@@ -160,7 +160,7 @@ def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
     )
 
 
-def shown_by(file: Path) -> Shown:
+def shown_by(file: Path) -> Presented:
     """A request, once what is shown beside it is what it names.
 
     Who has asked is not verified here: the ledger does. Raises VerificationFailed.
@@ -179,7 +179,7 @@ def shown_by(file: Path) -> Shown:
         raise VerificationFailed(
             (f"{file}: what is shown is not what the request names: ask for the file anew",)
         )
-    return Shown(said, matter, review_policy, shown)
+    return Presented(said, matter, review_policy, shown)
 
 
 def _digest_shown(matter: Matter, shown: Mapping[str, Any]) -> tuple[str, str]:
@@ -192,7 +192,7 @@ def _digest_shown(matter: Matter, shown: Mapping[str, Any]) -> tuple[str, str]:
 
 def give(
     file: Path, signer: Signer, at: datetime, *, verdict: Verdict, role: str, note: str = ""
-) -> tuple[Shown, Path]:
+) -> tuple[Presented, Path]:
     """Sign a verdict of what a request asks, and add it to those that stand; where they stand."""
     found = shown_by(file)
     line = judge(
@@ -202,7 +202,7 @@ def give(
     return found, add_approval(file, line)
 
 
-def standing(file: Path, ledger: Ledger) -> tuple[Shown, Required, Tally]:
+def standing(file: Path, ledger: Ledger) -> tuple[Presented, Required, Tally]:
     """A request, what its account requires now, and how its approvals count now."""
     found = shown_by(file)
     required = required_of(ledger, found.matter.of["account"])

@@ -460,7 +460,7 @@ def event_of(certificate: Certificate, policy: Policy) -> tuple[Event, Decimal]:
         return pure_event(claim.law, certificate.neighbours), certificate.delta
     rate = certified_rate(policy.rate, policy.method)
     delta = certificate.delta
-    if certificate.sampled_at != 1:
+    if certificate.terms.sampled_at != 1:
         epsilon, notion = certificate.epsilon, certificate.neighbours
         delta = claimed(delta_exact(certificate.k, rate, epsilon, notion).delta)
     return SampledSuppression(certificate.k, rate), delta

@@ -159,7 +159,7 @@ def request_of(
         of=_digest(
             [
                 policy.digest,
-                text_of(certificate.identity, certificate.published_as),
+                text_of(certificate.identity, certificate.terms.published_as),
                 source["content"],
             ]
         ),
@@ -244,7 +244,7 @@ def is_of(run: Run, certificate: Certificate) -> bool:
     """
     if run.predicate.get("claim") is None and certificate.claim is not None:
         return bool(run.predicate["policy"]["digest"] == certificate.policy_digest)
-    return run.text == text_of(certificate.identity, certificate.published_as)
+    return run.text == text_of(certificate.identity, certificate.terms.published_as)
 
 
 def change_since(run: Run, certificate: Certificate, sealing_key_id: str) -> str:

@@ -31,7 +31,7 @@ Colour = Literal["green", "amber", "red"]
 
 
 @dataclass(frozen=True)
-class Band:
+class VerdictBand:
     """The verdict: what was found, of what, by whom, when."""
 
     colour: Colour
@@ -123,7 +123,7 @@ class ReportView:
     """The report of one certificate; ``details`` are None where it cannot be read."""
 
     edition: Edition
-    band: Band
+    band: VerdictBand
     details: Details | None
     budget: Budget | None
     changed: Changed | None
@@ -152,7 +152,7 @@ def view(found: Evidence) -> ReportView:
     )
 
 
-def _band(found: Evidence) -> Band:
+def _band(found: Evidence) -> VerdictBand:
     facts, verified = found.facts or {}, found.verified
     colour: Colour = "red"
     verdict = "This certificate does not hold: rely on nothing on this page"
@@ -167,7 +167,7 @@ def _band(found: Evidence) -> Band:
         if not verified.is_proved:
             verdict = "Not verified: the query was not proved again; what else was looked at holds"
     policy = found.policy
-    return Band(
+    return VerdictBand(
         colour=colour,
         verdict=verdict,
         name=facts["policy"]["name"] if facts else None,

@@ -145,11 +145,9 @@ def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None
 def _is_same(column: ColumnShape, recoding: Recoding) -> bool:
     """Whether a column, however it is written, shows of each value what the policy says."""
     node = written(recoding, column.inputs[0], column.kind) if column.inputs else None
-    return (
-        column.values is not None
-        and node is not None
-        and (column.values == value_map(node, column.kind))
-    )
+    if node is None or column.values is None:
+        return False
+    return column.values == value_map(node, column.kind)
 
 
 def _is_guard(read_as: str | None, declared: str | None) -> bool:
