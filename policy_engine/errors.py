@@ -63,8 +63,6 @@ class DomainError(UsageError, ValueError):
     def __init__(self, parameter: str, law: str, found: object) -> None:
         super().__init__(f"{parameter} must be {law}, found {found}")
         self.parameter = parameter
-        self.law = law
-        self.found = found
 
 
 @dataclass(frozen=True)
