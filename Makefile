@@ -63,7 +63,9 @@ fast: $(READY) ## The tests that are not slow, and the doctests
 TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/engines/*,policy_engine/expressions/*,policy_engine/kernel/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
 ITS_TESTS := $(addprefix tests/unit/,accounting attest check engines expressions kernel relations syntax verify) \
   $(addprefix tests/verify/test_,corpus.py extremes.py strangers.py) \
-  tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py
+  tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py \
+  tests/unit/ledger/test_reviews.py tests/unit/releasing/test_four_eyes.py tests/unit/cli/test_review.py \
+  tests/unit/cli/test_models.py
 OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
 
 suite: $(READY) ## The tests but the long proofs, and the doctests; the accounting and the kernel at 100 % of branches
