@@ -94,7 +94,7 @@ fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
 
 evidence: $(READY) kills fuzz ## The long proofs: every test on every engine and version, all examples, kills, OpenDP
-	EVIDENCE=1 KERNEL_SEEDS=10 MUTANTS_EVERY=1 SAME_BYTES=6 NOISE_RELEASES=20 nice $(PYTEST) $(TESTS)
+	EVIDENCE=1 KERNEL_SEEDS=10 MUTANTS_EVERY=1 SAME_BYTES=6 NOISE_RELEASES=20 CRASH_KILLS=100 nice $(PYTEST) $(TESTS)
 	$(BIN)/uv run --no-sync --with 'opendp[polars]==0.16.0' python benchmarks/beside_opendp.py
 
 kills: $(READY) ## Releases killed at every line and at 500 random moments; 20 races
