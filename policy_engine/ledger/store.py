@@ -536,7 +536,8 @@ class Ledger:
         if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
             where = self._records.where
             raise LedgerError(f"{where}: another key names its sources meanwhile; release again")
-        for what, name in charge.source.items():
+        named = [*charge.source.items(), *(("place", name) for name in charge.beside)]
+        for what, name in named:
             record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
             if record is not None:
                 raise belongs_elsewhere(charge, what, record)

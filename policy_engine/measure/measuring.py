@@ -100,7 +100,8 @@ def measure(path: Path, questions: Questions = Questions()) -> Measurement:
     with measuring() as connection:
         subject = subject_of(path, connection, questions.count)
         _check(subject, questions)
-        is_public = subject.is_release or questions.is_public
+        # Of a population that is not published, the journalist's risk would tell exact counts.
+        is_public = questions.is_public or (subject.is_release and questions.population is None)
         asked = replace(questions, is_public=is_public)
         tables = tuple(
             _measured(connection, subject, asked, relation, columns)

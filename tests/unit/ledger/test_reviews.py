@@ -338,3 +338,14 @@ def test_a_verdict_of_another_version_does_not_count(book, monkeypatch):
     found = book.ledger.required("people").faults(matter, brought, book.clock)
     assert found == ("1 more of role r",)
     book.refused(replace(CHARGE, brought=brought))
+
+
+def test_a_rejection_stops_it_whatever_role_and_time_it_states(book):
+    matter, digest = claim_of(CHARGE), book.ledger.required("people").policy.digest
+    brought = book.brought(matter, "Ada", "Ben")
+    for role, at in (("typo", book.clock), ("r", book.clock + 30 * DAY)):
+        line = judge(matter, digest, brought, book.keys["Cy"], at, verdict="rejected", role=role)
+        book.refused(
+            replace(CHARGE, brought=replace(brought, approvals=(*brought.approvals, line)))
+        )
+    book.ledger.reserve(replace(CHARGE, brought=brought))
