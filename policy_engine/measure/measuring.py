@@ -107,7 +107,8 @@ def measure(path: Path, questions: Questions = Questions()) -> Measurement:
             _measured(connection, subject, asked, relation, columns)
             for relation, columns in subject.tables()
         )
-        found = Measurement(subject.name, is_public, subject.is_release, subject.count, tables)
+        alone = subject.is_release and not questions.is_public
+        found = Measurement(subject.name, is_public, alone, subject.count, tables)
         several = subject.groupings or questions.marginals
         if not several:
             return found

@@ -1,7 +1,7 @@
 """What is measured: a file, whose columns they are, and whether it is public.
 
 A release is public, and tells of itself which columns it has: it carries the facts of its
-certificate. Every other file is taken for raw data, which is confidential, and so is all that is
+certificate, which lies beside it and names just these bytes. Every other file is taken for raw data, which is confidential, and so is all that is
 computed from it.
 """
 
@@ -15,14 +15,16 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.attest.attestation import unverified
 from policy_engine.attest.facts import claim_of
 from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
-from policy_engine.errors import FileError, UsageError
+from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.recodes import Bins
+from policy_engine.releasing.publish import certificate_path, file_digest
 from policy_engine.warehouse.duckdb import check_file
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import literal, quoted
@@ -99,7 +101,7 @@ def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | N
     with withheld(FileError(f"{path} is not a Parquet or CSV file that can be read")):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {name: kind for name, kind, *_ in described}
-    facts = _facts(path) if is_parquet else {}
+    facts = _facts(path) if is_parquet and _is_certified(path) else {}
     if facts:
         return _release(path, relation, columns, facts)
     if count is not None:
@@ -114,6 +116,18 @@ def check_columns(names: tuple[str, ...], columns: dict[str, str], path: Path | 
     for name in names:
         if name not in columns:
             raise UsageError(f"{path} has no column {name!r}; it has {', '.join(columns)}")
+
+
+def _is_certified(path: Path) -> bool:
+    """Whether the certificate beside a file is of just its bytes; whose it is ``verify`` says.
+
+    The facts alone stay with a file that somebody has changed.
+    """
+    try:
+        stated = unverified(certificate_path(path).read_bytes())
+    except (OSError, VerificationFailed):
+        return False
+    return stated.subject_sha256 == file_digest(path)
 
 
 def _facts(path: Path) -> dict[str, Any]:

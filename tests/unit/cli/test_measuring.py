@@ -65,6 +65,23 @@ def test_a_policy_is_its_release_with_its_precision(
     assert missing.code == 3 and "release it first" in missing.err
 
 
+def test_a_release_beside_raw_data_is_confidential(cli: Cli, released: str) -> None:
+    """The risk of the journalist is one over a class of the population: an exact count."""
+    pq.write_table(pq.read_table(released).select(["sex", "age"]), "people.parquet")
+    asked = ("measure", released, "--sensitive", "age", "--population", "people.parquet")
+    assert cli(*asked).out.splitlines()[0] == CONFIDENTIAL
+    assert cli(*asked, "--published").out.splitlines()[0] == BY_YOUR_WORD
+
+
+def test_what_was_changed_or_has_no_certificate_is_no_release(cli: Cli, released: str) -> None:
+    """The facts in a file's metadata stay with it whatever is done to its rows."""
+    table = pq.read_table(released)
+    pq.write_table(table, "out/b.parquet")
+    assert cli("measure", "out/b.parquet").out.splitlines()[0] == CONFIDENTIAL
+    pq.write_table(table.slice(1), released)
+    assert cli("measure", released).out.splitlines()[0] == CONFIDENTIAL
+
+
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_of_raw_data_confidential_comes_first_and_no_class_is_named(
     cli: Cli, project, form: str
