@@ -1,8 +1,8 @@
 """What is measured: a file, whose columns they are, and whether it is public.
 
 A release is public, and tells of itself which columns it has: it carries the facts of its
-certificate, which lies beside it and names just these bytes. Every other file is taken for raw data, which is confidential, and so is all that is
-computed from it.
+certificate, which lies beside it and names just these bytes. Every other file is taken for raw
+data, which is confidential, and so is all that is computed from it.
 """
 
 from __future__ import annotations
