@@ -243,6 +243,20 @@ def test_each_grouping_has_its_own_chances(reported):
     assert "several sets" in found["risks"]["not_counted"]
 
 
+def test_each_sum_and_mean_has_its_own_noise(reported):
+    total, mean = "{sum: {clip: [0, 9000], of: age}}", "{mean: {clip: [0, 90], of: age}}"
+    own = f"aggregate: {{years: {total}, old: {mean}}}"
+    how = reported(changes=((NOISY[0], f"{NOISY[1]}{own}\n"),), **WIDE)["details"]["how"]
+    steps = {each["name"]: each["text"] for each in how["steps"]}
+    assert "the sum of age (years), the mean of age (old) beside it" in steps["count"]
+    count, years, old = steps["noise"].split("; ")
+    ends = [re.findall(r"from -(\d+) to (\d+) is added", each) for each in (count, years, old)]
+    assert len({str(each) for each in ends}) == 3
+    assert count.endswith("added to each count")
+    assert years.startswith("900 times a random") and years.endswith("to each sum years")
+    assert old.startswith("3 times a random") and old.endswith("of which the mean old is made")
+
+
 def test_a_release_of_nothing_says_so(cli, policy, project):
     pq.write_table(pa.table({"age": [1], "sex": ["x"]}), project / "people.parquet")
     assert cli("release", policy()).code == 0
