@@ -24,6 +24,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.recodes import Bins
+from policy_engine.policy.scalars import counted
 from policy_engine.releasing.publish import certificate_path, file_digest
 from policy_engine.warehouse.duckdb import check_file
 from policy_engine.warehouse.failures import withheld
@@ -45,7 +46,8 @@ class Subject:
     """A table that is measured, as DuckDB reads it.
 
     ``columns`` are those that can be quasi-identifiers or sensitive, each with its type; ``count``
-    is the column of the counts, if rows are counted. ``promise`` is ε, δ and the unit of a release.
+    is the column of the counts, if rows are counted; ``key`` tells whose a row is. ``promise`` is
+    ε, δ and the unit of a release.
     ``orders`` are the columns of which the order of their texts is known. ``groupings``: by which
     columns everybody is counted, each by itself.
     """
@@ -59,6 +61,12 @@ class Subject:
     promise: tuple[Decimal, Decimal, str] | None = None
     orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     groupings: tuple[tuple[str, ...], ...] = ()
+    key: str | None = None
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether each row is taken for one person, as nothing says whose it is."""
+        return not (self.is_release or self.count or self.key)
 
     def has_order(self, column: str) -> bool:
         """Whether the values of a column have an order of their own."""
@@ -84,8 +92,15 @@ def measuring() -> Iterator[duckdb.DuckDBPyConnection]:
         spill.remove()
 
 
-def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | None) -> Subject:
+def subject_of(
+    path: Path,
+    connection: duckdb.DuckDBPyConnection,
+    count: str | None,
+    key: str | None = None,
+) -> Subject:
     """The table in a Parquet or CSV file; ``count``: of a raw file's counts, if it has any.
+
+    ``key`` is the column of a raw file that tells its people apart.
 
     Raises:
         FileError: it is not there, or cannot be read.
@@ -103,12 +118,32 @@ def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | N
     columns = {name: kind for name, kind, *_ in described}
     facts = _facts(path) if is_parquet and _is_certified(path) else {}
     if facts:
+        if key is not None:
+            raise UsageError(f"{path} is a release, of which nobody has a key: leave --key out")
         return _release(path, relation, columns, facts)
+    if key is not None:
+        if count is not None:
+            raise UsageError("--count and --key say both what a row stands for: name one")
+        check_columns((key,), columns, path)
+        _check_key(connection, relation, key, path)
+        del columns[key]
     if count is not None:
         check_columns((count,), columns, path)
         if kind_of(columns.pop(count)) not in (Kind.INTEGER, Kind.WIDE_INTEGER):
             raise UsageError(f"the column {count} of {path} does not hold whole numbers")
-    return Subject(str(path), relation, columns, is_release=False, count=count)
+    return Subject(str(path), relation, columns, is_release=False, count=count, key=key)
+
+
+def _check_key(connection: duckdb.DuckDBPyConnection, relation: str, key: str, path: Path) -> None:
+    """UsageError where a row is nobody's."""
+    text = f"SELECT count(*) FROM {relation} WHERE {quoted(key)} IS NULL"
+    with withheld():
+        nobodys = connection.execute(text).fetchall()[0][0]
+    if nobodys:
+        raise UsageError(
+            f"{counted(nobodys, 'row')} of {path} without a {key}: whose they are is not known;"
+            " leave them out of the file, or name another --key"
+        )
 
 
 def check_columns(names: tuple[str, ...], columns: dict[str, str], path: Path | str) -> None:
