@@ -332,8 +332,10 @@ class Ledger:
     def required(self, account: str) -> Required | None:
         """What approvals an account requires; None where it never required any."""
         seq = self._account(account).review
-        if not seq:
-            return None
+        return self.required_then(seq) if seq else None
+
+    def required_then(self, seq: int) -> Required:
+        """What the review policy of the record of that number requires, as keys are revoked now."""
         from policy_engine.ledger.reviews import REVOKED_KEY, required_by
 
         def revoked(key: str) -> bool:

@@ -150,12 +150,8 @@ def _noises(law: Noisy) -> Iterator[str]:
             yield f"by {', '.join(grouping.columns)} {_noise(grouping.table)} each count"
     for each in law.aggregates:
         drawn = _noise(each.table, digits_of(each.clip.grain * each.unit))
-        to = (
-            f"sum of which the mean {each.name} is made"
-            if each.clip.is_mean
-            else f"sum {each.name}"
-        )
-        yield f"{drawn} each {to}"
+        of = f"of which the mean {each.name} is made" if each.clip.is_mean else each.name
+        yield f"{drawn} each sum {of}"
 
 
 def _noise(table: IntegerTable, step: str = "1") -> str:
