@@ -23,7 +23,7 @@ from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
-    from policy_engine.report.judged import Judged
+    from policy_engine.report.judged import LedgersWord
 
 SUFFIX = ".approvals.intoto.jsonl"
 
@@ -55,7 +55,7 @@ class ApprovalLine:
 
 
 def read_approvals(
-    certificate: Path, keys: TrustedKeys, judged: tuple[Judged, ...] | None
+    certificate: Path, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None
 ) -> tuple[ApprovalLine, ...]:
     """The lines that stand beside a certificate, and those that the ledger has kept of it.
 
@@ -82,7 +82,7 @@ def _beside(certificate: Path) -> str:
         raise FileError(f"{path} could not be read: it is no text") from None
 
 
-def _line(line: str, keys: TrustedKeys, judged: tuple[Judged, ...] | None) -> ApprovalLine:
+def _line(line: str, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None) -> ApprovalLine:
     try:
         envelope = Envelope.from_json(line)
     except VerificationFailed as error:

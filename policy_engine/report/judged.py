@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Judged:
+class LedgersWord:
     """What a charge had to have of one stage, and had; no ``matter`` where nobody was asked."""
 
     stage: str
@@ -72,7 +72,7 @@ class Judged:
         return found.faults[-1]
 
 
-def judged_of(project: Project, predicate: Mapping[str, Any]) -> tuple[Judged, ...] | None:
+def judged_of(project: Project, predicate: Mapping[str, Any]) -> tuple[LedgersWord, ...] | None:
     """What was judged of a certificate's charge; None where no ledger is here that knows it.
 
     The ledger is read and not written. Raises LedgerError where it cannot be opened.
@@ -89,9 +89,9 @@ def judged_of(project: Project, predicate: Mapping[str, Any]) -> tuple[Judged, .
     return tuple(_judged(found[-1], each, by_record[each["record"]]) for each in told)
 
 
-def _judged(entry: Entry, told: Mapping[str, Any], required: Required) -> Judged:
+def _judged(entry: Entry, told: Mapping[str, Any], required: Required) -> LedgersWord:
     at = entry.reserved_at if "at" not in told else datetime.fromisoformat(told["at"])
-    return Judged(
+    return LedgersWord(
         str(told["stage"]), told["needs"], required, _matter(entry, told), brought_in(told), at
     )
 
