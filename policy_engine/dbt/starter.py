@@ -50,9 +50,8 @@ source:
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
 {columns}
-sample: {{rate: 0.1}}
-k: auto                    # the least k that gives the guarantee
-guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
+mechanism: noisy_counts    # everybody is counted, and each count gets noise
+guarantee: {{epsilon: 0.5, delta: 1.0e-7}}
 release:
   relation: {name}{count}
 budget: {budget}

@@ -95,6 +95,7 @@ def test_a_starter_is_written_from_names_and_types_alone(world):
     )
     assert "# age: {bins: [18, 30, 45, 65]}    # INTEGER" in text
     assert "# visited: {truncate: year}    # DATE" in text
+    assert "\nmechanism: noisy_counts " in text
     with pytest.raises(PolicyError, match="recode must be a mapping"):
         load_policy(found.policy)
     found.policy.write_text(text.replace("  # age:", "  age:"))
