@@ -325,6 +325,7 @@ KILLS = {
 }
 
 
+@pytest.mark.evidence
 @pytest.mark.parametrize(("moment", "found"), KILLS.items())
 def test_what_a_kill_left_is_settled_by_what_exists(project, moment, found):
     outcome, why = found

@@ -274,7 +274,14 @@ def templates(tmp_path, monkeypatch):
     printing.environment.cache_clear()
 
 
-@pytest.mark.parametrize("name", FAULTS)
+#: What every second one is of, make evidence plants in full.
+_QUICK = set(list(FAULTS)[::2])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n in _QUICK else pytest.param(n, marks=pytest.mark.evidence) for n in FAULTS],
+)
 def test_a_fault_is_caught_and_its_clean_twin_passes(suites, templates, name, monkeypatch):
     engine, file, right, wrong = FAULTS[name]
     monkeypatch.setattr(printing, "LONG", 0 if "(joined)" in name else printing.LONG)

@@ -155,6 +155,7 @@ def test_what_a_killed_release_leaves_is_private_and_goes_with_the_next(lab, pro
     assert not any(name.startswith(("tmp/", "mode of tmp/")) for name in after)
 
 
+@pytest.mark.evidence
 def test_a_spill_folder_that_others_may_read_is_noticed(lab):
     killed = {"signal": signal.SIGKILL, "leaks": ["spill_for_all_to_read"]}
     found = lab.observe(WORLDS[1], **killed)

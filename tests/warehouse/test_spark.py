@@ -27,6 +27,9 @@ from policy_engine.warehouse.spark import SparkWarehouse
 
 KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
 
+# What Spark releases is compared with every engine in test_same_bytes; this is the rest of it.
+pytestmark = pytest.mark.evidence
+
 
 @pytest.fixture(scope="module")
 def spark():
@@ -376,7 +379,6 @@ release: {relation: out_of_cli}
 """
 
 
-@pytest.mark.evidence
 def test_the_command_releases_from_a_lasting_catalog_and_is_quiet(spark, tmp_path):
     """A process of its own starts Spark by spark-defaults.conf, with the metastore of Hive."""
     conf = tmp_path / "conf"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import duckdb
+import pytest
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -33,6 +34,7 @@ def is_read(con: duckdb.DuckDBPyConnection, written: str) -> bool:
     return True
 
 
+@pytest.mark.evidence
 def test_no_other_name_is_read_without_a_column():
     with duckdb.connect() as con:
         con.execute("CREATE TABLE people (pe_id integer primary key, pe_zip varchar(9))")

@@ -140,7 +140,11 @@ def test_labels_of_an_enumeration():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("release", "method"), [("relation: made.out", "keyed"), ("path: out.parquet", "native")]
+    ("release", "method"),
+    [
+        ("relation: made.out", "keyed"),
+        pytest.param("path: out.parquet", "native", marks=pytest.mark.evidence),
+    ],
 )
 def test_a_relation_is_audited_and_its_database_stays(tmp_path, release, method, monkeypatch):
     database = tmp_path / "w.duckdb"
@@ -193,7 +197,7 @@ def test_an_absolute_path_is_read_in_the_temporary_folder(people, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_delta", [False, True])
+@pytest.mark.parametrize("is_delta", [pytest.param(False, marks=pytest.mark.evidence), True])
 def test_a_folder_is_made_as_what_it_is(people, tmp_path, is_delta):
     made = tmp_path / "visits"
     if is_delta:

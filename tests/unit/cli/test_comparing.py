@@ -64,6 +64,7 @@ def test_beside_a_sum_a_count_has_half_of_the_guarantee(cli, policy):
     ]
 
 
+@pytest.mark.evidence
 def test_many_releases_are_compared_by_law(cli, policy):
     file = policy("a", (NOISY[0], "noise: {law: place}\n"), **MILLIONTH)
     text = cli("plan", file, "--releases", 20).out
