@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.check.described import entries, words
+from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.releasing.showing import Meaning, PureMeaning
@@ -108,8 +109,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Details:
-    """What a certificate says that can be read."""
+    """What a certificate says that can be read.
 
+    ``source`` is the relation that was read, None where no claim says so; ``beside`` names the
+    columns that no column of the source is recoded to: counts, sums, groupings.
+    """
+
+    source: str | None
+    form: str
+    beside: tuple[str, ...]
     promise: Promise
     protection: Protection
     how: How
@@ -191,6 +199,9 @@ def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
         if isinstance(meaning, PureMeaning):
             estimated = tuple(meaning.found(rows.columns, rows.lines))
     return Details(
+        source=None if claim is None else source_of(claim),
+        form=facts["form"],
+        beside=_beside(facts, claim),
         promise=promise(facts, _said(found, "justification")),
         protection=_protection(found, facts),
         how=how(facts, claim, estimated),
@@ -200,6 +211,11 @@ def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
         else FirstRows(rows.columns, rows.lines[:FIRST_ROWS], len(rows.lines)),
         risks=risks(facts, claim, None if rows is None else rows.lines),
     )
+
+
+def _beside(facts: Facts, claim: Claim | None) -> tuple[str, ...]:
+    law = () if claim is None else (*claim.law.before, *claim.law.beside)
+    return (*law, *([facts["count"]] if facts["count"] else []))
 
 
 def _said(found: Evidence, name: str) -> str | None:
