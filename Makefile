@@ -63,7 +63,9 @@ fast: $(READY) ## The tests that are not slow, and the doctests
 TRUSTED := policy_engine/accounting/*,policy_engine/attest/*,policy_engine/engines/*,policy_engine/expressions/*,policy_engine/kernel/*,policy_engine/relations/*,policy_engine/syntax/*,policy_engine/verify/*
 ITS_TESTS := $(addprefix tests/unit/,accounting attest check engines expressions kernel relations syntax verify) \
   $(addprefix tests/verify/test_,corpus.py extremes.py strangers.py) \
-  tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py
+  tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py \
+  tests/unit/ledger/test_reviews.py tests/unit/releasing/test_four_eyes.py tests/unit/cli/test_review.py \
+  tests/unit/cli/test_models.py
 OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
 
 suite: $(READY) ## The tests but the long proofs, and the doctests; the accounting and the kernel at 100 % of branches
@@ -92,7 +94,7 @@ fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
 
 evidence: $(READY) kills fuzz ## The long proofs: every test on every engine and version, all examples, kills, OpenDP
-	EVIDENCE=1 KERNEL_SEEDS=10 MUTANTS_EVERY=1 SAME_BYTES=6 NOISE_RELEASES=20 nice $(PYTEST) $(TESTS)
+	EVIDENCE=1 KERNEL_SEEDS=10 MUTANTS_EVERY=1 SAME_BYTES=6 NOISE_RELEASES=20 CRASH_KILLS=100 nice $(PYTEST) $(TESTS)
 	$(BIN)/uv run --no-sync --with 'opendp[polars]==0.16.0' python benchmarks/beside_opendp.py
 
 kills: $(READY) ## Releases killed at every line and at 500 random moments; 20 races

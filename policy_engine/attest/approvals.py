@@ -232,7 +232,8 @@ class _Counting:
         if not self.brought.request:
             return "nobody has asked for approvals"
         try:
-            self._opened(self.brought.request, REVIEW_REQUEST, _REQUEST)
+            _, said = self._opened(self.brought.request, REVIEW_REQUEST, _REQUEST)
+            self._check_time(said)
         except VerificationFailed as error:
             return f"the request does not count: {error}"
         return ""
@@ -250,6 +251,8 @@ class _Counting:
                 key, said = self._opened(line, APPROVAL, _APPROVAL)
                 person = self.policy.person(key)
                 self._check(person.role, said)
+                if said["verdict"] == "approved":
+                    self._check_time(said)
             except VerificationFailed as error:
                 refused.append(f"line {number}: {error}")
                 continue
@@ -274,20 +277,23 @@ class _Counting:
             raise VerificationFailed(("it is about something else",))
         if said["review_policy"] != self.policy.digest:
             raise VerificationFailed(("it is of another review policy",))
+        return found.key_id, said
+
+    def _check_time(self, said: Mapping[str, Any]) -> None:
         signed = moment(said["time"])
         if signed is None or signed > self.at + _SKEW:
             raise VerificationFailed(("it states a time that has not come",))
         if signed + self.policy.lasts < self.at:
             raise VerificationFailed((f"it counted until {written(signed + self.policy.lasts)}",))
-        return found.key_id, said
 
     def _check(self, role: str, said: Mapping[str, Any]) -> None:
         if said["request"] != self.brought.request_sha256:
             raise VerificationFailed(("it answers another request",))
-        if said["role"] != role:
-            raise VerificationFailed((f"it is of another role than its signer's, {role}",))
         if said["verdict"] not in get_args(Verdict):
             raise VerificationFailed(("it has no verdict that is known",))
+        # A rejection stops a release whatever role and time it states: a slip must not undo it.
+        if said["verdict"] == "approved" and said["role"] != role:
+            raise VerificationFailed((f"it is of another role than its signer's, {role}",))
 
 
 def lines_of(text: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from policy_engine.attack.attacks import Attempt
 
 _SHOWN = 3
+CONFIDENTIAL = "confidential: it tells of the people of the file that --knowing names"
 NO_PROOF = (
     "an attack that learns nothing proves nothing; what holds of every attack is (ε, δ) of a"
     " certificate, which does not hide what is true of many"
@@ -64,6 +65,7 @@ def attack(
     found = run(release, sensitive, names, other, knowing, kinds=kinds, is_published=published)
     document = {
         "release": str(release),
+        "confidential": knowing is not None and not published,
         "attacks": [
             {
                 "attack": each.name,
@@ -77,7 +79,8 @@ def attack(
         ],
         "note": NO_PROOF,
     }
-    emit(document, list(_lines(found)), format)
+    marks = [CONFIDENTIAL] if document["confidential"] else []
+    emit(document, [*marks, *_lines(found)], format)
 
 
 def _lines(found: Sequence[Attempt]) -> Iterator[str]:

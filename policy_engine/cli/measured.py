@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 PUBLIC = "public: computed from the release alone; it says nothing of (ε, δ)"
 BY_YOUR_WORD = "public by your word: computed from the table alone; it says nothing of (ε, δ)"
 _LEVELS = 3
+ROWS = (
+    "each row is taken for one person: where people have several rows, --key COLUMN names who they"
+    " are, and all that follows is otherwise too good"
+)
 CONFIDENTIAL = (
     "confidential: computed from raw data, for those alone who may see them; it belongs into no"
     " release, certificate or public page"
@@ -31,8 +35,10 @@ def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
     made: dict[str, Any] = {
         "confidential": not found.is_public,
         "note": _first(found),
+        "counts": _units(found),
+        "counts_note": _counts_note(found) or None,
         "file": found.name,
-        "tables": [_table_document(each) for each in found.tables],
+        "tables": [_table_document(each, _units(found)) for each in found.tables],
     }
     if found.together:
         made["marginals"] = [list(each) for each in found.marginals]
@@ -43,6 +49,22 @@ def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
         made["height"] = recoded.height
         made["height_most"] = recoded.most
     return made
+
+
+def _units(found: Measurement) -> str:
+    return "rows" if found.takes_rows else "people"
+
+
+def _counts_note(found: Measurement) -> str:
+    """What a row is taken for, where the file does not say it itself."""
+    if found.takes_rows:
+        return ROWS
+    if found.key is None:
+        return ""
+    return (
+        f"people are told apart by {found.key}: each counts once in every class that they have a"
+        " row in, and there once for each value that is to be learnt"
+    )
 
 
 def _first(found: Measurement) -> str:
@@ -70,13 +92,13 @@ def _together_document(found: Together) -> dict[str, Any]:
     }
 
 
-def _table_document(found: Measured) -> dict[str, Any]:
+def _table_document(found: Measured, units: str) -> dict[str, Any]:
     from policy_engine.measure import risks
 
     sizes = found.sizes
     return {
         "quasi_identifiers": list(found.quasi),
-        "people": sizes.people,
+        units: sizes.people if found.persons is None else found.persons,
         "classes": sizes.classes,
         "k": sizes.k,
         "worst": _plain(sizes.worst),
@@ -84,10 +106,10 @@ def _table_document(found: Measured) -> dict[str, Any]:
         "risks": {
             "prosecutor": _risk_document(found.own),
             "journalist": _risk_document(found.others),
-            "unique_in_table": risks.uniqueness(sizes),
+            "unique_in_table": found.unique,
             "unique_in_population": _uniques(found),
             "sizes": [
-                {"from": each.low, "to": each.high, "classes": each.classes, "people": each.people}
+                {"from": each.low, "to": each.high, "classes": each.classes, units: each.people}
                 for each in risks.bands(sizes)
             ],
         },
@@ -148,20 +170,23 @@ def _uniques(found: Measured) -> dict[str, float | None] | None:
 def lines(found: Measurement, recoded: Recoded | None) -> Iterator[str]:
     """A measurement as text; whose it is comes first."""
     yield _first(found)
+    if note := _counts_note(found):
+        yield escaped(note)
+    units = _units(found)
     weights = f", each row as many as its {escaped(found.counted)} says" if found.counted else ""
     for each in found.tables:
         by = ", ".join(map(escaped, each.quasi)) or "no column: all are one class"
         sizes = each.sizes
         yield (
-            f"{escaped(found.name)}: {_people(sizes.people)}{weights}; classes by {by}:"
+            f"{escaped(found.name)}: {_many(each, units)}{weights}; classes by {by}:"
             f" {sizes.classes:,}"
         )
         head = ("model", "value", "worst class" if found.is_public else "")
         yield from table([head, *_models(each)])
         yield "risk"
-        yield from _risks(each)
+        yield from _risks(each, units)
         yield "utility"
-        yield from _utility(each)
+        yield from _utility(each, units)
     for told in found.together:
         yield from _together(found, told)
     if recoded is not None:
@@ -184,7 +209,7 @@ def _together(found: Measurement, told: Together) -> Iterator[str]:
     state = "converged" if told.fit.converged else "did not converge"
     yield (
         f"  maximum entropy: {state} in {counted(told.fit.turns, 'turn')},"
-        f" off by {told.fit.off:.2g} of the people"
+        f" off by {told.fit.off:.2g} of the {_units(found)}"
     )
     if told.entropy is not None:
         yield f"  MaxEnt ℓ = {_number(told.entropy)}, α = {_number(told.alpha)}"
@@ -229,8 +254,8 @@ def _recursive(found: Disclosed) -> Iterator[tuple[str, str, str]]:
         yield "  recursive (c, ℓ)-diversity", told, ""
 
 
-def _risks(found: Measured) -> Iterator[str]:
-    from policy_engine.measure.risks import bands, uniqueness
+def _risks(found: Measured, units: str) -> Iterator[str]:
+    from policy_engine.measure.risks import bands
 
     sizes = found.sizes
     if found.own is None:
@@ -245,7 +270,7 @@ def _risks(found: Measured) -> Iterator[str]:
             "  journalist, who knows that a person is in the population: at most"
             f" {_share(found.others.highest)}; marketer, who links all: {_share(found.others.mean)}"
         )
-    yield f"  alone in their class: {_share(uniqueness(sizes) or 0)} of the people"
+    yield f"  alone in their class: {_share(found.unique or 0)} of the {units}"
     alone = {name: share for name, share in (_uniques(found) or {}).items() if share is not None}
     if alone:
         told = ", ".join(f"{_share(share)} by {name.title()}" for name, share in alone.items())
@@ -255,15 +280,15 @@ def _risks(found: Measured) -> Iterator[str]:
         size = str(each.low) if each.low == each.high else size
         share = _share(each.people / sizes.people)
         classes = f"{each.classes:,} class{'' if each.classes == 1 else 'es'}"
-        yield f"  in classes of {size}: {share} of the people, {classes}"
+        yield f"  in classes of {size}: {share} of the {units}, {classes}"
 
 
-def _utility(found: Measured) -> Iterator[str]:
+def _utility(found: Measured, units: str) -> Iterator[str]:
     from policy_engine.measure.risks import average_class, discernibility
 
     sizes = found.sizes
     mean = _number(average_class(sizes))
-    yield f"  discernibility {discernibility(sizes):,}, people a class {mean} in the mean"
+    yield f"  discernibility {discernibility(sizes):,}, {units} a class {mean} in the mean"
     for each in found.disclosed:
         if each.classification is not None:
             yield (
@@ -280,8 +305,11 @@ def _class(found: Class | None) -> str:
     return escaped(", ".join(shown))
 
 
-def _people(number: int) -> str:
-    return "1 person" if number == 1 else f"{number:,} people"
+def _many(found: Measured, units: str) -> str:
+    number = found.sizes.people if found.persons is None else found.persons
+    if number == 1:
+        return "1 row" if units == "rows" else "1 person"
+    return f"{number:,} {units}"
 
 
 def _number(value: float | None) -> str:

@@ -36,6 +36,10 @@ def measure(
     count: Annotated[
         str | None, typer.Option(help="Of raw data: the column that counts people.")
     ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(help="Of raw data: the column that tells people apart; default: a row each."),
+    ] = None,
     order: Annotated[
         list[str] | None,
         typer.Option(help="COLUMN=FILE: its values, the least first, one a line."),
@@ -64,7 +68,8 @@ def measure(
 
     Of a release everything is public: it is computed from its rows alone, with its counts as
     weights, and the worst class of each model is named. Every other file is raw data, of which all
-    is confidential, as the first line says. Nothing here says anything of (ε, δ). NULL is a value.
+    is confidential, as the first line says, and each row is taken for one person without --key or
+    --count. Nothing here says anything of (ε, δ). NULL is a value.
 
     Example: policy-engine measure out/adult.parquet --sensitive income
     """
@@ -82,6 +87,7 @@ def measure(
         _rate(sampled),
         is_public=published,
         marginals=tuple(names_in(each) for each in marginals or ()),
+        key=key,
     )
     path, recoded = _of_policy(subject)
     found = ask(path, questions)

@@ -45,7 +45,8 @@ class Charge:
     release is of, ``run`` how to run it again. ``source`` has names of what is released from, of
     its place and of its content: digests, of which the content's is keyed, and says by which key.
     ``unit`` says of whom ε and δ are; it is not recorded, for ``run`` says so too. ``brought`` are
-    the approvals that its account may require.
+    the approvals that its account may require. ``beside`` are names of places that hold the source,
+    or that it holds, as a folder its files: they are looked up and not recorded.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -70,6 +71,7 @@ class Charge:
     source: Mapping[str, str] = field(default_factory=dict, hash=False)
     unit: str = "not recorded"
     brought: Brought | None = None
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the domain."""

@@ -332,8 +332,10 @@ class Ledger:
     def required(self, account: str) -> Required | None:
         """What approvals an account requires; None where it never required any."""
         seq = self._account(account).review
-        if not seq:
-            return None
+        return self.required_then(seq) if seq else None
+
+    def required_then(self, seq: int) -> Required:
+        """What the review policy of the record of that number requires, as keys are revoked now."""
         from policy_engine.ledger.reviews import REVOKED_KEY, required_by
 
         def revoked(key: str) -> bool:
@@ -536,7 +538,8 @@ class Ledger:
         if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
             where = self._records.where
             raise LedgerError(f"{where}: another key names its sources meanwhile; release again")
-        for what, name in charge.source.items():
+        named = [*charge.source.items(), *(("place", name) for name in charge.beside)]
+        for what, name in named:
             record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
             if record is not None:
                 raise belongs_elsewhere(charge, what, record)

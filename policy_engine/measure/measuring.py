@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.errors import UsageError
 from policy_engine.measure.categorical import Disclosed, Sizes, disclosed_of, sizes_of
 from policy_engine.measure.marginals import Fit, Marginal, Together, divergence, together
-from policy_engine.measure.risks import Risk, journalist, prosecutor, scaled
+from policy_engine.measure.risks import Risk, journalist, prosecutor, scaled, uniqueness
 from policy_engine.measure.statement import (
     EQUAL,
     ORDER,
@@ -19,6 +19,7 @@ from policy_engine.measure.statement import (
     Distances,
     Roles,
     cells,
+    persons,
     statement,
 )
 from policy_engine.measure.subjects import Subject, check_columns, measuring, subject_of
@@ -40,7 +41,8 @@ class Questions:
     hierarchy. ``population`` is a file of everybody who could be meant, with the columns of
     ``quasi`` as the table has them; ``rate`` is that at which the table was drawn from it.
     ``is_public``: the file is published already, though it is no release of ours. ``marginals``:
-    what do the counts by these columns tell together, were they alone shown?
+    what do the counts by these columns tell together, were they alone shown? ``key`` tells the
+    people of raw data apart: each counts once in a class, and once for each sensitive value in it.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -52,6 +54,7 @@ class Questions:
     rate: float | None = None
     is_public: bool = False
     marginals: tuple[tuple[str, ...], ...] = ()
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Measured:
     """One table: its classes by ``quasi``, what they tell of each sensitive column, the risks.
 
     ``others`` is the journalist's risk and in its mean the marketer's; ``rate`` the sample's rate.
+    ``persons`` are all of a table with a key, and ``alone`` those of them who are alone in a class.
     """
 
     quasi: tuple[str, ...]
@@ -67,6 +71,15 @@ class Measured:
     own: Risk | None
     others: Risk | None
     rate: float | None
+    persons: int | None = None
+    alone: int | None = None
+
+    @property
+    def unique(self) -> float | None:
+        """The share of the people who are alone in a class; None of no people."""
+        if self.persons and self.alone is not None:
+            return self.alone / self.persons
+        return uniqueness(self.sizes)
 
 
 @dataclass(frozen=True)
@@ -85,6 +98,8 @@ class Measurement:
     marginals: tuple[tuple[str, ...], ...] = ()
     together: tuple[Together, ...] = ()
     lost: float | None = None
+    takes_rows: bool = False
+    key: str | None = None
 
 
 def measure(path: Path, questions: Questions = Questions()) -> Measurement:
@@ -98,15 +113,20 @@ def measure(path: Path, questions: Questions = Questions()) -> Measurement:
             column stands in no hierarchy or order that was given for it.
     """
     with measuring() as connection:
-        subject = subject_of(path, connection, questions.count)
+        subject = subject_of(path, connection, questions.count, questions.key)
         _check(subject, questions)
-        is_public = subject.is_release or questions.is_public
+        # Of a population that is not published, the journalist's risk would tell exact counts.
+        is_public = questions.is_public or (subject.is_release and questions.population is None)
         asked = replace(questions, is_public=is_public)
         tables = tuple(
             _measured(connection, subject, asked, relation, columns)
             for relation, columns in subject.tables()
         )
-        found = Measurement(subject.name, is_public, subject.is_release, subject.count, tables)
+        alone = subject.is_release and not questions.is_public
+        found = Measurement(
+            subject.name, is_public, alone, subject.count, tables,
+            takes_rows=subject.takes_rows, key=subject.key,
+        )  # fmt: skip
         several = subject.groupings or questions.marginals
         if not several:
             return found
@@ -147,6 +167,8 @@ def _check(subject: Subject, questions: Questions) -> None:
     check_columns(named, subject.columns, subject.name)
     if questions.marginals and subject.groupings:
         raise UsageError(f"{subject.name} has groupings, which are its marginals: leave them out")
+    if questions.marginals and subject.key:
+        raise UsageError("--marginals are of tables with one row a person: leave --key out")
     if both := set(questions.sensitive) & set(questions.quasi):
         raise UsageError(f"{min(both)} cannot be known and sensitive at once: name it once")
     if others := (set(questions.orders) | set(questions.trees)) - set(questions.sensitive):
@@ -165,20 +187,24 @@ def _measured(
     sensitive = tuple(each for each in questions.sensitive if each in columns)
     rows = []
     for column in sensitive or (None,):
-        roles = Roles(quasi, column, subject.count)
+        roles = Roles(quasi, column, subject.count, subject.key)
         distances = EQUAL if column is None else _distances(connection, subject, questions, column)
         text = statement(relation, roles, distances, names_worst=questions.is_public)
         rows.append(_row(connection, text))
-    sizes, rate = sizes_of(rows[0]), questions.rate or subject.rate
+    whole = Roles(quasi, None, subject.count, subject.key)
+    named: dict[str, Any] = {}
+    first = rows[0]
+    if subject.key is not None:
+        # Who has two values in a class is one person of it: its cells do not add up to its size.
+        first = _row(connection, statement(relation, whole, names_worst=questions.is_public))
+        named = _row(connection, persons(relation, whole))
+    sizes, rate = sizes_of(first), questions.rate or subject.rate
     others = None if rate is None else scaled(sizes, rate)
     if questions.population is not None:
-        pairs = _pairs(
-            connection, questions.population, relation, Roles(quasi, None, subject.count)
-        )
-        others = journalist(pairs)
+        others = journalist(_pairs(connection, questions.population, relation, whole))
     told = zip(sensitive, rows, strict=False)
     disclosed = tuple(disclosed_of(column, row) for column, row in told)
-    return Measured(quasi, sizes, disclosed, prosecutor(sizes), others, rate)
+    return Measured(quasi, sizes, disclosed, prosecutor(sizes), others, rate, **named)
 
 
 def _row(connection: duckdb.DuckDBPyConnection, text: str) -> dict[str, Any]:

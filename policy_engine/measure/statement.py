@@ -31,12 +31,14 @@ class Roles:
     """What the columns of a table are to an adversary.
 
     ``quasi`` are those that are known of a person, ``sensitive`` the one that is to be learnt, and
-    ``count`` says how many people a row stands for; without it a row is one person.
+    ``count`` says how many people a row stands for, ``key`` whose a row is; without both a row is
+    one person.
     """
 
     quasi: tuple[str, ...]
     sensitive: str | None = None
     count: str | None = None
+    key: str | None = None
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -70,10 +72,21 @@ def cells(relation: str, roles: Roles) -> str:
     keys = [f"{quoted(n)} AS {p}" for n, p in zip(roles.quasi, roles.places, strict=True)]
     keys.append("true AS s" if roles.sensitive is None else f"{quoted(roles.sensitive)} AS s")
     if roles.count is None:
-        return f"SELECT {', '.join(keys)}, count(*) AS n\n  FROM {relation} GROUP BY ALL"
+        each = "*" if roles.key is None else f"DISTINCT {quoted(roles.key)}"
+        return f"SELECT {', '.join(keys)}, count({each}) AS n\n  FROM {relation} GROUP BY ALL"
     count = quoted(roles.count)
     keys.append(f"sum({count})::BIGINT AS n")
     return f"SELECT {', '.join(keys)}\n  FROM {relation} WHERE {count} > 0 GROUP BY ALL"
+
+
+def persons(relation: str, roles: Roles) -> str:
+    """How many people a table with a key has, and how many of them are alone in a class."""
+    key, by = quoted(roles.key or ""), ", ".join(map(quoted, roles.quasi)) or "true"
+    classes = f"SELECT count(DISTINCT {key}) AS n, min({key}) AS who FROM {relation} GROUP BY {by}"
+    return (
+        f"SELECT (SELECT count(DISTINCT {key}) FROM {relation}) AS persons,"
+        f" count(DISTINCT who) AS alone FROM ({classes}) WHERE n = 1"
+    )
 
 
 def statement(

@@ -1,8 +1,8 @@
 """What is measured: a file, whose columns they are, and whether it is public.
 
 A release is public, and tells of itself which columns it has: it carries the facts of its
-certificate. Every other file is taken for raw data, which is confidential, and so is all that is
-computed from it.
+certificate, which lies beside it and names just these bytes. Every other file is taken for raw
+data, which is confidential, and so is all that is computed from it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.attest.attestation import unverified
 from policy_engine.attest.facts import claim_of
 from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
-from policy_engine.errors import FileError, UsageError
+from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.recodes import Bins
+from policy_engine.policy.scalars import counted
+from policy_engine.releasing.publish import certificate_path, file_digest
 from policy_engine.warehouse.duckdb import check_file
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import literal, quoted
@@ -43,7 +46,8 @@ class Subject:
     """A table that is measured, as DuckDB reads it.
 
     ``columns`` are those that can be quasi-identifiers or sensitive, each with its type; ``count``
-    is the column of the counts, if rows are counted. ``promise`` is ε, δ and the unit of a release.
+    is the column of the counts, if rows are counted; ``key`` tells whose a row is. ``promise`` is
+    ε, δ and the unit of a release.
     ``orders`` are the columns of which the order of their texts is known. ``groupings``: by which
     columns everybody is counted, each by itself.
     """
@@ -57,6 +61,12 @@ class Subject:
     promise: tuple[Decimal, Decimal, str] | None = None
     orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     groupings: tuple[tuple[str, ...], ...] = ()
+    key: str | None = None
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether each row is taken for one person, as nothing says whose it is."""
+        return not (self.is_release or self.count or self.key)
 
     def has_order(self, column: str) -> bool:
         """Whether the values of a column have an order of their own."""
@@ -82,8 +92,15 @@ def measuring() -> Iterator[duckdb.DuckDBPyConnection]:
         spill.remove()
 
 
-def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | None) -> Subject:
+def subject_of(
+    path: Path,
+    connection: duckdb.DuckDBPyConnection,
+    count: str | None,
+    key: str | None = None,
+) -> Subject:
     """The table in a Parquet or CSV file; ``count``: of a raw file's counts, if it has any.
+
+    ``key`` is the column of a raw file that tells its people apart.
 
     Raises:
         FileError: it is not there, or cannot be read.
@@ -99,14 +116,34 @@ def subject_of(path: Path, connection: duckdb.DuckDBPyConnection, count: str | N
     with withheld(FileError(f"{path} is not a Parquet or CSV file that can be read")):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {name: kind for name, kind, *_ in described}
-    facts = _facts(path) if is_parquet else {}
+    facts = _facts(path) if is_parquet and _is_certified(path) else {}
     if facts:
+        if key is not None:
+            raise UsageError(f"{path} is a release, of which nobody has a key: leave --key out")
         return _release(path, relation, columns, facts)
+    if key is not None:
+        if count is not None:
+            raise UsageError("--count and --key say both what a row stands for: name one")
+        check_columns((key,), columns, path)
+        _check_key(connection, relation, key, path)
+        del columns[key]
     if count is not None:
         check_columns((count,), columns, path)
         if kind_of(columns.pop(count)) not in (Kind.INTEGER, Kind.WIDE_INTEGER):
             raise UsageError(f"the column {count} of {path} does not hold whole numbers")
-    return Subject(str(path), relation, columns, is_release=False, count=count)
+    return Subject(str(path), relation, columns, is_release=False, count=count, key=key)
+
+
+def _check_key(connection: duckdb.DuckDBPyConnection, relation: str, key: str, path: Path) -> None:
+    """UsageError where a row is nobody's."""
+    text = f"SELECT count(*) FROM {relation} WHERE {quoted(key)} IS NULL"
+    with withheld():
+        nobodys = connection.execute(text).fetchall()[0][0]
+    if nobodys:
+        raise UsageError(
+            f"{counted(nobodys, 'row')} of {path} without a {key}: whose they are is not known;"
+            " leave them out of the file, or name another --key"
+        )
 
 
 def check_columns(names: tuple[str, ...], columns: dict[str, str], path: Path | str) -> None:
@@ -114,6 +151,18 @@ def check_columns(names: tuple[str, ...], columns: dict[str, str], path: Path | 
     for name in names:
         if name not in columns:
             raise UsageError(f"{path} has no column {name!r}; it has {', '.join(columns)}")
+
+
+def _is_certified(path: Path) -> bool:
+    """Whether the certificate beside a file is of just its bytes; whose it is ``verify`` says.
+
+    The facts alone stay with a file that somebody has changed.
+    """
+    try:
+        stated = unverified(certificate_path(path).read_bytes())
+    except (OSError, VerificationFailed):
+        return False
+    return stated.subject_sha256 == file_digest(path)
 
 
 def _facts(path: Path) -> dict[str, Any]:

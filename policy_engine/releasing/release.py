@@ -129,6 +129,7 @@ from policy_engine.releasing.requests import (
     as_charged,
     change_since,
     name_of_place,
+    names_beside,
     place_of,
     predicate_digest,
     request_of,
@@ -486,8 +487,10 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
             with open_ledger(project) as ledger:
                 news = _another_account(policy, ledger.last_at(place), account)
                 found = replace_field(found, news=news)
-                source = {} if request is None else request.source
-                _check_account(ledger, project, replace_field(charge, source=source))
+                asked = charge
+                if request is not None:
+                    asked = replace_field(charge, source=request.source, beside=request.beside)
+                _check_account(ledger, project, asked)
         check_not_raised(account, limit)
         admit(account, charge)
     except BudgetExceeded as error:
@@ -566,7 +569,8 @@ def _request(
         "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
         NAMED_BY: key_id(naming.public_key()),
     }
-    return request_of(policy, certificate, ends_of(policy, project, warehouse), source)
+    request = request_of(policy, certificate, ends_of(policy, project, warehouse), source)
+    return replace_field(request, beside=names_beside(policy, project, naming))
 
 
 def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
@@ -901,6 +905,7 @@ class _Job:
             request=self.request.place,
             run=run.to_json(),
             source=self.request.source,
+            beside=self.request.beside,
             brought=self._brought("claim"),
         )
 

@@ -74,6 +74,7 @@ class Request:
     of: str
     ends: Ends
     source: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,19 @@ def name_of_place(
     inside = parts[-_IN_A_FILE:] if policy.source_path is None else ()
     place = ["file", path_from(project, file), *map(str.lower, inside)]
     return state_mac(json.dumps(place).encode(), key)
+
+
+def names_beside(policy: Policy, project: Project, key: X25519PrivateKey) -> tuple[str, ...]:
+    """Names of the folders that hold a source's file, and of all that stands in a folder of files.
+
+    Who releases a file and a folder with it from two accounts loses the sum of both limits.
+    """
+    path = policy.source_path
+    if path is None:
+        return ()
+    inside = sorted(path.resolve().rglob("*")) if path.is_dir() else []
+    places = (path_from(project, each) for each in (*path.resolve().parents, *inside))
+    return tuple(state_mac(json.dumps(["file", each]).encode(), key) for each in places)
 
 
 def _server(url: str) -> list[str]:

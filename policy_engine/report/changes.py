@@ -269,7 +269,7 @@ def _sums(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[KeyChange]
         if before != after:
             effect: Effect = "weaker" if name not in old else "unknown"
             effect = "stronger" if name not in new else effect
-            yield KeyChange(f"aggregate.{name}", before, after, effect, "a sum beside the counts")
+            yield KeyChange(f"aggregate.{name}", before, after, effect, "it stands beside counts")
 
 
 def _assumed(old: tuple[str, ...] | None, new: tuple[str, ...] | None) -> Iterator[KeyChange]:

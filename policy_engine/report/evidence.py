@@ -19,6 +19,7 @@ from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
 from policy_engine.report.approvals import ApprovalLine, read_approvals
 from policy_engine.report.budget import Budget, budget_of
+from policy_engine.report.judged import judged_of
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
@@ -68,6 +69,7 @@ class Evidence:
     previous: Previous | None = None
     budget: Budget | None = None
     approvals: tuple[ApprovalLine, ...] = ()
+    required: tuple[str, ...] | None = None
     edition: Edition = "public"
     note: str = ""
 
@@ -104,6 +106,7 @@ def gather(named: Named) -> Evidence:
         reasons = error.reasons
     if facts is not None and named.policy is not None:
         reasons = (*reasons, *_another_policy(facts, named.policy))
+    judged = None if named.project is None else judged_of(named.project, stated.predicate)
     looked_at = verified is not None and named.release is not None and not reasons
     return Evidence(
         file=str(named.certificate),
@@ -120,7 +123,8 @@ def gather(named: Named) -> Evidence:
         policy=None if reasons else named.policy,
         previous=_previous(named),
         budget=_budget(named, stated.predicate),
-        approvals=read_approvals(named.certificate, named.keys),
+        approvals=read_approvals(named.certificate, named.keys, judged),
+        required=None if judged is None else tuple(each.words() for each in judged),
         edition=named.edition,
         note=_note(named.keyring, envelope.key_id) if verified else "",
     )

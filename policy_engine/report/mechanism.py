@@ -17,9 +17,10 @@ from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimates import part
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import Inserted, IntegerTable, Noisy, Randomised
+from policy_engine.kernel.mechanisms import Aggregate, Inserted, IntegerTable, Noisy, Randomised
 from policy_engine.kernel.price import priced
 from policy_engine.kernel.sources import Drawn, Groups, People
+from policy_engine.kernel.types import digits_of
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.showing import Meaning
 
@@ -93,7 +94,7 @@ def _of_law(facts: Facts, law: object) -> Iterator[Step]:
     match law:
         case Noisy():
             yield Step("count", "how many people are in each group" + _several(law))
-            yield Step("noise", _noise(law.table))
+            yield Step("noise", "; ".join(_noises(law)))
             least = f"a group is shown from {law.least_shown} on"
             some = "one person" if law.k == 1 else f"{law.k} people"
             yield Step("suppress", f"{least}, so that it has at least {some} for certain")
@@ -131,15 +132,34 @@ def _filter(each: Filter) -> str:
 
 
 def _several(law: Noisy) -> str:
-    sums = f", with {counted(len(law.aggregates), 'sum')} beside it" if law.aggregates else ""
+    own = (f"the {_kind(each)} of {each.column.name} ({each.name})" for each in law.aggregates)
+    beside = f", with {', '.join(own)} beside it" if law.aggregates else ""
     ways = f", once by each of {len(law.groupings)} groupings" if law.groupings else ""
-    return f"{sums}{ways}"
+    return f"{beside}{ways}"
 
 
-def _noise(table: IntegerTable) -> str:
+def _kind(each: Aggregate) -> str:
+    return "mean" if each.clip.is_mean else "sum"
+
+
+def _noises(law: Noisy) -> Iterator[str]:
+    """The noise of the counts, of each grouping that has its own, and of each sum and mean."""
+    yield f"{_noise(law.table)} each count"
+    for grouping in law.groupings:
+        if grouping.table is not None:
+            yield f"by {', '.join(grouping.columns)} {_noise(grouping.table)} each count"
+    for each in law.aggregates:
+        drawn = _noise(each.table, digits_of(each.clip.grain * each.unit))
+        of = f"of which the mean {each.name} is made" if each.clip.is_mean else each.name
+        yield f"{drawn} each sum {of}"
+
+
+def _noise(table: IntegerTable, step: str = "1") -> str:
+    """What is drawn, in multiples of ``step``; what it is added to or taken from is said next."""
+    times = "" if step == "1" else f"{step} times "
     if table.is_open:
-        return f"a random whole number of {table.least} or more is taken from each number"
-    return f"a random whole number from {table.least} to {table.largest} is added to each number"
+        return f"{times}a random whole number of {table.least} or more is taken from"
+    return f"{times}a random whole number from {table.least} to {table.largest} is added to"
 
 
 def _bars(facts: Facts, claim: Claim | None) -> Iterator[Bars]:

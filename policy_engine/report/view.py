@@ -128,7 +128,10 @@ class Details:
 
 @dataclass(frozen=True)
 class ReportView:
-    """The report of one certificate; ``details`` are None where it cannot be read."""
+    """The report of one certificate; ``details`` are None where it cannot be read.
+
+    ``required`` is what the ledger says was required of approvals, None where there is no ledger.
+    """
 
     edition: Edition
     band: VerdictBand
@@ -136,6 +139,7 @@ class ReportView:
     budget: Budget | None
     changed: Changed | None
     approvals: tuple[ApprovalLine, ...]
+    required: tuple[str, ...] | None
     check: Check
 
     def to_json(self) -> dict[str, Any]:
@@ -156,6 +160,7 @@ def view(found: Evidence) -> ReportView:
         budget=budget,
         changed=_changed(found),
         approvals=found.approvals,
+        required=found.required,
         check=_check(found, claim),
     )
 

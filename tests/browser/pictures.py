@@ -15,7 +15,7 @@ from chromium import running
 from policy_engine.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-FIGURES = ROOT / "docs/_static/figures"
+FIGURES = ROOT / "docs/_static"
 SAID = """\
 purpose: the yearly public table; not for decisions about single people
 about:

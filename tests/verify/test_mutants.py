@@ -74,7 +74,7 @@ SAME = {
     ),
 }
 EVERY = int(os.environ.get("MUTANTS_EVERY", "60"))
-SLOW = set(CASES) - {"prefix", "round"}
+SLOW = set(CASES) - {"prefix", "round", "adult"}
 
 
 def kinds_of(what):
@@ -118,7 +118,8 @@ def connection(case):
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=pytest.mark.slow if case in SLOW else ()) for case in CASES]
+    "case",
+    [pytest.param(case, marks=pytest.mark.evidence if case in SLOW else ()) for case in CASES],
 )
 def test_every_mutant_is_refused_or_the_same(case, monkeypatch):
     monkeypatch.chdir(golden(case).policy.directory)

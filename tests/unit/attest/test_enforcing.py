@@ -12,7 +12,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from policy_engine.attest.enforcing import enforced, filtered
+from policy_engine.attest.enforcing import check_models, enforced, filtered
 from policy_engine.policy.enforced import LDiversity, TCloseness, model_from
 
 ORDER = ("low", "mid", "high")
@@ -108,3 +108,10 @@ def test_a_table_keeps_its_types_and_order() -> None:
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_a_model_is_read_back(model) -> None:
     assert model_from(model.to_json()) == model
+
+
+def test_a_model_of_a_column_that_is_not_released_is_refused() -> None:
+    table = pa.table({"zip": ["a"], "n": [3]})
+    stated = {"columns": ["zip"], "count": "n", "models": [LDiversity("s", Decimal(2)).to_json()]}
+    found = check_models(stated, table)
+    assert "it states a model of s, which it does not release" in found.reasons

@@ -7,6 +7,7 @@ import html
 import json
 import re
 from base64 import b64encode
+from contextlib import chdir
 from pathlib import Path
 
 import pyarrow as pa
@@ -196,21 +197,43 @@ def approval(key, **said):
     return sign(made, KeySigner(key)).to_json()
 
 
-def test_approvals_are_shown_and_whose_they_are_is_checked(reported):
-    assert reported()["approvals"] == []
+def test_without_a_ledger_an_approval_names_its_key_and_a_trusted_one_signs(cli, policy):
+    cli("release", policy())
     own = load_private_key(Path(".policy-engine/signing.pem"))
+    public = Path(".policy-engine/signing.pub").resolve()
+    said = "stands in the review policy, which is not here"
     lines = [
         approval(own), approval(Ed25519PrivateKey.generate(), note="<b>mine</b>"), "{}", "",
         json.dumps({"payload": b64encode(b"[1").decode(), "payloadType": "x", "signatures": []}),
     ]  # fmt: skip
-    for name in ("out/a.approvals.intoto.jsonl", "out/a.certificate.approvals.intoto.jsonl"):
-        Path(name).write_text("\n".join(lines))
-        found = reported("-o", "a.html", "--replace")["approvals"]
+    Path("elsewhere").mkdir()
+    for name in ("a.approvals.intoto.jsonl", "a.certificate.approvals.intoto.jsonl"):
+        place = Path("elsewhere") / name.partition(".")[2]
+        place.mkdir()
+        (place / CERTIFICATE.name).write_bytes(CERTIFICATE.read_bytes())
+        (place / name).write_text("\n".join(lines))
+        (place / "policy-engine.yaml").write_text("{}\n")
+        with chdir(place):
+            words = ("a.certificate.json", "--key", public, "-o", "a.html", "--format", "json")
+            made = cli("report", *words).document
+            page = Path("a.html").read_text()
+        found = made["approvals"]
+        assert (made["required"], made["band"]["colour"]) == (None, "amber")
         assert [each["verdict"] for each in found] == ["approved", "approved", None, None]
-        assert [bool(each["fault"]) for each in found] == [False, True, True, True]
-        assert found[0]["role"] == "reviewer"
-        assert "something else:" in Path("a.html").read_text()
-        Path(name).unlink()
+        assert [e["standing"] for e in found] == ["signed", "not known", "broken", "broken"]
+        assert (found[0]["fault"], found[0]["role"]) == ("", "reviewer")
+        assert said in found[1]["fault"] and "something else:" in page
+
+
+def test_no_approval_counts_where_nobody_was_asked(reported):
+    found = reported()
+    assert (found["approvals"], found["required"]) == ([], [])
+    Path("out/a.approvals.intoto.jsonl").write_text(
+        approval(load_private_key(Path(".policy-engine/signing.pem")))
+    )
+    [line] = reported("-o", "a.html")["approvals"]
+    assert (line["standing"], line["fault"]) == ("not counted", "nobody was asked to approve this")
+    assert "required no approvals of this release" in Path("a.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -241,6 +264,20 @@ def test_each_grouping_has_its_own_chances(reported):
         "hown by sex",
     ]
     assert "several sets" in found["risks"]["not_counted"]
+
+
+def test_each_sum_and_mean_has_its_own_noise(reported):
+    total, mean = "{sum: {clip: [0, 9000], of: age}}", "{mean: {clip: [0, 90], of: age}}"
+    own = f"aggregate: {{years: {total}, old: {mean}}}"
+    how = reported(changes=((NOISY[0], f"{NOISY[1]}{own}\n"),), **WIDE)["details"]["how"]
+    steps = {each["name"]: each["text"] for each in how["steps"]}
+    assert "the sum of age (years), the mean of age (old) beside it" in steps["count"]
+    count, years, old = steps["noise"].split("; ")
+    ends = [re.findall(r"from -(\d+) to (\d+) is added", each) for each in (count, years, old)]
+    assert len({str(each) for each in ends}) == 3
+    assert count.endswith("added to each count")
+    assert years.startswith("900 times a random") and years.endswith("to each sum years")
+    assert old.startswith("3 times a random") and old.endswith("of which the mean old is made")
 
 
 def test_a_release_of_nothing_says_so(cli, policy, project):

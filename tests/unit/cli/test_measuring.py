@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine.cli.measured import BY_YOUR_WORD, CONFIDENTIAL, PUBLIC
+from policy_engine.cli.measured import BY_YOUR_WORD, CONFIDENTIAL, PUBLIC, ROWS
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.recoded import recoded_by
 from policy_engine.releasing.release import release
@@ -63,6 +63,23 @@ def test_a_policy_is_its_release_with_its_precision(
     policy("b")
     missing = cli("measure", "b.yaml")
     assert missing.code == 3 and "release it first" in missing.err
+
+
+def test_a_release_beside_raw_data_is_confidential(cli: Cli, released: str) -> None:
+    """The risk of the journalist is one over a class of the population: an exact count."""
+    pq.write_table(pq.read_table(released).select(["sex", "age"]), "people.parquet")
+    asked = ("measure", released, "--sensitive", "age", "--population", "people.parquet")
+    assert cli(*asked).out.splitlines()[0] == CONFIDENTIAL
+    assert cli(*asked, "--published").out.splitlines()[0] == BY_YOUR_WORD
+
+
+def test_what_was_changed_or_has_no_certificate_is_no_release(cli: Cli, released: str) -> None:
+    """The facts in a file's metadata stay with it whatever is done to its rows."""
+    table = pq.read_table(released)
+    pq.write_table(table, "out/b.parquet")
+    assert cli("measure", "out/b.parquet").out.splitlines()[0] == CONFIDENTIAL
+    pq.write_table(table.slice(1), released)
+    assert cli("measure", released).out.splitlines()[0] == CONFIDENTIAL
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -145,3 +162,44 @@ def test_odd_names_and_types_are_measured(cli: Cli, project) -> None:
     assert together["together"][0]["k_link"] == 1
     shown = cli("measure", "odd.parquet", "--count", "q1")
     assert shown.code == 2 and "does not hold whole numbers" in shown.err
+
+
+def visits() -> dict[str, list[object]]:
+    """Ada is alone in x with three rows, Ben and Cleo are together in y."""
+    return {"who": ["a", "a", "a", "b", "c"], "g": ["x", "x", "x", "y", "y"], "s": [*"uuvuv"]}
+
+
+def test_without_a_key_rows_are_rows_and_it_is_said_first(cli: Cli, project) -> None:
+    pq.write_table(pa.table(visits()), "visits.parquet")
+    words = ("measure", "visits.parquet", "--quasi", "g", "--sensitive", "s")
+    shown = cli(*words).out
+    assert shown.splitlines()[1] == ROWS
+    assert "people" not in shown.replace(ROWS, "") and ": 5 rows; classes by g: 2" in shown
+    document = cli(*words, "--format", "json").document
+    assert (document["counts"], document["counts_note"]) == ("rows", ROWS)
+    assert document["tables"][0]["rows"] == 5 and "people" not in document["tables"][0]
+
+
+def test_with_a_key_people_are_counted(cli: Cli, project) -> None:
+    pq.write_table(pa.table(visits()), "visits.parquet")
+    words = ("measure", "visits.parquet", "--quasi", "g", "--sensitive", "s", "--key", "who")
+    shown = cli(*words).out
+    assert ": 3 people; classes by g: 2" in shown and "k = 1" in shown
+    assert "alone in their class: 33.3 % of the people" in shown
+    document = cli(*words, "--format", "json").document
+    assert (document["counts"], document["tables"][0]["people"]) == ("people", 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--key", "g"], "1 row of t.parquet without a g"),
+        (["--key", "s", "--count", "n"], "--count and --key"),
+        (["--key", "nobody"], "has no column 'nobody'"),
+        (["--key", "s", "--marginals", "g,n"], "--marginals are of tables with one row a person"),
+    ],
+)
+def test_a_key_that_cannot_serve_is_refused(cli: Cli, project, words, told: str) -> None:
+    pq.write_table(pa.table({"g": ["a", None], "s": ["x", "y"], "n": [1, 2]}), "t.parquet")
+    shown = cli("measure", "t.parquet", *words)
+    assert shown.code == 2 and told in shown.err

@@ -10,7 +10,10 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import SSlibKey
 
+from policy_engine.attest.approvals import APPROVAL
+from policy_engine.attest.attestation import sign, statement, unverified
 from policy_engine.attest.keys import generate_key, key_id, load_public_key
+from policy_engine.attest.signers import KeySigner
 from policy_engine.policy.review_models import key_line
 
 ROLES = {"ada": "owner", "ben": "privacy", "cleo": "author"}
@@ -76,9 +79,6 @@ def test_a_release_waits_for_two(cli, policy, required):
 
 
 def test_each_line_of_the_approvals_says_verdict_role_and_time(cli, policy, required, project):
-    from policy_engine.attest.approvals import APPROVAL
-    from policy_engine.attest.attestation import unverified
-
     required()
     cli("review", "request", policy(), "--key", "cleo.pem")
     approve(cli)
@@ -237,3 +237,32 @@ def test_another_program_verifies_each_line_by_our_key_id_alone(cli, policy, req
         assert list(envelope.verify([ours], 1)) == [key_id(public)]
         with pytest.raises(VerificationError):
             envelope.verify([SSlibKey.from_crypto(public)], 1)
+
+
+def test_the_report_says_whose_approvals_counted(cli, policy, required, project):
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    approve(cli, CLAIM, "ada", "ben")
+    assert cli("release", "a.yaml").code == 0
+    cli("review", "reject", CLAIM, "--role", "author", "--key", "cleo.pem")
+    bundle = project / BUNDLE
+    twice, stranger = bundle.read_text(), Ed25519PrivateKey.generate()
+    told = unverified(twice.splitlines()[0], APPROVAL)
+    forged = statement(told.subject_name, told.subject_sha256, told.predicate, APPROVAL)
+    bundle.write_text(twice + sign(forged, KeySigner(stranger)).to_json() + "\n")
+    words = ("report", "out/a.certificate.json", "--release", "out/a.parquet", "--format", "json")
+    made = cli(*words, "-o", "a.html").document
+    assert made["band"]["colour"] == "green"
+    found = [(each["person"], each["standing"]) for each in made["approvals"]]
+    assert found[:2] == [("ada", "counted"), ("ben", "counted")]
+    assert found[2:] == [("cleo", "not counted"), (None, "not counted")]
+    fault = made["approvals"][2]["fault"]  # the clock of a signature has whole seconds
+    assert "came after" in fault or "cleo has rejected it" in fault
+    assert "nobody's in the review policy" in made["approvals"][3]["fault"]
+    assert made["required"][0].startswith("of the claim: 1 of role owner, 1 of role privacy, and")
+    bundle.unlink()
+    kept = cli(*words).document["approvals"]
+    assert [each["person"] for each in kept] == ["ada", "ben"]
+    alone = cli(*words, "--key", "ada.pub").document
+    assert alone["band"]["colour"] == "red"
+    assert [each["standing"] for each in alone["approvals"]] == ["counted", "counted"]

@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from policy_engine.attest import approvals
 from policy_engine.attest.approvals import Brought, Matter, ask, judge, tally
 from policy_engine.attest.review_policy import review_policy
 from policy_engine.attest.signers import KeySigner
@@ -315,3 +316,36 @@ def test_what_was_set_and_revoked_is_told(book):
     first, second = book.ledger.reviews()
     assert (first["account"], first["serial"], first["who"]) == ("people", 1, "Ada")
     assert (second["account"], second["revoked_key"]) == ("", book.keys["Ben"].key_id)
+
+
+def test_a_request_that_cannot_be_read_counts_for_nobody(book):
+    charge = book.charge("Ada", "Ben")
+    assert Brought("{").request_sha256 == ""
+    book.refused(replace(charge, brought=replace(charge.brought, request="{")))
+
+
+def test_a_verdict_of_another_version_does_not_count(book, monkeypatch):
+    matter = claim_of(CHARGE)
+    made = approvals._told
+    brought = book.brought(matter, "Ada")
+    monkeypatch.setattr(approvals, "_told", lambda *said: {**made(*said), "version": 2})
+    digest = book.ledger.required("people").policy.digest
+    line = judge(
+        matter, digest, brought, book.keys["Ben"], book.clock, verdict="approved", role="r"
+    )
+    monkeypatch.undo()
+    brought = replace(brought, approvals=(*brought.approvals, line))
+    found = book.ledger.required("people").faults(matter, brought, book.clock)
+    assert found == ("1 more of role r",)
+    book.refused(replace(CHARGE, brought=brought))
+
+
+def test_a_rejection_stops_it_whatever_role_and_time_it_states(book):
+    matter, digest = claim_of(CHARGE), book.ledger.required("people").policy.digest
+    brought = book.brought(matter, "Ada", "Ben")
+    for role, at in (("typo", book.clock), ("r", book.clock + 30 * DAY)):
+        line = judge(matter, digest, brought, book.keys["Cy"], at, verdict="rejected", role=role)
+        book.refused(
+            replace(CHARGE, brought=replace(brought, approvals=(*brought.approvals, line)))
+        )
+    book.ledger.reserve(replace(CHARGE, brought=brought))

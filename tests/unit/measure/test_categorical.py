@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +27,10 @@ ALWAYS = (
     Table((((None,), "flu", 2), ((None,), "cough", 2), (("a",), "flu", 1)), 1),
     Table((((), "flu", 1), ((), None, 1)), 0),
 )
+
+
+#: Of each kind, weighed by a count and not; "make evidence" tries 500 in all.
+TABLES = 250 if os.environ.get("EVIDENCE") else 60
 
 
 def drawn(count: int) -> Iterator[tuple[Table, bool]]:
@@ -60,7 +66,7 @@ def asked(texts: bool, counted: bool) -> Questions:
 
 @pytest.mark.parametrize("counted", [True, False])
 def test_values_equal_brute_force(tmp_path: Path, counted: bool) -> None:
-    for table, texts in drawn(250):
+    for table, texts in drawn(TABLES):
         path = written(table, tmp_path / "table.parquet", texts, counted)
         (found,) = measure(path, asked(texts, counted)).tables
         compare(table, found, texts)
@@ -170,3 +176,41 @@ def moved(p, q, values, costs) -> float:
     rows += [[float(j == at) for _ in range(size) for j in range(size)] for at in range(size)]
     sums = [float(p[v]) for v in values] + [float(q[v]) for v in values]
     return float(linprog([c for row in costs for c in row], A_eq=rows, b_eq=sums).fun)
+
+
+def test_with_a_key_people_count_once_a_class_and_once_a_value(tmp_path: Path) -> None:
+    """Sizes are of distinct people, the models of distinct people a value; by sets of people."""
+    chance = random.Random(7)
+    for _ in range(60):
+        many = range(chance.choice((0, 1, 5, 12, 30)))
+        values = ("ab", "xyz", ("flu", "cough", None), range(1, 9))
+        rows = [tuple(map(chance.choice, values)) for _ in many]
+        names = ("n0", "n1", "s", "who")
+        kinds = (pa.string(), pa.string(), pa.string(), pa.int64())
+        columns = {name: pa.array([row[i] for row in rows], kind)
+                   for i, (name, kind) in enumerate(zip(names, kinds, strict=True))}  # fmt: skip
+        path = tmp_path / "visits.parquet"
+        pq.write_table(pa.table(columns), path)
+        asked = Questions(sensitive=("s",), key="who", is_public=True)
+        (found,) = measure(path, asked).tables
+        classes: dict[tuple[str, str], set[int]] = {}
+        for a, b, _, who in rows:
+            classes.setdefault((a, b), set()).add(who)
+        assert found.quasi == ("n0", "n1")
+        assert found.sizes.by_size == Counter(map(len, classes.values()))
+        assert found.persons == len({row[3] for row in rows})
+        alone = {who for each in classes.values() if len(each) == 1 for who in each}
+        assert found.alone == len(alone)
+        assert found.unique == (len(alone) / found.persons if rows else None)
+        once = Table(tuple(((a, b), s, 1) for a, b, s, _ in sorted(set(rows), key=repr)), 2)
+        (told,) = found.disclosed
+        (by_cells,) = measure(written(once, path, True, True), once_asked()).tables[0].disclosed
+        assert (told.values, told.distinct) == (by_cells.values, by_cells.distinct)
+        assert told.recursive == pytest.approx(by_cells.recursive)
+        floats = ("entropy", "t_equal", "delta", "alpha", "a_know", "a_acc", "classification")
+        for name in floats if rows else ():
+            near(getattr(told, name), getattr(by_cells, name))
+
+
+def once_asked() -> Questions:
+    return Questions(sensitive=("s",), count="n", is_public=True)

@@ -84,6 +84,31 @@ def test_a_file_is_not_sold_again_by_another_account_and_both_entries_are_named(
     assert "account 'source.parquet' cannot pay" in refused(small, "path: source.parquet", "")
 
 
+def test_a_folder_is_not_sold_beside_a_file_of_it_nor_the_file_beside_the_folder(small):
+    inside = small.folder / "all" / "deep"
+    inside.mkdir(parents=True)
+    shutil.copy(small.folder / "source.parquet", inside / "a.parquet")
+    with duckdb.connect() as connection:
+        made = f"select * replace (age + 1 as age) from '{inside / 'a.parquet'}'"
+        connection.execute(f"copy ({made}) to '{inside / 'b.parquet'}'")
+    released(small, "path: all/deep/a.parquet")
+    assert "charged to account 'people'" in refused(small, "path: all")
+    assert "charged to account 'people'" in refused(small, "path: all/deep")
+    released(small, "path: all/deep/b.parquet", _OTHERS, "third")
+
+
+def test_a_file_of_a_folder_is_of_the_folders_account(small):
+    inside = small.folder / "all" / "deep"
+    inside.mkdir(parents=True)
+    shutil.copy(small.folder / "source.parquet", inside / "a.parquet")
+    with duckdb.connect() as connection:
+        made = f"select * replace (age + 1 as age) from '{inside / 'a.parquet'}'"
+        connection.execute(f"copy ({made}) to '{inside / 'b.parquet'}'")
+    released(small, "path: all")
+    assert "its source is that of entry 1" in refused(small, "path: all/deep/b.parquet")
+    assert "its source is that of entry 1" in refused(small, "path: all/deep")
+
+
 def _copied(folder: Path) -> str:
     shutil.copy(folder / "source.parquet", folder / "copy.parquet")
     return "copy.parquet"
