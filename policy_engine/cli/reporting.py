@@ -17,6 +17,7 @@ from policy_engine.cli.output import (
     emit_json,
     emit_lines,
     json_text,
+    note,
 )
 from policy_engine.cli.proofs import PolicyOption
 from policy_engine.cli.reading import KeyOption, KeyringOption
@@ -130,17 +131,22 @@ def report(
 
 
 def _export(found: Evidence, made: ReportView, form: ReportFormat, output: Path | None) -> None:
-    """Print an export, or write it and say what it lacks; exit as ``verify`` does."""
+    """Print or write an export, say on stderr what nobody stated, and exit as ``verify`` does."""
     from importlib import import_module
+
+    from policy_engine.report.exports.fields import ExportSource
 
     if made.band.colour == "red":
         raise VerificationFailed(found.reasons)
-    exported = import_module(f"policy_engine.report.exports.{form.value}").export(made)
+    room = import_module(f"policy_engine.report.exports.{form.value}")
+    exported = room.export(ExportSource.of(found, made))
     if output is None:
         emit_lines(exported.text.rstrip("\n").split("\n"))
     else:
         _write(output, exported.text)
-        emit_lines([f"{form.value}  {output}", *exported.gaps])
+        emit_lines([f"{form.value}  {output}"])
+    for gap in exported.gaps:
+        note(gap)
     if made.band.colour != "green":
         raise typer.Exit(NothingChecked.exit_code)
 

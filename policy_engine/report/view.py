@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.check.described import entries, words
-from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.releasing.showing import Meaning, PureMeaning
@@ -109,15 +108,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Details:
-    """What a certificate says that can be read.
+    """What a certificate says that can be read."""
 
-    ``source`` is the relation that was read, None where no claim says so; ``beside`` names the
-    columns that no column of the source is recoded to: counts, sums, groupings.
-    """
-
-    source: str | None
-    form: str
-    beside: tuple[str, ...]
     promise: Promise
     protection: Protection
     how: How
@@ -149,7 +141,7 @@ class ReportView:
 
 def view(found: Evidence) -> ReportView:
     """All that is said of a release, in an edition: the public one names no other release."""
-    claim = _claim(found.facts or {})
+    claim = claim_in(found.facts or {})
     budget = found.budget
     if budget is not None and found.edition == "public":
         budget = budget.without_others()
@@ -204,9 +196,6 @@ def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
         if isinstance(meaning, PureMeaning):
             estimated = tuple(meaning.found(rows.columns, rows.lines))
     return Details(
-        source=None if claim is None else source_of(claim),
-        form=facts["form"],
-        beside=_beside(facts, claim),
         promise=promise(facts, _said(found, "justification")),
         protection=_protection(found, facts),
         how=how(facts, claim, estimated),
@@ -218,18 +207,13 @@ def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
     )
 
 
-def _beside(facts: Facts, claim: Claim | None) -> tuple[str, ...]:
-    law = () if claim is None else (*claim.law.before, *claim.law.beside)
-    return (*law, *([facts["count"]] if facts["count"] else []))
-
-
 def _said(found: Evidence, name: str) -> str | None:
     """What the author says, in the certificate or in the policy of its digest."""
     own = None if found.facts is None else found.facts.get(name)
     return own or (dict(found.policy.stated).get(name) if found.policy else None)
 
 
-def _claim(facts: Facts) -> Claim | None:
+def claim_in(facts: Facts) -> Claim | None:
     """The claim of a certificate; None where it has none that can be read."""
     try:
         return None if facts.get("claim") is None else claim_of(facts)

@@ -13,32 +13,31 @@ from policy_engine.report.exports.fields import (
     DESCRIPTION,
     Exported,
     ExportField,
+    ExportSource,
     about,
-    details_of,
-    facts_of,
     filled,
     gaps,
     yaml_text,
 )
-from policy_engine.report.view import ReportView
 
 _OPENS = re.compile(r"\{(?=[{%#])")
 
 
-def export(view: ReportView) -> Exported:
+def export(source: ExportSource) -> Exported:
     """One exposure to put beside the models, its gaps at its head as comments."""
-    own = details_of(view)
-    said = view.band.description or view.band.purpose
+    band = source.view.band
+    said = band.description or band.purpose
+    reads = source.relation or "the source"
     fields = [
-        ExportField("name", re.sub(r"\W", "_", view.band.name or "", flags=re.ASCII)),
-        ExportField("label", view.band.name),
+        ExportField("name", re.sub(r"\W", "_", band.name or "", flags=re.ASCII)),
+        ExportField("label", band.name),
         ExportField("type", "analysis"),
-        ExportField("description", said, f"{DESCRIPTION}, or purpose"),
-        ExportField("owner", _owner(view), about("contact")),
-        ExportField("depends_on", None, f"write the ref or source of {own.source or 'the source'}"),
+        ExportField("description", said, f"{DESCRIPTION}, or 'purpose'"),
+        ExportField("owner", _owner(source.view.check.contact), about("contact")),
+        ExportField("depends_on", None, f"write the ref or source of {reads}"),
         ExportField("maturity", None),
         ExportField("url", None),
-        ExportField("meta", facts_of(view)),
+        ExportField("config", {"meta": source.promised}),
     ]
     missing = gaps(fields)
     document = {"version": 2, "exposures": [_spaced(filled(fields))]}
@@ -46,8 +45,7 @@ def export(view: ReportView) -> Exported:
     return Exported(yaml_text(document, head), missing)
 
 
-def _owner(view: ReportView) -> dict[str, str] | None:
-    contact = view.check.contact
+def _owner(contact: str | None) -> dict[str, str] | None:
     if not contact:
         return None
     return {"email" if re.fullmatch(r"[^@\s]+@[^@\s]+", contact) else "name": contact}

@@ -1,25 +1,32 @@
 """Fields that a standard asks for, with what a certificate answers; and YAML made of them.
 
-A field without a value is left out of the document and named with what to do about it. The value
-is None where nobody stated it: no text of ours stands in for it.
+A field without a value is left out of the document, and named with what would fill it: no text of
+ours stands in for what nobody stated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from policy_engine.attest.facts import Facts
+from policy_engine.kernel.assumptions import source_of
+from policy_engine.kernel.claim import Claim
 from policy_engine.policy.escapes import escaped
-from policy_engine.report.view import Details, ReportView
+from policy_engine.policy.scalars import counted
+from policy_engine.report.budget import Amount
+from policy_engine.report.evidence import Evidence
+from policy_engine.report.view import Details, ReportView, claim_in
 
 PRODUCER = "https://policy-engine.dev"
-BY_HAND = "write it in here: no key of a policy states it"
-PURPOSE = "write purpose in the policy"
-DESCRIPTION = "name the policy with --policy, and write its description"
-KEY_NOTE = "give the signing key a note in the keyring"
+BY_HAND = "write it in here: no key of policy, account or project file states it"
+PURPOSE = "write 'purpose' in the policy"
+DESCRIPTION = "name the policy with --policy, and write its 'description'"
+PUBLISHER = "give the signing key a note in the keyring (keys add --note), and name that one"
+LEDGER = "export where the account's ledger is"
 OLD = "certify anew: a certificate of this version states no claim"
 
 
@@ -27,9 +34,9 @@ def about(key: str) -> str:
     """What to do where a key of ``about`` is not stated.
 
     >>> about("contact")
-    'write about.contact in the policy'
+    "write 'about.contact' in the policy"
     """
-    return f"write about.{key} in the policy"
+    return f"write 'about.{key}' in the policy"
 
 
 @dataclass(frozen=True)
@@ -44,11 +51,6 @@ class ExportField:
     remedy: str = BY_HAND
     tier: int = 1
 
-    @property
-    def gap(self) -> str:
-        """What is not stated, and what to do: one line."""
-        return f"not stated: {self.name}; {self.remedy}"
-
 
 @dataclass(frozen=True)
 class Exported:
@@ -56,6 +58,79 @@ class Exported:
 
     text: str
     gaps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExportSource:
+    """What is exported: the report's view of a certificate that holds, and its claim."""
+
+    view: ReportView
+    details: Details
+    facts: Facts
+    claim: Claim | None
+
+    @classmethod
+    def of(cls, found: Evidence, made: ReportView) -> ExportSource:
+        """That of a certificate. ValueError where it does not hold: nothing is exported of it."""
+        if found.facts is None or made.details is None or made.band.colour == "red":
+            raise ValueError("a certificate that does not hold is not exported")
+        return cls(made, made.details, found.facts, claim_in(found.facts))
+
+    @property
+    def relation(self) -> str | None:
+        """What was read; None where no claim says so."""
+        return None if self.claim is None else source_of(self.claim)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The released columns that no column is recoded to: groupings, sums, the count."""
+        law = () if self.claim is None else (*self.claim.law.before, *self.claim.law.beside)
+        return (*law, *([self.facts["count"]] if self.facts["count"] else []))
+
+    @property
+    def identity(self) -> str:
+        """A UUID of the certificate: the same certificate has the same, whoever exports it."""
+        digest = self.view.check.certificate_sha256
+        return str(uuid5(NAMESPACE_URL, f"{PRODUCER}/certificate/{digest}"))
+
+    @property
+    def promised(self) -> dict[str, str]:
+        """What tells a reader of another form which promise this is, and by what file."""
+        own, check = self.details.promise, self.view.check
+        return {
+            "epsilon": own.epsilon,
+            "delta": own.delta,
+            "privacy_unit": own.unit,
+            "neighbours": self.facts["neighbours"],
+            "certificate_sha256": check.certificate_sha256,
+            "release_sha256": check.release_sha256,
+            "policy_digest": check.policy_digest or "",
+        }
+
+    def composition(self) -> tuple[str, ...] | None:
+        """What the account has paid, each ε with its δ and the units; None without a ledger."""
+        budget = self.view.budget
+        if budget is None:
+            return None
+        units = ", ".join(budget.units)
+        rows = {
+            "before": budget.before,
+            "this release": budget.this,
+            "since": budget.since,
+            "limit": budget.limit,
+            "left": budget.left,
+        }
+        told = [f"{name}: {_amount(each, units)}" for name, each in rows.items() if each]
+        rule = "" if budget.limit else "; the account has no limit"
+        return (
+            f"account {budget.account}: {counted(budget.charges, 'charge')} for the same people, ε"
+            f" and δ of their certificates added up; 'left' is by the account's own rule{rule}",
+            *told,
+        )
+
+
+def _amount(each: Amount, units: str) -> str:
+    return f"ε = {each.epsilon}, δ = {each.delta}, unit: {units}"
 
 
 def filled(fields: Iterable[ExportField]) -> dict[str, Any]:
@@ -71,39 +146,12 @@ def gaps(fields: Iterable[ExportField]) -> tuple[str, ...]:
     """The lines of the fields that have none.
 
     >>> gaps([ExportField("contact", None, about("contact"))])
-    ('not stated: contact; write about.contact in the policy',)
+    ("not stated: contact; write 'about.contact' in the policy",)
     """
-    return tuple(each.gap for each in fields if each.value is None)
+    return tuple(f"not stated: {each.name}; {each.remedy}" for each in fields if each.value is None)
 
 
-def details_of(view: ReportView) -> Details:
-    """What the certificate says. ValueError where it does not hold: nothing is exported of it."""
-    if view.details is None or view.band.colour == "red":
-        raise ValueError("a certificate that does not hold is not exported")
-    return view.details
-
-
-def identity(view: ReportView) -> str:
-    """A UUID of the certificate: the same certificate has the same, whoever exports it."""
-    return str(uuid5(NAMESPACE_URL, f"{PRODUCER}/certificate/{view.check.certificate_sha256}"))
-
-
-def facts_of(view: ReportView) -> dict[str, str]:
-    """What tells a reader of another format which promise this is, and by what file."""
-    own = details_of(view).promise
-    found = {
-        "epsilon": own.epsilon,
-        "delta": own.delta,
-        "privacy_unit": own.unit,
-        "neighbours": own.neighbours,
-        "certificate_sha256": view.check.certificate_sha256,
-        "release_sha256": view.check.release_sha256,
-        "policy_digest": view.check.policy_digest,
-    }
-    return {name: text for name, text in found.items() if text is not None}
-
-
-def yaml_text(document: dict[str, Any], head: tuple[str, ...]) -> str:
+def yaml_text(document: Mapping[str, Any], head: tuple[str, ...]) -> str:
     """YAML 1.1 and 1.2 alike: each text is quoted, each character shows, ``head`` are comments.
 
     A tuple is a text of several lines.

@@ -1,50 +1,43 @@
 """The claims and hazards of NIST SP 800-226 as a checklist in Markdown.
 
-Sections are those of the draft of December 2023, whose body was read; the final text of March 2025
-is known through quotations alone, and the document says so.
+An item is ticked only where certificate, policy or ledger state what it asks for. Sections are
+those of the draft of December 2023, whose body was read; the final text of March 2025 is known
+through quotations alone, and the document says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from policy_engine.report.exports.fields import (
-    BY_HAND,
+    LEDGER,
+    OLD,
+    PURPOSE,
     Exported,
     ExportField,
+    ExportSource,
     about,
-    details_of,
     gaps,
 )
+from policy_engine.report.exports.laws import by_chance
+from policy_engine.report.exports.registry import CHOICES
 from policy_engine.report.markdown import cell
-from policy_engine.report.view import Details, ReportView
 
 _HEAD = (
-    "A tick means that the question is answered, not that the answer is good. Questions and"
-    " sections are in our words, after the initial public draft of December 2023"
+    "A tick says that the certificate, the policy or the ledger states it, not that it is enough."
+    " Questions and sections are in our words, after the initial public draft of December 2023"
     " (<https://csrc.nist.gov/pubs/sp/800/226/ipd>). The final text of March 2025"
     " (<https://doi.org/10.6028/NIST.SP.800-226>) is known to us through quotations only: look"
     " there before you cite a section."
 )
+_ANSWER = "answer it in here"
+_CERTIFICATE, _CLAIM, _LEDGER = "certificate", "certificate: claim", "ledger"
 
 
-def export(view: ReportView) -> Exported:
-    """The checklist: each item with its answer and where it stands, or \"not stated\"."""
-    own = details_of(view)
-    claims, hazards = list(_claims(view, own)), list(_hazards(view, own))
-    lines = [
-        f"# NIST SP 800-226: {cell(view.band.name or view.band.release)}",
-        "",
-        _HEAD,
-        "",
-        "## Claims",
-        "",
-        *map(_item, claims),
-        "",
-        "## Hazards",
-        "",
-        *map(_item, hazards),
-    ]
+def export(source: ExportSource) -> Exported:
+    """The checklist: each item with what is stated and by what, or \"not stated\"."""
+    claims, hazards = _claims(source), _hazards(source)
+    name = source.view.band.name or source.view.band.release
+    lines = [f"# NIST SP 800-226: {cell(name)}", "", _HEAD, "", "## Claims", ""]
+    lines += [*map(_item, claims), "", "## Hazards", "", *map(_item, hazards)]
     return Exported("\n".join(lines) + "\n", gaps([*claims, *hazards]))
 
 
@@ -55,87 +48,68 @@ def _item(each: ExportField) -> str:
     return f"- [x] **{each.name}**: {cell('; '.join(texts))} ({where})"
 
 
-def _answer(name: str, where: str, *texts: str) -> ExportField:
-    return ExportField(name, (where, *texts))
+def _claims(source: ExportSource) -> list[ExportField]:
+    own, who, how = source.details.promise, source.details.protection, source.details.how
+    bound = how.steps[0].text if source.claim else None
+    return [
+        _said("ε and δ, 2.2 and 2.3", f"{_CERTIFICATE}: epsilon, delta", own.numbers),
+        _said("Unit of privacy, 2.4", f"{_CERTIFICATE}: unit", who.unit),
+        _said("Neighbours, 2.4", f"{_CERTIFICATE}: neighbours", own.neighbours),
+        _said("Bound of one unit's contribution, 2.4", _CLAIM, bound, remedy=OLD),
+        _said("Purpose", "policy: purpose", source.view.band.purpose, remedy=PURPOSE),
+        _of_author("Who receives it, 4.2", "recipients", who.recipients),
+        _said(
+            "Who and what is trusted, 4.2",
+            f"{_CERTIFICATE}: assumptions",
+            *source.facts["assumptions"],
+        ),
+        _said("Mechanism, 3.1", f"{_CERTIFICATE}: mechanism", how.mechanism),
+        _said("Randomness, 4.3", f"{_CERTIFICATE}: randomness", source.facts["randomness"]),
+        _said(
+            "Composition with other releases, 2.2",
+            _LEDGER,
+            *(source.composition() or ()),
+            remedy=LEDGER,
+        ),
+        _of_author("Why these numbers, 2.3", "justification", own.justification),
+    ]
 
 
-def _claims(view: ReportView, own: Details) -> Iterator[ExportField]:
-    promise, who = own.promise, own.protection
-    yield _answer(
-        "ε and δ, 2.2 and 2.3", "certificate: epsilon, delta", promise.numbers, promise.sentence
-    )
-    yield _answer("Unit of privacy, 2.4", "certificate: unit", who.unit)
-    yield _answer("Neighbours, 2.4", "certificate: neighbours", promise.neighbours)
-    yield _answer("Who must be trusted, 4.2", "page: Who is protected", *who.trusted)
-    yield _stated("Who receives it, 4.2", "recipients", who.recipients)
-    steps = (f"{each.name}: {each.text}" for each in own.how.steps)
-    yield _answer(
-        "Mechanism and randomness, 3.1 and 4.3",
-        "certificate: mechanism, randomness",
-        own.how.mechanism,
-        *steps,
-    )
-    yield _composed("Composition with other releases, 2.2", view)
-    yield _stated("Why these numbers, 2.3", "justification", promise.justification)
-
-
-def _hazards(view: ReportView, own: Details) -> Iterator[ExportField]:
-    promise, who, kind = own.promise, own.protection, "certificate: epsilon, delta, unit"
-    yield _answer("A large ε", kind, promise.numbers, promise.sentence)
-    yield _answer(
-        "δ as total failure",
-        kind,
-        f"{promise.numbers}; δ is a bound beside ε, over all that the release can be",
-    )
-    yield _answer("A large δ that hides ε", kind, f"the odds count both: {promise.sentence}")
-    yield _answer("Differences outside of the unit", kind, f"protected is {who.unit}")
-    yield _answer("Event level for person level", kind, f"the unit is {promise.unit}")
-    yield _answer(
-        "Unequal δ or units compared",
-        "page: The promise",
-        "published ε of others stand with their δ and unit, and are not ranked",
-    )
-    yield ExportField("Exact releases of the same data", None, "answer for what else was published")
-    engine = f"run by {view.check.engine}" if view.check.engine else "the engine is not stated"
-    yield _answer(
-        "An implementation of one's own",
-        "certificate: query; page: Check it yourself",
-        engine,
-        "the query can be proved again by: " + view.check.command,
-    )
-    bars = [bar for each in own.how.chances for bar in each.bars]
+def _hazards(source: ExportSource) -> list[ExportField]:
+    own, who, check = source.details.promise, source.details.protection, source.view.check
+    bars = [bar for each in source.details.how.chances for bar in each.bars]
     chances = [f"{bar.label}: {bar.words}" for bar in bars]
-    yield ExportField(
-        "Statistical bias, 3.2 and 3.3",
-        ("page: How", "small groups vanish first", *chances) if chances else None,
-    )
-    yield ExportField("Systemic and human bias, 3.3", None, BY_HAND)
-    recodes = [each.text for each in own.how.steps if each.name in ("recode", "suppress")]
-    yield _answer("Bins made from the data, 3.4.1", "certificate: claim", *recodes)
-    yield _answer(
-        "Subsampling without noise, 3.2",
-        "certificate: claim",
-        *(f"{each.name}: {each.text}" for each in own.how.steps[1:]),
-        "ε and δ are of these steps together",
-    )
-    yield _answer("Interactive access", "page: How", "a file is published; nobody queries")
-    assumed = [each.assumption for each in own.risks.questions]
-    yield _answer("Trust that does not hold", "certificate: assumptions", *assumed)
-    yield _answer("Side channels, 4.3", "page: Risks that remain", *own.risks.side_channels)
-    yield _stated("Security and access, 4.4", "access", who.access)
-    yield ExportField("Collecting too much, 4.5", None, BY_HAND)
+    chosen = [each for each in source.facts["assumptions"] if each in CHOICES]
+    odds = f"{own.numbers}. {own.sentence}"
+    engine = (f"{check.engine}, SHA-256 of the query {check.query_digest}",) if check.engine else ()
+    found = [
+        _said("A large ε, or a large δ that hides it", f"{_CERTIFICATE}: epsilon, delta", odds),
+        _said("δ as total failure", ""),
+        _said("Differences outside of the unit; event level", f"{_CERTIFICATE}: unit", who.unit),
+        _said("Unequal δ or units compared", ""),
+        _said("Exact releases of the same data", ""),
+        _said("Own implementation", f"{_CERTIFICATE}: query, engine_version", *engine),
+        _said("Statistical bias, 3.2 and 3.3", "computed from the certificate", *chances),
+        _said("Systemic and human bias, 3.3", ""),
+        _said("Bins made from the data, 3.4.1", f"{_CERTIFICATE}: assumptions", *chosen),
+        _said("Trust that does not hold", "", remedy="say who confirmed each assumption, and when"),
+        _said("Side channels, 4.3", "", remedy="say what the place where it ran lets others see"),
+        _of_author("Interactive access; security and access, 4.4", "access", who.access),
+        _said("Collecting too much, 4.5", ""),
+    ]
+    sampled = by_chance(source)
+    if sampled is not None:
+        found.append(
+            _said("Subsampling alone, 3.2", f"{_CERTIFICATE}: mechanism, k, rate", sampled)
+        )
+    return found
 
 
-def _stated(name: str, key: str, text: str | None) -> ExportField:
-    value = None if text is None else (f"about.{key} of the policy", text)
-    return ExportField(name, value, about(key))
+def _said(name: str, where: str, *texts: str | None, remedy: str = _ANSWER) -> ExportField:
+    """An item with what is stated, and where; without a text it is not."""
+    stated = [each for each in texts if each]
+    return ExportField(name, (where, *stated) if stated else None, remedy)
 
 
-def _composed(name: str, view: ReportView) -> ExportField:
-    budget = view.budget
-    if budget is None:
-        return ExportField(name, None, "report where the ledger is")
-    limit = budget.limit
-    most = f"limit ε = {limit.epsilon}, δ = {limit.delta}" if limit else "the account has no limit"
-    texts = (f"{budget.charges} charges to the account {budget.account}", most)
-    return _answer(name, "ledger", *texts)
+def _of_author(name: str, key: str, text: str | None) -> ExportField:
+    return _said(name, f"policy: about.{key}", text, remedy=about(key))

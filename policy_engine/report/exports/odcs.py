@@ -1,87 +1,103 @@
 """A fragment of a data contract: Open Data Contract Standard v3.1.0.
 
-By schema/odcs-json-schema-v3.1.0.json of bitol-io/open-data-contract-standard, read there.
+By the JSON schemas of v3.1.0 and v3.2.0, of bitol-io/open-data-contract-standard: the later one
+asks for a logicalType of every column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from policy_engine.report.exports.fields import (
-    BY_HAND,
     OLD,
     PURPOSE,
     Exported,
     ExportField,
+    ExportSource,
     about,
-    details_of,
-    facts_of,
     filled,
     gaps,
-    identity,
     yaml_text,
 )
-from policy_engine.report.view import ColumnView, Details, ReportView
+
+_LOGICAL = {
+    "integer": "integer",
+    "decimal": "number",
+    "double": "number",
+    "boolean": "boolean",
+    "date": "date",
+    "time": "time",
+    "timestamp": "timestamp",
+    "timestamp_zoned": "timestamp",
+    "timestamp_other": "timestamp",
+}
+"""Of what a release shows; every other kind is shown as text."""
 
 
-def export(view: ReportView) -> Exported:
+def export(source: ExportSource) -> Exported:
     """A contract that is a draft: its gaps stand at its head as comments."""
-    own = details_of(view)
+    band, contact = source.view.band, source.view.check.contact
     described = [
-        ExportField("purpose", view.band.purpose, PURPOSE),
-        ExportField("usage", own.protection.recipients, about("recipients")),
+        ExportField("purpose", band.purpose, PURPOSE),
+        ExportField("usage", source.details.protection.recipients, about("recipients")),
         ExportField(
             "limitations",
-            f"{own.promise.numbers}. What is missing is unknown: it need not be empty.",
+            f"{source.details.promise.numbers}. What is missing is unknown: it need not be empty.",
         ),
     ]
-    contact = view.check.contact
-    rest = [
-        ExportField("support", [{"channel": contact}] if contact else None, about("contact")),
-        ExportField("contractCreatedTs", view.band.date),
-        ExportField("customProperties", _custom(facts_of(view))),
-    ]
+    support = [{"channel": contact}] if contact else None
+    rest = [ExportField("support", support, about("contact"))]
     lacks = [
-        ExportField("transformSourceObjects", own.source, OLD),
-        ExportField("logicalType and classification of each column", None, BY_HAND),
-        ExportField("team, roles, servers", None, BY_HAND),
+        ExportField("transformSourceObjects", source.relation, OLD),
+        ExportField("logicalType of each column", source.claim and "", OLD),
+        ExportField("classification of each column", None),
+        ExportField("team, roles, servers", None),
     ]
     missing = gaps([*described, *rest, *lacks])
+    promised = source.promised.items()
     document = {
         "apiVersion": "v3.1.0",
         "kind": "DataContract",
-        "id": identity(view),
-        "version": view.check.policy_digest,
+        "id": source.identity,
+        "version": source.view.check.release_sha256,
         "status": "draft",
-        "name": view.band.name,
+        "name": band.name,
         "description": filled(described),
-        "schema": [_schema(view, own)],
+        "schema": [_schema(source)],
         **filled(rest),
+        "customProperties": [{"property": name, "value": text} for name, text in promised],
     }
     head = ("A draft of a data contract by ODCS v3.1.0", *missing)
     return Exported(yaml_text(document, head), missing)
 
 
-def _schema(view: ReportView, own: Details) -> dict[str, Any]:
-    grain = "one row a group" if own.form == "counts" else "one row a person of a shown group"
-    properties = [_property(own.source, each) for each in own.columns]
+def _schema(source: ExportSource) -> dict[str, Any]:
     return {
-        "name": view.band.name,
-        "physicalName": view.band.release,
+        "name": source.view.band.name,
+        "physicalName": source.view.band.release,
         "logicalType": "object",
-        "dataGranularityDescription": grain,
-        "properties": [*properties, *({"name": name} for name in own.beside)],
+        "dataGranularityDescription": (
+            "one row a group" if source.facts["count"] else "rows without counts"
+        ),
+        "properties": [*_properties(source), *_beside(source)],
     }
 
 
-def _property(source: str | None, column: ColumnView) -> dict[str, Any]:
-    made: dict[str, Any] = {"name": column.name}
-    if source is not None and column.of is not None:
-        made["transformSourceObjects"] = [source]
-    if column.recode is not None:
-        made["transformDescription"] = column.recode
-    return made
+def _properties(source: ExportSource) -> Iterator[dict[str, Any]]:
+    kinds = {each.name: each.kind for each in source.claim.columns} if source.claim else {}
+    for each in source.details.columns:
+        made: dict[str, Any] = {"name": each.name}
+        if each.name in kinds:
+            made["logicalType"] = _LOGICAL.get(kinds[each.name], "string")
+        if source.relation is not None and each.of is not None:
+            made["transformSourceObjects"] = [source.relation]
+        if each.recode is not None:
+            made["transformDescription"] = each.recode
+        yield made
 
 
-def _custom(facts: dict[str, str]) -> list[dict[str, str]]:
-    return [{"property": name, "value": text} for name, text in facts.items()]
+def _beside(source: ExportSource) -> Iterator[dict[str, Any]]:
+    sums = source.claim.law.beside if source.claim else ()
+    for name in source.beside:
+        yield {"name": name, "logicalType": "number" if name in sums else "integer"}
