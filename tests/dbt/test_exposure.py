@@ -22,7 +22,7 @@ def test_dbt_reads_the_exposure_and_runs_no_template_of_a_hostile_text(tmp_path:
     world.mkdir()
     (project / "models").mkdir(parents=True)
     make_world(world)
-    (project / "dbt_project.yml").write_text("name: p\nversion: '1'\nprofile: p\n")
+    (project / "dbt_project.yml").write_text("name: p\nversion: '1.0'\nprofile: p\n")
     (project / "profiles.yml").write_text(_PROFILE)
     (project / "models" / "noisy.yml").write_text(exported(world, "noisy", "dbt"))
     done = dbt_of(NEWEST).run("--warn-error", "parse", project=project)
