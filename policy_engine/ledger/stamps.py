@@ -28,9 +28,9 @@ def message_of(head: Head) -> bytes:
     """The bytes that are stamped.
 
     >>> message_of(Head(1, "ab"))
-    b'policy-engine ledger head v1\\n1:ab\\n'
+    b'https://policy-engine.dev/ledger-head/v1\\n1:ab\\n'
     """
-    return f"policy-engine ledger head v1\n{head.records}:{head.hash}\n".encode()
+    return f"https://policy-engine.dev/ledger-head/v1\n{head.records}:{head.hash}\n".encode()
 
 
 def stamp_of(head: Head, authority: str) -> bytes:

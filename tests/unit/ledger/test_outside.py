@@ -223,7 +223,7 @@ def test_openssl_verifies_the_stamp_too(authority: Path, tmp_path: Path) -> None
     seen = head(chain(3)[-1])
     with authority_at(authority) as address:
         (tmp_path / "stamp").write_bytes(stamp_of(seen, address))
-    (tmp_path / "head").write_text(f"policy-engine ledger head v1\n3:{seen.hash}\n")
+    (tmp_path / "head").write_text(f"https://policy-engine.dev/ledger-head/v1\n3:{seen.hash}\n")
     words = ["openssl", "ts", "-verify", "-data", "head", "-in", "stamp"]
     done = subprocess.run(
         [*words, "-CAfile", authority / "ca.pem"], cwd=tmp_path, capture_output=True, text=True,
