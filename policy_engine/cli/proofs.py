@@ -13,7 +13,13 @@ import typer
 
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown
 from policy_engine.cli.reading import KeyOption, KeyringOption
-from policy_engine.errors import Finding, NotCertifiable, NothingChecked, UsageError
+from policy_engine.errors import (
+    Finding,
+    NotCertifiable,
+    NothingChecked,
+    UsageError,
+    VerificationFailed,
+)
 from policy_engine.policy.escapes import sql_lines
 
 if TYPE_CHECKING:
@@ -234,6 +240,12 @@ def verify(
     release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
     key: KeyOption = None,
     keyring: KeyringOption = None,
+    review_policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--review-policy", help="Count the approvals beside the certificate by it, too."
+        ),
+    ] = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Check a certificate and its release from the files alone.
@@ -244,8 +256,10 @@ def verify(
     certificate is checked alone, and the exit code is 4; so it is where no claim stands in the
     certificate and its SQL is of another engine than DuckDB, which is not proved again. The keys to
     trust are those named by --key and --keyring, else the project's own and those of its keyring;
-    it says which. Of certify-count's certificate: signature, assumptions, numbers. Of a statement
-    of 'ledger export': signature, charges, sums, limits.
+    it says which. With --review-policy, a file from somebody you trust, the good approvals in the
+    file beside the certificate must be as many as it asks for. Of certify-count's certificate:
+    signature, assumptions, numbers. Of a statement of 'ledger export': signature, charges, sums,
+    limits.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
@@ -258,6 +272,8 @@ def verify(
     text = read_certificate(certificate)
     trusted, places = trusted_keys(key or [], keyring)
     kind = stated_type(text)
+    if review_policy is not None and kind in (COUNT_PREDICATE_TYPE, STATEMENT_TYPE):
+        raise UsageError("--review-policy is for the certificate of a release; leave it out")
     if kind == COUNT_PREDICATE_TYPE:
         _verify_count(text, trusted, places, release, format)
         return
@@ -265,6 +281,8 @@ def verify(
         _verify_statement(text, trusted, places, release, format)
         return
     found = verify_release(text, trusted, release)
+    if review_policy is not None:
+        found = _approved(found, text, certificate, review_policy)
     is_verified = release is not None and found.is_proved
     document = {
         "verified": is_verified,
@@ -284,6 +302,24 @@ def verify(
         head = "not verified: the SQL was not checked; what else was looked at holds"
     emit(document, [head, *checked_lines(found, places), *assuming], format)
     raise typer.Exit(NothingChecked.exit_code)
+
+
+def _approved(found: Verified, text: str, certificate: Path, review_policy: Path) -> Verified:
+    """What was checked, and the approvals beside it; VerificationFailed where some are missing."""
+    from policy_engine.attest.approvals import lines_of
+    from policy_engine.attest.review_policy import review_policy as parsed
+    from policy_engine.policy.reading import read_text
+    from policy_engine.report.approvals import bundle_beside
+    from policy_engine.report.bundle import UNKNOWN, count_approvals
+
+    policy = parsed(read_text(review_policy, "review policy"), review_policy)
+    counted = count_approvals(lines_of(bundle_beside(certificate)), text, policy)
+    if faults := tuple(fault for each in counted for fault in each.faults):
+        raise VerificationFailed(faults)
+    if not counted:
+        raise UsageError(f"{review_policy} asks for no approvals; leave --review-policy out")
+    told = [f"{each.words()} ({review_policy}, {policy.digest[:15]})" for each in counted]
+    return replace(found, checked=(*found.checked, *told), unchecked=(*found.unchecked, UNKNOWN))
 
 
 def checked_document(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:
