@@ -18,7 +18,6 @@ from policy_engine.errors import (
     NotCertifiable,
     NothingChecked,
     UsageError,
-    VerificationFailed,
 )
 from policy_engine.policy.escapes import sql_lines
 
@@ -282,7 +281,9 @@ def verify(
         return
     found = verify_release(text, trusted, release)
     if review_policy is not None:
-        found = _approved(found, text, certificate, review_policy)
+        from policy_engine.report.bundle import with_approvals
+
+        found = with_approvals(found, text, certificate, review_policy)
     is_verified = release is not None and found.is_proved
     document = {
         "verified": is_verified,
@@ -302,24 +303,6 @@ def verify(
         head = "not verified: the SQL was not checked; what else was looked at holds"
     emit(document, [head, *checked_lines(found, places), *assuming], format)
     raise typer.Exit(NothingChecked.exit_code)
-
-
-def _approved(found: Verified, text: str, certificate: Path, review_policy: Path) -> Verified:
-    """What was checked, and the approvals beside it; VerificationFailed where some are missing."""
-    from policy_engine.attest.approvals import lines_of
-    from policy_engine.attest.review_policy import review_policy as parsed
-    from policy_engine.policy.reading import read_text
-    from policy_engine.report.approvals import bundle_beside
-    from policy_engine.report.bundle import UNKNOWN, count_approvals
-
-    policy = parsed(read_text(review_policy, "review policy"), review_policy)
-    counted = count_approvals(lines_of(bundle_beside(certificate)), text, policy)
-    if faults := tuple(fault for each in counted for fault in each.faults):
-        raise VerificationFailed(faults)
-    if not counted:
-        raise UsageError(f"{review_policy} asks for no approvals; leave --review-policy out")
-    told = [f"{each.words()} ({review_policy}, {policy.digest[:15]})" for each in counted]
-    return replace(found, checked=(*found.checked, *told), unchecked=(*found.unchecked, UNKNOWN))
 
 
 def checked_document(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:

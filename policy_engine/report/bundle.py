@@ -8,14 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from policy_engine.attest.approvals import APPROVAL
+from policy_engine.attest.approvals import APPROVAL, lines_of
 from policy_engine.attest.attestation import open_envelope, unverified
+from policy_engine.attest.results import Verified
 from policy_engine.attest.review_policy import ReviewPolicy, Stage
-from policy_engine.errors import VerificationFailed
+from policy_engine.attest.review_policy import review_policy as parsed
+from policy_engine.errors import UsageError, VerificationFailed
+from policy_engine.policy.reading import read_text
 from policy_engine.releasing.requests import predicate_digest
+from policy_engine.report.approvals import bundle_beside
 
 UNKNOWN = (
     "whether lines of the bundle are missing, a key was revoked, an approval came in time, or its"
@@ -61,6 +66,21 @@ def count_approvals(
     found = [each for line in lines if (each := _read(line, certificate, policy)) is not None]
     stages: tuple[Stage, ...] = ("claim", "release")
     return tuple(_counted(stage, found, policy) for stage in stages if policy.needs[stage])
+
+
+def with_approvals(found: Verified, text: str, certificate: Path, review_policy: Path) -> Verified:
+    """What was checked of a certificate, and the approvals in the bundle beside it.
+
+    Raises VerificationFailed where some are missing, PolicyError and FileError for the files.
+    """
+    policy = parsed(read_text(review_policy, "review policy"), review_policy)
+    counted = count_approvals(lines_of(bundle_beside(certificate)), text, policy)
+    if not counted:
+        raise UsageError(f"{review_policy} asks for no approvals; leave --review-policy out")
+    if faults := tuple(fault for each in counted for fault in each.faults):
+        raise VerificationFailed(faults)
+    told = [f"{each.words()} ({review_policy}, {policy.digest[:15]})" for each in counted]
+    return replace(found, checked=(*found.checked, *told), unchecked=(*found.unchecked, UNKNOWN))
 
 
 @dataclass(frozen=True)
