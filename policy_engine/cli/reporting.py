@@ -90,7 +90,8 @@ def report(
     code 1) where the certificate does not hold. Of the account it says what the ledger of the
     policy's project says, or of the project here. What nobody stated is shown as "not stated".
     The other formats export it for a registry of deployments, a NIST SP 800-226 checklist,
-    OpenLineage, a data contract (ODCS), or dbt; of a certificate that does not hold there is none.
+    OpenLineage, a data contract (ODCS), or dbt, and ask on stderr for what nobody stated; of a
+    certificate that does not hold there is none.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
@@ -103,6 +104,9 @@ def report(
         raise UsageError("name the page to write, --output FILE.html, or ask for --format json")
     if output is not None:
         _check_place(output, _EXPORTS.get(format, _KINDS), replace=replace)
+        inputs = (certificate, release, policy, previous)
+        if output.resolve() in (each.resolve() for each in inputs if each):
+            raise UsageError(f"{output} is what the report is made of; name another file")
     trusted, places = trusted_keys(key or [], keyring)
     loaded = None if policy is None else load_policy(policy)
     project = _project(policy)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from environments import NEWEST, dbt_of
+from environments import VERSIONS, dbt_of
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
 
@@ -17,7 +17,10 @@ pytestmark = pytest.mark.slow
 _PROFILE = "p: {target: t, outputs: {t: {type: duckdb, path: ':memory:'}}}\n"
 
 
-def test_dbt_reads_the_exposure_and_runs_no_template_of_a_hostile_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+def test_dbt_reads_the_exposure_and_runs_no_template_of_a_hostile_text(
+    tmp_path: Path, version: str
+) -> None:
     world, project = tmp_path / "world", tmp_path / "project"
     world.mkdir()
     (project / "models").mkdir(parents=True)
@@ -25,7 +28,7 @@ def test_dbt_reads_the_exposure_and_runs_no_template_of_a_hostile_text(tmp_path:
     (project / "dbt_project.yml").write_text("name: p\nversion: '1.0'\nprofile: p\n")
     (project / "profiles.yml").write_text(_PROFILE)
     (project / "models" / "noisy.yml").write_text(exported(world, "noisy", "dbt"))
-    done = dbt_of(NEWEST).run("--warn-error", "parse", project=project)
+    done = dbt_of(version).run("--warn-error", "parse", project=project)
     assert done.returncode == 0, done.out
     manifest = json.loads((project / "target" / "manifest.json").read_text())
     [exposure] = manifest["exposures"].values()

@@ -261,3 +261,13 @@ def test_roots_that_are_none_are_said(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("x")
     with pytest.raises(FileError, match="holds no PEM certificate"):
         read_roots(tmp_path / "text")
+
+
+def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rfc3161_client", None)
+    for act in (
+        lambda: stamp_of(Head(1, ""), "http://x"),
+        lambda: stamped_at(b"", Head(1, ""), ()),
+    ):
+        with pytest.raises(FileError, match=r"not installed; run pip install '\.\[timestamps\]'"):
+            act()

@@ -250,3 +250,13 @@ def test_what_was_not_looked_at_is_exported_with_exit_code_4(
     words = ("report", "noisy.certificate.json", "--format", "dbt")
     assert in_folder(world, *words) == 4
     assert loaded(capsys.readouterr().out)["exposures"][0]["name"] == "noisy"
+
+
+def test_what_an_export_is_made_of_is_never_replaced_by_it(world: Path) -> None:
+    certificate = world / "noisy.certificate.json"
+    before = certificate.read_bytes()
+    out = ("-o", "./noisy.certificate.json", "--replace", "--format", "openlineage")
+    assert in_folder(world, "report", "noisy.certificate.json", *out) == 2
+    policy = ("--policy", "noisy.yaml", "-o", "noisy.yaml", "--replace", "--format", "odcs")
+    assert in_folder(world, "report", "noisy.certificate.json", *policy) == 2
+    assert certificate.read_bytes() == before
