@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -260,3 +261,30 @@ def test_what_an_export_is_made_of_is_never_replaced_by_it(world: Path) -> None:
     policy = ("--policy", "noisy.yaml", "-o", "noisy.yaml", "--replace", "--format", "odcs")
     assert in_folder(world, "report", "noisy.certificate.json", *policy) == 2
     assert certificate.read_bytes() == before
+
+
+def test_a_certificate_without_a_claim_is_exported_and_asks_for_one(world: Path) -> None:
+    from policy_engine.attest.keys import TrustedKeys, load_public_key
+    from policy_engine.report.evidence import Named, gather
+    from policy_engine.report.exports import dbt, nist, odcs, openlineage, registry
+    from policy_engine.report.exports.fields import ExportSource
+    from policy_engine.report.view import view
+
+    path = world / "sampled.certificate.json"
+    keys = TrustedKeys.of(load_public_key(world / ".policy-engine" / "signing.pub"))
+    found = gather(Named(path, path.read_text(), keys))
+    assert found.facts is not None
+    found = replace(found, facts={**found.facts, "claim": None})
+    source = ExportSource.of(found, view(found))
+    for room, asked in (
+        (registry, "data_domain"), (nist, "Bound of one unit's contribution, 2.4"),
+        (openlineage, "inputs"), (odcs, "logicalType of each column"),
+        (odcs, "transformSourceObjects"),
+    ):  # fmt: skip
+        exported_as = room.export(source)
+        assert f"not stated: {asked}; certify anew" in "\n".join(exported_as.gaps)
+    assert "columnLineage" not in openlineage.export(source).text
+    assert "the source" in dbt.export(source).gaps[0]
+    with pytest.raises(ValueError, match="does not hold"):
+        refused = replace(found, verified=None)
+        ExportSource.of(refused, view(refused))
