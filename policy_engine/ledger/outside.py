@@ -1,10 +1,10 @@
 """Heads of a ledger, kept where whoever holds its keys cannot rewrite them.
 
 A key signs any chain, and the ``witness`` beside a ledger falls with its machine. An outside
-witness is a place that only grows for whoever publishes to it: tags of a git repository that
-refuses to move them, or a file on storage that only appends. It learns how many records there are,
-a hash and a time, and no name. What it holds of a ledger must be in that ledger for good: whoever
-can add to it can raise a false alarm, and hide nothing.
+witness is a place that only grows for whoever publishes to it: a protected branch of a git
+repository, or a file on storage that only appends. It learns how many records there are, a hash and
+a time, and no name. What it holds of a ledger must be in that ledger for good: whoever can add to
+it can raise a false alarm, and hide nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _SECRET = re.compile(r"(?<=//)[^/@\s]*@")
-_TAGS = "policy-engine-ledger"
+_BRANCH = "policy-engine-ledger"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def outside_witness(text: str) -> OutsideWitness:
     if kind == "git" and place:
         url, _, name = place.partition("#")
         if url and not url.startswith("-") and (not name or _NAME.fullmatch(name)):
-            return GitWitness(url, name or _TAGS)
+            return GitWitness(url, name or _BRANCH)
     raise UsageError(
         "a witness must be file:PATH, git:REPOSITORY or git:REPOSITORY#NAME, found"
         f" {text[:100]!a}; a NAME is of ASCII letters, digits, - and _"
@@ -154,9 +154,10 @@ class FileWitness:
 
 @dataclass(frozen=True)
 class GitWitness:
-    """Tags of a git repository, each of a blob that holds one line.
+    """A branch of a git repository, each commit of which has one line as its message.
 
-    It is reached through git's own transports, with the credentials that git has.
+    No tags: git's own server can be told to let a branch only grow, and has no such rule for a tag.
+    It is reached through git's transports, with the credentials that git has.
     """
 
     url: str
@@ -168,28 +169,38 @@ class GitWitness:
         return _SECRET.sub("", f"git:{self.url}#{self.name}")
 
     def sightings(self) -> tuple[Sighting, ...]:
-        """Every head that a tag under the name keeps."""
-        tags = f"refs/tags/{self.name}/"
+        """Every head that a commit of the branch keeps; none where there is no branch."""
         with tempfile.TemporaryDirectory(prefix="policy-engine-witness-") as folder:
-            self._git(folder, "init", "-q", "--bare")
-            self._git(folder, "fetch", "-q", "--no-tags", "--", self._place(), f"+{tags}*:{tags}*")
-            names = self._git(folder, "for-each-ref", "--format=%(objectname)", tags).split()
-            asked = b"".join(name + b"\n" for name in names)
-            texts = self._git(folder, "cat-file", "--batch=%(objecttype)", given=asked)
-        lines = [line for line in texts.splitlines() if line and line != b"blob"]
-        if texts.splitlines().count(b"blob") != len(names) or len(lines) != len(names):
-            raise FileError(f"{self.where} has a tag that is no head")
+            if not self._fetched(folder):
+                return ()
+            plain = ("--no-show-signature", "--encoding=UTF-8", "--format=%B%x00")
+            told = self._git(folder, "log", *plain, self.name, "--")
+        lines = [each.strip(b"\n") for each in told.split(b"\0")[:-1]]
+        if not all(lines) or b"\n" in b"".join(lines):
+            raise FileError(f"{self.where} has a commit that is no head")
         return _read(b"\n".join(lines), self.where)
 
     def note(self, sighting: Sighting) -> None:
-        """Push a new tag; one that stands is never moved."""
-        head = sighting.head
-        tag = f"refs/tags/{self.name}/{head.records}-{head.hash}"
+        """Push one commit more; what stands is never moved."""
         with tempfile.TemporaryDirectory(prefix="policy-engine-witness-") as folder:
-            self._git(folder, "init", "-q", "--bare")
+            parent = ("-p", self.name) if self._fetched(folder) else ()
+            tree = self._git(folder, "hash-object", "-t", "tree", "-w", "--stdin").decode().strip()
             line = sighting.line().encode()
-            blob = self._git(folder, "hash-object", "-w", "--stdin", given=line).decode().strip()
-            self._git(folder, "push", "-q", "--", self._place(), f"{blob}:{tag}")
+            made = self._git(folder, "commit-tree", tree, *parent, given=line).decode().strip()
+            self._git(folder, "push", "-q", "--", self._place(), f"{made}:{self._branch}")
+
+    @property
+    def _branch(self) -> str:
+        return f"refs/heads/{self.name}"
+
+    def _fetched(self, folder: str) -> bool:
+        """Whether there is the branch, which a repository in a folder has then."""
+        self._git(folder, "init", "-q", "--bare")
+        if not self._git(folder, "ls-remote", "--", self._place(), self._branch):
+            return False
+        asked = f"+{self._branch}:{self._branch}"
+        self._git(folder, "fetch", "-q", "--no-tags", "--", self._place(), asked)
+        return True
 
     def _place(self) -> str:
         """The repository, as it is named from another folder."""
@@ -198,7 +209,7 @@ class GitWitness:
     def _git(self, folder: str, *words: str, given: bytes = b"") -> bytes:
         # A hook of a repository that runs this has named that one.
         own = {name: os.environ[name] for name in os.environ.keys() - _OF_A_REPOSITORY}
-        environment = {**own, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        environment = {**own, **_NOBODY, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
         try:
             done = subprocess.run(
                 ["git", *words], cwd=folder, env=environment, input=given, capture_output=True,
@@ -213,6 +224,12 @@ class GitWitness:
         return done.stdout
 
 
+_NOBODY = {
+    f"GIT_{who}_{what}": told
+    for who in ("AUTHOR", "COMMITTER")
+    for what, told in (("NAME", "policy-engine"), ("EMAIL", "ledger@policy-engine.dev"))
+}
+"""Who commits: no name of a person or a machine."""
 _OF_A_REPOSITORY = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"}
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,13 +91,68 @@ def test_it_learns_a_number_a_hash_and_a_time_and_no_name(tmp_path: Path) -> Non
     assert text == f'{{"records": 1, "hash": "{record.hash}", "at": "{AT}"}}\n'
 
 
-def test_a_tag_that_stands_is_never_moved(tmp_path: Path) -> None:
-    place = GitWitness(str(repository(tmp_path / "r")), "own")
-    seen = Sighting(head(chain(3)[-1]), AT)
-    place.note(seen)
+def _git(folder: Path, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    own = ("-c", "user.name=x", "-c", "user.email=x@y")
+    return subprocess.run(
+        ["git", *own, *words], cwd=folder, input=given, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_commit_bears_no_name_of_who_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Ada")
+    monkeypatch.setenv("GIT_COMMITTER_EMAIL", "ada@census.example")
+    where = repository(tmp_path / "r")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    GitWitness(str(where), "own").note(Sighting(head(chain(3)[-1]), AT))
+    monkeypatch.delenv("GIT_DIR")
+    told = _git(where, "log", "--format=fuller", "own").stdout
+    assert "policy-engine <ledger@policy-engine.dev>" in told
+    assert "da" not in told.replace("Date", "").replace("date", "").split("{")[0]
+
+
+def test_a_server_that_lets_a_branch_only_grow_refuses_the_thief(tmp_path: Path) -> None:
+    """What docs/howto/ledger.md says to set there is enough."""
+    where, thief = repository(tmp_path / "r"), repository(tmp_path / "thief")
+    for name in ("denyDeletes", "denyNonFastForwards"):
+        _git(where, "config", f"receive.{name}", "true")
+    place = GitWitness(str(where), "own")
+    true, false = chain(9), chain(9, "x")
+    place.note(Sighting(head(true[-1]), AT))
+    tree = _git(thief, "hash-object", "-t", "tree", "-w", "--stdin").stdout.strip()
+    line = Sighting(head(false[-1]), AT).line()
+    made = _git(thief, "commit-tree", tree, given=line).stdout.strip()
+    for refspec in (":refs/heads/own", f"+{made}:refs/heads/own"):
+        assert _git(thief, "push", str(where), refspec).returncode != 0
+    _git(thief, "fetch", str(where), "own:own")
+    grown = _git(thief, "commit-tree", tree, "-p", "own", given=line).stdout.strip()
+    assert _git(thief, "push", str(where), f"{grown}:refs/heads/own").returncode == 0
+    found = place.sightings()
+    assert {each.head for each in found} == {head(true[-1]), head(false[-1])}
+    with pytest.raises(LedgerBroken, match="record 9 is another one than it was"):
+        check_sightings(place, found, false, "the ledger")
+
+
+def test_two_who_publish_at_once_do_not_lose_a_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = repository(tmp_path / "r")
+    place, records = GitWitness(str(where), "own"), chain(3)
+    place.note(Sighting(head(records[0]), AT))
+    late = GitWitness(str(where), "own")
+    fetched = GitWitness._fetched
+
+    def overtaken(self: GitWitness, folder: str) -> bool:
+        found = fetched(self, folder)
+        if self is late:
+            place.note(Sighting(head(records[1]), AT))
+        return found
+
+    monkeypatch.setattr(GitWitness, "_fetched", overtaken)
     with pytest.raises(FileError, match="git push failed"):
-        place.note(replace(seen, at="2026-11-24T10:00:00Z"))
-    assert place.sightings() == (seen,)
+        late.note(Sighting(head(records[2]), AT))
+    assert len(place.sightings()) == 2
 
 
 def test_another_name_in_the_same_repository_is_another_witness(tmp_path: Path) -> None:
@@ -135,28 +189,20 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
         place.sightings()
 
 
-@pytest.mark.parametrize("kind", ["tree", "lines", "empty"])
-def test_a_tag_that_holds_something_else_is_refused(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("text", ["", "x", "two\nlines", "{line}\n{line}", "{line}\n\n{line}"])
+def test_a_commit_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
     where = repository(tmp_path / "r")
-
-    def git(*words: str, given: str = "") -> str:
-        done = subprocess.run(
-            ["git", "-C", where, *words], input=given, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
     line = Sighting(head(chain(1)[0]), AT).line()
-    made = git("mktree") if kind == "tree" else ""
-    text = f"blob\n{line}\n{line}" if kind == "lines" else ""
-    made = made or git("hash-object", "-w", "--stdin", given=text)
-    git("update-ref", "refs/tags/policy-engine-ledger/1-x", made)
-    with pytest.raises(FileError, match="a tag that is no head"):
+    tree = _git(where, "hash-object", "-t", "tree", "-w", "--stdin").stdout.strip()
+    made = _git(where, "commit-tree", tree, given=text.replace("{line}", line)).stdout.strip()
+    _git(where, "update-ref", "refs/heads/policy-engine-ledger", made)
+    with pytest.raises(FileError, match="is no head"):
         outside_witness(f"git:{where}").sightings()
 
 
 def test_a_repository_that_is_not_there_is_said_without_its_password() -> None:
     place = outside_witness("git:http://ada:secret@127.0.0.1:1/x.git")
-    with pytest.raises(FileError, match="git fetch failed") as caught:
+    with pytest.raises(FileError, match="git ls-remote failed") as caught:
         place.sightings()
     assert "secret" not in str(caught.value)
     assert "secret" not in place.where
