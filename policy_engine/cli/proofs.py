@@ -13,7 +13,12 @@ import typer
 
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, one_line, shown
 from policy_engine.cli.reading import KeyOption, KeyringOption
-from policy_engine.errors import Finding, NotCertifiable, NothingChecked, UsageError
+from policy_engine.errors import (
+    Finding,
+    NotCertifiable,
+    NothingChecked,
+    UsageError,
+)
 from policy_engine.policy.escapes import sql_lines
 
 if TYPE_CHECKING:
@@ -234,6 +239,12 @@ def verify(
     release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
     key: KeyOption = None,
     keyring: KeyringOption = None,
+    review_policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--review-policy", help="Count the approvals beside the certificate by it, too."
+        ),
+    ] = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Check a certificate and its release from the files alone.
@@ -244,8 +255,10 @@ def verify(
     certificate is checked alone, and the exit code is 4; so it is where no claim stands in the
     certificate and its SQL is of another engine than DuckDB, which is not proved again. The keys to
     trust are those named by --key and --keyring, else the project's own and those of its keyring;
-    it says which. Of certify-count's certificate: signature, assumptions, numbers. Of a statement
-    of 'ledger export': signature, charges, sums, limits.
+    it says which. With --review-policy, a file from somebody you trust, the good approvals in the
+    file beside the certificate must be as many as it asks for. Of certify-count's certificate:
+    signature, assumptions, numbers. Of a statement of 'ledger export': signature, charges, sums,
+    limits.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
@@ -258,6 +271,8 @@ def verify(
     text = read_certificate(certificate)
     trusted, places = trusted_keys(key or [], keyring)
     kind = stated_type(text)
+    if review_policy is not None and kind in (COUNT_PREDICATE_TYPE, STATEMENT_TYPE):
+        raise UsageError("--review-policy is for the certificate of a release; leave it out")
     if kind == COUNT_PREDICATE_TYPE:
         _verify_count(text, trusted, places, release, format)
         return
@@ -265,6 +280,10 @@ def verify(
         _verify_statement(text, trusted, places, release, format)
         return
     found = verify_release(text, trusted, release)
+    if review_policy is not None:
+        from policy_engine.report.bundle import with_approvals
+
+        found = with_approvals(found, text, certificate, review_policy)
     is_verified = release is not None and found.is_proved
     document = {
         "verified": is_verified,

@@ -26,6 +26,7 @@ from policy_engine.cli.output import (
     number,
     shown,
 )
+from policy_engine.cli.witnessing import publish, witnessed
 from policy_engine.errors import FileError, LedgerBroken, UsageError
 from policy_engine.policy.scalars import counted
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _COUNT, _HASH = re.compile(r"[0-9]{1,18}"), re.compile(r"[0-9a-f]{64}")
 
 ledger = Commands()
+ledger.command("publish", short_help="Publish the head to an outside witness.")(publish)
 
 
 @ledger.callback()
@@ -69,7 +71,7 @@ def begin(
     """
     from policy_engine.releasing.beginning import begin as run
 
-    project = _project()
+    project = project_here()
     found = run(project, anew=anew, say=note)
     pinned = None if found.pinned is None else str(found.pinned)
     document = {"ledger": project.ledger_name, "begins": found.begins,
@@ -96,7 +98,7 @@ def show(
     """
     from policy_engine.ledger.account import balance_of
 
-    project = _project()
+    project = project_here()
     found = _state(project)
     if account is not None:
         names = [each.name for each in found.accounts]
@@ -123,7 +125,8 @@ def show(
     emit(document, lines, format)
 
 
-def _project() -> Project:
+def project_here() -> Project:
+    """The project of the working directory."""
     from policy_engine.policy.project import default_project, find_project, load_project
 
     found = find_project(Path.cwd())
@@ -365,14 +368,23 @@ def verify(
         str | None,
         typer.Option("--head", help="RECORDS:HASH, as it was printed before, to compare with."),
     ] = None,
+    witness: Annotated[
+        list[str] | None,
+        typer.Option("--witness", help="Where heads were published: file:PATH or git:REPOSITORY."),
+    ] = None,
+    tsa_root: Annotated[
+        Path | None,
+        typer.Option("--tsa-root", help="Certificates of time stamp authorities, PEM."),
+    ] = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Check that no record of the ledger was changed, dropped, put elsewhere or forged.
 
     Exits with 1 where it was, naming the record. A tail that was cut off is found where this
-    machine had seen it, by --head, or by a certificate in the project's folder that no entry was
-    charged for. Where the file that says what was seen cannot be read, the chain is checked all the
-    same, and the exit code is 1 nevertheless.
+    machine had seen it, by --head, by a --witness, or by a certificate in the project's folder
+    that no entry was charged for. Where the file that says what was seen cannot be read, the chain
+    is checked all the same, and the exit code is 1 nevertheless. A witness without a head is exit
+    code 4.
 
     Example: policy-engine ledger verify
     """
@@ -380,7 +392,7 @@ def verify(
     from policy_engine.releasing.books import open_ledger, trusted_keys
     from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
 
-    project = _project()
+    project = project_here()
     name, unseen = project.ledger_name, Witness(project.witness).fault()
     try:
         with open_ledger(project, compared=not unseen) as opened:
@@ -388,6 +400,7 @@ def verify(
             records, disowned = opened.records(), opened.disowned()
             if head is not None:
                 _compare(head, records, name)
+            seen = [witnessed(each, records, name, tsa_root) for each in witness or ()]
             places, trusted = certificates_in(project.directory), trusted_keys(project)
             missing = forgotten(places, opened.entries(), trusted)
     except LedgerBroken as error:
@@ -399,7 +412,8 @@ def verify(
                 "records": found.records, "head": found.hash,
                 "by_revoked_keys": sum(revoked.values()), "not_compared": unseen,
                 "not_charged": [str(path) for path in missing],
-                "left_out": [row for each in disowned for row in each.rows]}  # fmt: skip
+                "left_out": [row for each in disowned for row in each.rows],
+                "witnesses": [told for told, _ in seen]}  # fmt: skip
     told = counted(found.records, "record")
     lines = [f"{name}: whole and signed, {told}, head {found.records}:{found.hash}"]
     if reviewed:
@@ -407,6 +421,7 @@ def verify(
     if revoked:
         lines += _by_revoked(project, revoked)
     lines += [f"{_rows(each.rows)} left out, by {each.who}: {each.why}" for each in disowned]
+    lines += [line for _, line in seen]
     if unseen:
         lines.append(f"whether its end is missing is not known: {unseen}")
     if missing:
@@ -446,26 +461,16 @@ def _by_revoked(project: Project, revoked: Counter[str]) -> Iterator[str]:
 
 
 def _compare(head: str, records: tuple[Any, ...], name: str) -> None:
-    """LedgerError where the ledger does not go through a head that was kept elsewhere."""
-    from policy_engine.ledger.chain import GENESIS
+    """LedgerBroken where the ledger does not go through a head that was kept elsewhere."""
+    from policy_engine.ledger.chain import GENESIS, Head
+    from policy_engine.ledger.outside import check_head
 
     count, _, wanted = head.partition(":")
     if not _COUNT.fullmatch(count) or not _HASH.fullmatch(wanted):
         law = "--head must be RECORDS:HASH, as 'ledger verify' prints it"
         raise UsageError(f"{law}, found {head[:100]!a}")
-    number_ = int(count)
-    if not number_ and wanted == GENESIS:
-        return
-    if number_ > len(records):
-        raise LedgerBroken(
-            f"{name}: the ledger had {counted(number_, 'record')} and has {len(records)}: its tail"
-            " was cut off, or it is an old copy"
-        )
-    if not number_ or records[number_ - 1].hash != wanted:
-        raise LedgerBroken(
-            f"{name}: record {number_} is another one than it was: the ledger was replaced by one"
-            f" that forks before it"
-        )
+    if int(count) or wanted != GENESIS:
+        check_head(Head(int(count), wanted), records, name)
 
 
 @ledger.command("limit", short_help="Change the limit of an account: who, and why.")
@@ -494,7 +499,7 @@ def limit(
     from policy_engine.releasing.books import open_ledger, stated_limit
     from policy_engine.releasing.reviewing import brought_at
 
-    project = _project()
+    project = project_here()
     wanted = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
     brought = brought_at(limit_file(account, project))
     with open_ledger(project, ledger_writer(project), say=note) as opened:
@@ -562,7 +567,7 @@ def move(
     from policy_engine.policy.accounts import listed_as
     from policy_engine.releasing.books import open_ledger
 
-    project = _project()
+    project = project_here()
     with open_ledger(project, writer_of(project)) as opened:
         if not new:
             _check_meant(account, opened, project)
@@ -600,7 +605,7 @@ def rekey(
 
     if lost == (old is not None):
         raise UsageError("say OLD, the sealing key until now, or --lost, and not both")
-    project = _project()
+    project = project_here()
     key = run(project, old, who=by, why=why)
     document = {"sealing_key": key, "lost": lost, "by": by, "why": why}
     names = "what the lost one named is forgotten" if lost else "sources keep their names"
@@ -627,7 +632,7 @@ def disown(
     from policy_engine.ledger.witness import Witness
     from policy_engine.releasing.books import open_ledger
 
-    project = _project()
+    project = project_here()
     seen = Witness(project.witness).seen()
     with open_ledger(project, writer_of(project), compared=False) as opened:
         rows = opened.disown(first, who=by, why=why, seen=seen)
@@ -652,7 +657,7 @@ def reconcile(
     """
     from policy_engine.releasing.reconcile import reconcile as run
 
-    project = _project()
+    project = project_here()
     found = run(project)
     document = {"ledger": project.ledger_name, "settled": [_settled(each) for each in found]}
     lines = [f"  {each.entry.id:>4}  {each.outcome:<9}  {each.why}" for each in found]
@@ -685,7 +690,7 @@ def export(
     from policy_engine.releasing.books import open_ledger
     from policy_engine.releasing.publish import write_certificate
 
-    project, out = _project(), output or out
+    project, out = project_here(), output or out
     if out is not None and out.exists():
         raise FileError(f"{out} exists, and a statement never replaces a file; name another one")
     with open_ledger(project) as opened:

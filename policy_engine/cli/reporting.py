@@ -12,12 +12,12 @@ import typer
 
 from policy_engine.cli.output import (
     Format,
-    FormatOption,
     confirm,
     emit,
     emit_json,
     emit_lines,
     json_text,
+    note,
 )
 from policy_engine.cli.proofs import PolicyOption
 from policy_engine.cli.reading import KeyOption, KeyringOption
@@ -27,6 +27,28 @@ if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
     from policy_engine.report.evidence import Evidence
     from policy_engine.report.view import ReportView
+
+
+class ReportFormat(StrEnum):
+    """How report answers: with what was found, or with the release in a form of others."""
+
+    text = "text"
+    json = "json"
+    registry = "registry"
+    nist = "nist"
+    openlineage = "openlineage"
+    odcs = "odcs"
+    dbt = "dbt"
+
+
+_EXPORTS = {
+    ReportFormat.registry: (".yaml", ".yml"),
+    ReportFormat.nist: (".md",),
+    ReportFormat.openlineage: (".json",),
+    ReportFormat.odcs: (".yaml", ".yml"),
+    ReportFormat.dbt: (".yaml", ".yml"),
+}
+"""What a file of each is called."""
 
 
 class Edition(StrEnum):
@@ -49,14 +71,17 @@ def report(
         Edition, typer.Option(help="public, or internal: with other releases and places.")
     ] = Edition.public,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The page: FILE.html, or FILE.json.")
+        Path | None,
+        typer.Option("--output", "-o", help="The page: FILE.html, or FILE.json; or the export."),
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a report that stands there.")
     ] = False,
     key: KeyOption = None,
     keyring: KeyringOption = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+    format: Annotated[  # noqa: A002 - the option's name
+        ReportFormat, typer.Option("--format", help="How to print it, or as what to export it.")
+    ] = ReportFormat.text,
 ) -> None:
     """Write what a certificate promises as one page that people read, print and judge.
 
@@ -64,6 +89,9 @@ def report(
     certificate holds and the release was looked at, amber (exit code 4) where it was not, red (exit
     code 1) where the certificate does not hold. Of the account it says what the ledger of the
     policy's project says, or of the project here. What nobody stated is shown as "not stated".
+    The other formats export it for a registry of deployments, a NIST SP 800-226 checklist,
+    OpenLineage, a data contract (ODCS), or dbt, and ask on stderr for what nobody stated; of a
+    certificate that does not hold there is none.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
@@ -72,10 +100,13 @@ def report(
     from policy_engine.report.evidence import Named, gather
     from policy_engine.report.view import view
 
-    if output is None and format is Format.text:
+    if output is None and format is ReportFormat.text:
         raise UsageError("name the page to write, --output FILE.html, or ask for --format json")
     if output is not None:
-        _check_place(output, replace=replace)
+        _check_place(output, _EXPORTS.get(format, _KINDS), replace=replace)
+        inputs = (certificate, release, policy, previous)
+        if output.resolve() in (each.resolve() for each in inputs if each):
+            raise UsageError(f"{output} is what the report is made of; name another file")
     trusted, places = trusted_keys(key or [], keyring)
     loaded = None if policy is None else load_policy(policy)
     project = _project(policy)
@@ -94,10 +125,34 @@ def report(
         )
     )
     made = view(found)
+    if format in _EXPORTS:
+        _export(found, made, format, output)
+        return
     document = made.to_json()
     if output is not None:
-        _write(output, made, document)
-    _told(found, made, document, output, format)
+        _write(output, _page(output, made, document))
+    _told(found, made, document, output, Format(format.value))
+
+
+def _export(found: Evidence, made: ReportView, form: ReportFormat, output: Path | None) -> None:
+    """Print or write an export, say on stderr what nobody stated, and exit as ``verify`` does."""
+    from importlib import import_module
+
+    from policy_engine.report.exports.fields import ExportSource
+
+    if made.band.colour == "red":
+        raise VerificationFailed(found.reasons)
+    room = import_module(f"policy_engine.report.exports.{form.value}")
+    exported = room.export(ExportSource.of(found, made))
+    if output is None:
+        emit_lines(exported.text.rstrip("\n").split("\n"))
+    else:
+        _write(output, exported.text)
+        emit_lines([f"{form.value}  {output}"])
+    for gap in exported.gaps:
+        note(gap)
+    if made.band.colour != "green":
+        raise typer.Exit(NothingChecked.exit_code)
 
 
 def _told(
@@ -125,21 +180,25 @@ def _project(policy: Path | None) -> Any:
 _KINDS = (".html", ".json")
 
 
-def _check_place(path: Path, *, replace: bool) -> None:
+def _check_place(path: Path, kinds: tuple[str, ...], *, replace: bool) -> None:
     """Refuse a place for a report before anything is read."""
-    if path.suffix.lower() not in _KINDS:
-        raise UsageError(f"a report is written as {' or '.join(_KINDS)}, found '{path}'")
+    if path.suffix.lower() not in kinds:
+        raise UsageError(f"a report is written as {' or '.join(kinds)}, found '{path}'")
     if path.is_dir():
         raise FileError(f"{path} is a directory; name a file")
     if path.exists() and not replace:
         raise FileError(f"{path} exists; use --replace to write it anew")
 
 
-def _write(path: Path, made: ReportView, document: dict[str, Any]) -> None:
-    """Write a report, whole or not at all."""
+def _page(path: Path, made: ReportView, document: dict[str, Any]) -> str:
+    """The page, or the same as JSON, by the name of the file."""
     from policy_engine.report.page import page
 
-    text = json_text(document) + "\n" if path.suffix.lower() == ".json" else page(made)
+    return json_text(document) + "\n" if path.suffix.lower() == ".json" else page(made)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a report, whole or not at all."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         aside.write_text(text, encoding="utf-8")
@@ -261,7 +320,9 @@ def _label(label: str | None) -> str:
 
 def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
     """A review comment: a table, and below it each recode that changed, value by value."""
-    yield f"**{_cell(new.name)}**: {_cell(old.price)} → {_cell(new.price)}"
+    from policy_engine.report.markdown import cell
+
+    yield f"**{cell(new.name)}**: {cell(old.price)} → {cell(new.price)}"
     yield ""
     if not found:
         yield "Nothing that is promised or shown has changed."
@@ -271,22 +332,10 @@ def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) ->
     for each in found:
         why = f": {each.why}" if each.why else ""
         cells = (each.key, each.before, each.after, f"{_EFFECTS[each.effect]}{why}")
-        yield f"| {' | '.join(map(_cell, cells))} |"
+        yield f"| {' | '.join(map(cell, cells))} |"
     for each in found:
         if each.map:
             yield ""
-            yield f"`{_cell(each.key)}`, as a map:"
+            yield f"`{cell(each.key)}`, as a map:"
             yield ""
-            yield from (f"* {_cell(line)}" for line in _moved(each))
-
-
-_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|#!~@&"})
-
-
-def _cell(text: str) -> str:
-    """A text that is nothing but itself in Markdown: no link, no tag, no end of a cell.
-
-    >>> print(_cell("a|b <script> @all"))
-    a\\|b \\<script\\> \\@all
-    """
-    return text.translate(_MARKS)
+            yield from (f"* {cell(line)}" for line in _moved(each))

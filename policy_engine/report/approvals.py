@@ -64,11 +64,12 @@ def read_approvals(
     cannot be read.
     """
     kept = (line for each in judged or () for line in each.brought.approvals)
-    lines = dict.fromkeys((*lines_of(_beside(certificate)), *kept))
+    lines = dict.fromkeys((*lines_of(bundle_beside(certificate)), *kept))
     return tuple(_line(line, keys, judged) for line in lines)
 
 
-def _beside(certificate: Path) -> str:
+def bundle_beside(certificate: Path) -> str:
+    """The text of the bundle beside a certificate, empty where there is none."""
     name = certificate.name
     stems = (name.removesuffix(CERTIFICATE_SUFFIX), certificate.stem)
     found = (certificate.with_name(f"{stem}{SUFFIX}") for stem in stems)

@@ -42,11 +42,13 @@ class Budget:
     """An account: sums of ε and δ before a release, of it and since; and what is left.
 
     ``left`` is by the account's own rule, which counts several releases together for less than
-    their sum. ``limit_by`` and the rest are of the entry that set the limit last, else None.
+    their sum; ``units`` are those of its charges. ``limit_by`` and the rest are of the entry that
+    set the limit last, else None.
     """
 
     account: str
     charges: int
+    units: tuple[str, ...]
     before: Amount
     this: Amount
     since: Amount
@@ -89,6 +91,7 @@ def budget_of(project: Project, predicate: Mapping[str, Any]) -> Budget | None:
     return Budget(
         account=entry.account,
         charges=len(charged),
+        units=tuple(sorted({each.unit for each in charged})),
         before=_sum([each for each in charged if each.id < entry.id], limit),
         this=_sum([entry] if entry in charged else [], limit),
         since=_sum([each for each in charged if each.id > entry.id], limit),

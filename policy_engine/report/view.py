@@ -141,7 +141,7 @@ class ReportView:
 
 def view(found: Evidence) -> ReportView:
     """All that is said of a release, in an edition: the public one names no other release."""
-    claim = _claim(found.facts or {})
+    claim = claim_in(found.facts or {})
     budget = found.budget
     if budget is not None and found.edition == "public":
         budget = budget.without_others()
@@ -213,7 +213,7 @@ def _said(found: Evidence, name: str) -> str | None:
     return own or (dict(found.policy.stated).get(name) if found.policy else None)
 
 
-def _claim(facts: Facts) -> Claim | None:
+def claim_in(facts: Facts) -> Claim | None:
     """The claim of a certificate; None where it has none that can be read."""
     try:
         return None if facts.get("claim") is None else claim_of(facts)

@@ -1,4 +1,4 @@
-"""What our command line signed, other programs verify: three that know nothing of us."""
+"""What our command line signed, other programs verify and read: they know nothing of us."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import base64
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from cli_project import Project
+from google.protobuf import json_format
+from in_toto_attestation.v1 import statement_pb2
+from in_toto_attestation.v1.statement import Statement
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import SSlibKey
@@ -46,6 +50,23 @@ new Verifier(trust, none).verify({
   tlogEntries: [], timestamps: [],
 });
 console.log(JSON.parse(envelope.payload).predicateType);
+"""
+
+#: The recipe of docs/howto/keys.md, and what cosign calls verify-blob-attestation with a key.
+BUNDLE = """\
+import { readFileSync } from 'node:fs';
+import crypto from 'node:crypto';
+import { bundleFromJSON } from '@sigstore/bundle';
+import { Verifier, toSignedEntity } from '@sigstore/verify';
+const bundle = bundleFromJSON(JSON.parse(readFileSync(process.argv[2])));
+const publicKey = crypto.createPublicKey(readFileSync(process.argv[3]));
+const trust = {
+  publicKey: () => ({ publicKey, validFor: () => true }),
+  certificateAuthorities: [], timestampAuthorities: [], tlogs: [], ctlogs: [],
+};
+const none = { tlogThreshold: 0, ctlogThreshold: 0, tsaThreshold: 0, timestampThreshold: 0 };
+new Verifier(trust, none).verify(toSignedEntity(bundle));
+console.log(JSON.parse(bundle.content.dsseEnvelope.payload).predicateType);
 """
 
 
@@ -104,12 +125,47 @@ def sigstore(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "package.json").write_text('{"private": true}')
     install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
     done = subprocess.run(
-        [*install, "@sigstore/verify@3.1.1"], cwd=folder, capture_output=True, check=False
+        [*install, "@sigstore/verify@3.1.1", "@sigstore/bundle@4.0.0"],
+        cwd=folder,
+        capture_output=True,
+        check=False,
     )
     if done.returncode != 0:
         pytest.skip("npm reaches no registry")
     (folder / "verify.mjs").write_text(SIGSTORE)
+    (folder / "bundle.mjs").write_text(BUNDLE)
     return folder / "verify.mjs"
+
+
+def recipe() -> str:
+    """The program that keys.md shows, which makes a Sigstore bundle of a certificate."""
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "keys.md").read_text("utf-8")
+    return page.split(":caption: as_bundle.py\n")[1].split("```")[0]
+
+
+@pytest.mark.slow
+@CASES
+def test_sigstore_js_verifies_the_bundle_of_the_recipe(
+    signed: Path, sigstore: Path, certificate: str, key: str, good: bool
+) -> None:
+    (signed / "as_bundle.py").write_text(recipe())
+    words = [sys.executable, "as_bundle.py", certificate, "bundle.json"]
+    subprocess.run(words, cwd=signed, check=True)
+    done = subprocess.run(
+        ["node", sigstore.with_name("bundle.mjs"), "bundle.json", key],
+        cwd=signed, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode == 0) is good
+    assert ("signature verification failed" in done.stderr) is not good
+
+
+def test_the_reference_reader_of_in_toto_statements_reads_the_payload(signed: Path) -> None:
+    envelope = json.loads((signed / "good.json").read_text())
+    message = json_format.Parse(base64.b64decode(envelope["payload"]), statement_pb2.Statement())
+    read = Statement.copy_from_pb(message)
+    read.validate()
+    assert read.pb.predicate_type == "https://policy-engine.dev/noiseless-count/v1"
+    assert read.pb.predicate["epsilon"] == "0.5"
 
 
 @pytest.mark.slow

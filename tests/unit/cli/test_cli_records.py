@@ -154,7 +154,7 @@ def test_a_whole_ledger(cli, ledger):
     head = document.pop("head")
     assert document == {"ledger": str(ledger), "intact": True, "records": 4,
                         "by_revoked_keys": 0, "approved": 0, "not_compared": "",
-                        "not_charged": [], "left_out": []}  # fmt: skip
+                        "not_charged": [], "left_out": [], "witnesses": []}  # fmt: skip
     text = cli("ledger", "verify")
     assert text.code == 0
     assert text.out == f"{ledger}: whole and signed, 4 records, head 4:{head}\n"
