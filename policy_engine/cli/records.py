@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -30,10 +29,11 @@ from policy_engine.errors import FileError, LedgerBroken, UsageError
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
-    from policy_engine.ledger.account import Account, Balance, Limit
+    from policy_engine.ledger.account import Balance, Limit
     from policy_engine.ledger.entry import Entry
     from policy_engine.ledger.store import Change, Ledger
     from policy_engine.policy.project import Project
+    from policy_engine.releasing.ledger_state import LedgerState
     from policy_engine.releasing.settlement import Settled
 
 _COUNT, _HASH = re.compile(r"[0-9]{1,18}"), re.compile(r"[0-9a-f]{64}")
@@ -95,9 +95,10 @@ def show(
     Example: policy-engine ledger show census
     """
     from policy_engine.ledger.account import balance_of
+    from policy_engine.releasing.ledger_state import ledger_state
 
     project = _project()
-    found = _state(project)
+    found = ledger_state(project)
     if account is not None:
         names = [each.name for each in found.accounts]
         found = found.of(account)
@@ -148,51 +149,6 @@ def _exists(project: Project) -> bool:
     return has_ledger(project)
 
 
-@dataclass(frozen=True)
-class _State:
-    """What a ledger and a project file say; ``recorded`` are the ledger's own limits."""
-
-    accounts: tuple[Account, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    changes: tuple[Change, ...] = ()
-    moves: tuple[Mapping[str, Any], ...] = ()
-    rekeys: tuple[Mapping[str, Any], ...] = ()
-    reviews: tuple[Mapping[str, Any], ...] = ()
-    recorded: Mapping[str, Limit | None] = field(default_factory=dict)
-
-    def of(self, account: str) -> _State:
-        """The same of one account."""
-        return replace(
-            self,
-            accounts=tuple(each for each in self.accounts if each.name == account),
-            entries=tuple(entry for entry in self.entries if entry.account == account),
-            changes=tuple(change for change in self.changes if change.account == account),
-            moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
-            reviews=tuple(each for each in self.reviews if each["account"] in (account, "")),
-        )
-
-
-def _state(project: Project) -> _State:
-    """Every account that has records or is named in the project file, under its limit."""
-    from policy_engine.ledger.account import Account, effective
-    from policy_engine.policy.accounts import listed_as
-    from policy_engine.releasing.books import open_ledger, stated_limit
-
-    state, found = _State(), dict[str, Account]()
-    if _exists(project):
-        with open_ledger(project) as opened:
-            found = {name: opened.account(name) for name in opened.names()}
-            state = _State(
-                (), opened.entries(), opened.changes(), opened.moves(), opened.rekeys(),
-                opened.reviews(),
-            )  # fmt: skip
-    listed = {listed_as(name, project) for name in found}
-    recorded = {name: each.limit for name, each in found.items()}
-    found |= {name: Account(name) for name in project.accounts if name not in listed}
-    accounts = [effective(found[name], stated_limit(project, name)) for name in sorted(found)]
-    return replace(state, accounts=tuple(accounts), recorded=recorded)
-
-
 def _unknown(account: str, names: list[str], project: Project) -> UsageError:
     from policy_engine.policy.laws import suggestion
 
@@ -228,7 +184,7 @@ def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
     }
 
 
-def _account_line(balance: Balance, found: _State) -> str:
+def _account_line(balance: Balance, found: LedgerState) -> str:
     basic = f"ε {brief(balance.price.basic_epsilon)}, δ {brief(balance.price.basic_delta)}"
     if balance.limit is None:
         text = f"{balance.account}: {basic} spent; no limit"
