@@ -98,6 +98,12 @@ def signer_in(policy: ReviewPolicy, line: str) -> Approver | None:
     return policy.person(found.key_id)
 
 
+def approvers(policy: ReviewPolicy, told: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The name and role of whoever signed what a record had, by its review policy."""
+    found = (signer_in(policy, line) for line in brought_in(told).approvals)
+    return tuple((each.name, each.role) for each in found if each is not None)
+
+
 def claim_of(charge: Charge | Entry) -> Matter:
     """What is approved of a charge; NotApproved where nothing is known of its claim."""
     run = charge.run

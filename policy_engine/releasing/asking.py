@@ -11,6 +11,7 @@ from typing import Any
 
 from policy_engine.attest.approvals import (
     REVIEW_REQUEST,
+    Brought,
     Matter,
     Tally,
     Verdict,
@@ -206,6 +207,9 @@ def standing(file: Path, ledger: Ledger) -> tuple[Presented, Required, Tally]:
     """A request, what its account requires now, and how its approvals count now."""
     found = shown_by(file)
     required = required_of(ledger, found.matter.of["account"])
-    brought = brought_at(file)
-    told = tally(required.policy, found.matter, brought, ledger.moment(), required.revoked)
-    return found, required, told
+    return found, required, counted(found, brought_at(file), required, ledger)
+
+
+def counted(found: Presented, brought: Brought, required: Required, ledger: Ledger) -> Tally:
+    """How what was brought for a request counts now."""
+    return tally(required.policy, found.matter, brought, ledger.moment(), required.revoked)

@@ -31,7 +31,7 @@ from policy_engine.releasing.requests import Ends, Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_REQUEST = ".review.json"
+REQUEST_SUFFIX = ".review.json"
 _LARGEST = 2 * LARGEST_ENVELOPE
 
 
@@ -41,7 +41,7 @@ def request_file(certificate: Path, stage: Stage) -> Path:
     >>> request_file(Path("out/a.certificate.json"), "claim").as_posix()
     'out/a.certificate.claim.review.json'
     """
-    return certificate.with_name(f"{certificate.stem}.{stage}{_REQUEST}")
+    return certificate.with_name(f"{certificate.stem}.{stage}{REQUEST_SUFFIX}")
 
 
 def approvals_file(request: Path) -> Path:
@@ -50,7 +50,7 @@ def approvals_file(request: Path) -> Path:
     >>> approvals_file(Path("out/a.certificate.claim.review.json")).as_posix()
     'out/a.certificate.approvals.intoto.jsonl'
     """
-    stem = request.name.removesuffix(_REQUEST)
+    stem = request.name.removesuffix(REQUEST_SUFFIX)
     for stage in ("claim", "release", "change"):
         stem = stem.removesuffix(f".{stage}")
     return request.with_name(f"{stem}.approvals.intoto.jsonl")
