@@ -265,14 +265,14 @@ def _verdict(certificate: CertificateFile, release: Path | None, project: Projec
     try:
         found = verify_release(_text(certificate.path), trusted_keys(project), release)
     except VerificationFailed as error:
-        return Verdict("red", f"does not hold: {error}")
+        return Verdict("red", f"because {error}")
     except FileError as error:
         return Verdict("amber", f"not looked at: {error}")
     if not found.is_proved:
         return Verdict("amber", "signed; its query was not proved again")
     if release is None:
-        return Verdict("amber", "the certificate holds; its release was not looked at")
-    return Verdict("green", "the certificate holds, and so does the release")
+        return Verdict("amber", "the certificate holds; the release was not looked at")
+    return Verdict("green", "and its release is the one it is of")
 
 
 def _waiting(path: Path, name: str, ledger: Any) -> WaitingRequest | None:
