@@ -113,13 +113,13 @@ def show(
         "moves": list(found.moves),
         "rekeys": list(found.rekeys),
         "reviews": list(found.reviews),
-        "entries": [_entry(entry) for entry in found.entries],
+        "entries": [_entry(entry, found) for entry in found.entries],
     }
     lines = [_account_line(each, found) for each in balances]
     if not _exists(project):
         lines.insert(0, _no_ledger(project))
     lines += [*map(_change_line, found.changes), *map(_review_line, found.reviews)]
-    lines += [line for entry in found.entries for line in _entry_lines(entry)]
+    lines += [line for entry in found.entries for line in _entry_lines(entry, found)]
     lines += [*map(_move_line, found.moves), *map(_rekey_line, found.rekeys)]
     emit(document, lines, format)
 
@@ -257,7 +257,7 @@ def _rekey_line(each: Mapping[str, Any]) -> str:
     )
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: Entry, found: LedgerState) -> dict[str, Any]:
     return {
         "entry": entry.id,
         "account": entry.account,
@@ -268,17 +268,21 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "unit": entry.unit,
         "reserved_at": entry.reserved_at.isoformat(),
         "release": entry.release_name,
-        "approvals": [_approvals(told) for told in entry.reviews],
+        "approvals": [_approvals(told, found) for told in entry.reviews],
     }
 
 
-def _approvals(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What an entry was required to have, and the digests of the statements that were met."""
+def _approvals(told: Mapping[str, Any], found: LedgerState) -> dict[str, Any]:
+    """What an entry was required to have, who approved it, and the digests of what they signed."""
+    from policy_engine.ledger.reviews import approvers
+
+    people = approvers(found.required[told["record"]].policy, told)
     return {
         "stage": told["stage"],
         "review_policy": told["review_policy"],
         "needs": dict(told["needs"]),
         "without": bool(told.get("out")),
+        "people": [{"by": name, "role": role} for name, role in people],
         "statements": list(told.get("approvals_sha256", ())),
     }
 
@@ -293,14 +297,17 @@ def _review_line(each: Mapping[str, Any]) -> str:
     )
 
 
-def _entry_lines(entry: Entry) -> list[str]:
-    return [_entry_line(entry), *(_approvals_line(_approvals(told)) for told in entry.reviews)]
+def _entry_lines(entry: Entry, found: LedgerState) -> list[str]:
+    told = (_approvals_line(_approvals(each, found)) for each in entry.reviews)
+    return [_entry_line(entry), *told]
 
 
 def _approvals_line(told: Mapping[str, Any]) -> str:
     needs = ", ".join(f"{count} {role}" for role, count in told["needs"].items())
-    found = ", ".join(each[:8] for each in told["statements"]) or "none"
-    by = "was made without the approvals" if told["without"] else f"approved by {found}"
+    people = ", ".join(f"{each['by']} ({each['role']})" for each in told["people"])
+    by = (
+        "was made without the approvals" if told["without"] else f"approved by {people or 'nobody'}"
+    )
     return (
         f"        {told['stage']} {by}; required by review policy {told['review_policy'][:15]}:"
         f" {needs or 'nobody'}"

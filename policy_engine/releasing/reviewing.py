@@ -24,6 +24,7 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
+from policy_engine.policy.nearby import meant
 from policy_engine.policy.project import Project
 from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.requests import Ends, Run
@@ -194,6 +195,10 @@ def _read(path: Path) -> str:
             content = file.read(_LARGEST + 1)
         if len(content) <= _LARGEST:
             return content.decode()
+    except FileNotFoundError:
+        raise FileError(
+            "; ".join([f"{path}: does not exist", *filter(None, [meant(path)])])
+        ) from None
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path}: cannot be read as text") from None
     raise FileError(f"{path}: has more than {_LARGEST} bytes, which no approvals have")

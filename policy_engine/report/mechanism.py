@@ -77,7 +77,7 @@ def how(facts: Facts, claim: Claim | None, found: tuple[str, ...] = ()) -> How:
 def _steps(facts: Facts, claim: Claim | None) -> Iterator[Step]:
     yield Step("source", _source(facts, claim))
     if claim is not None and claim.filter:
-        only = "; ".join(map(_filter, claim.filter))
+        only = "; ".join(map(filter_words, claim.filter))
         yield Step("filter", f"only rows of one kind take part: {only}")
     law = None if claim is None else claim.law
     if law is None or not isinstance(law, Noisy | Randomised | Inserted):
@@ -123,7 +123,8 @@ def _source(facts: Facts, claim: Claim | None) -> str:
     return who if order is None else f"{who}, of whose rows one is kept"
 
 
-def _filter(each: Filter) -> str:
+def filter_words(each: Filter) -> str:
+    """Which rows take part, by one column."""
     if each.members:
         return f"{each.column.name} is {', '.join(map(str, each.members))}"
     low = "" if each.at_least is None else f" from {each.at_least} on"
