@@ -12,7 +12,7 @@ from decimal import Decimal
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.frontier import Pair
-from policy_engine.attest.facts import Facts
+from policy_engine.attest.facts import Facts, models_of
 from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimates import part
@@ -86,6 +86,9 @@ def _steps(facts: Facts, claim: Claim | None) -> Iterator[Step]:
     columns = counted(len(facts["columns"]), "column")
     yield Step("recode", f"{columns}, each made coarser as the policy says, whatever the data")
     yield from _of_law(facts, law)
+    if models := models_of(facts):
+        told = " and ".join(map(str, models))
+        yield Step("models", f"classes that do not have {told} are left out, by the numbers here")
     form = "one row a group, with its count" if facts["form"] == "counts" else "rows without counts"
     yield Step("release", form)
 

@@ -49,7 +49,7 @@ def application(reader: Reader, hosts: frozenset[str], word: str) -> Guard:
         HTTPException: pages.not_there,
         PolicyEngineError: pages.cannot,
     }
-    own = Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]
+    own = Starlette(routes=routes, exception_handlers=handlers)
     own.router.redirect_slashes = False
     digests = (style_digest(pages.style), style_digest(page_file("page.css")))
     return Guard(own, hosts, word, headers(digests))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from policy_engine.accounting.domain import in_text
 from policy_engine.attest.attestation import Unverified
@@ -144,7 +145,7 @@ def _row(account: Account, entries: Sequence[Entry], state: LedgerState) -> Acco
     )
 
 
-def needs_in_words(needs: Mapping[str, Mapping[str, int]]) -> str:
+def needs_in_words(needs: Mapping[Any, Mapping[str, int]]) -> str:
     """How many people of which role each stage needs.
 
     >>> needs_in_words({"claim": {"owner": 1}, "release": {}, "change": {"owner": 2}})
