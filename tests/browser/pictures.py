@@ -73,7 +73,7 @@ def served(folder: Path) -> Iterator[str]:
     for days, k in ((330, 20), (250, 19), (120, 18), (30, 17)):
         policy.write_text(re.sub(r"k: \d+", f"k: {k}", policy.read_text("utf-8")), "utf-8")
         at = (datetime.now(UTC) - timedelta(days=days)).isoformat()
-        words = ["release", str(policy), "--replace"]
+        words = ["release", "adult/policy.yaml", "--replace"]
         command = [sys.executable, "-c", AT.format(at), *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0"]
