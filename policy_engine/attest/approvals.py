@@ -95,12 +95,14 @@ class Brought:
 class Tally:
     """Which approvals count, and what is missing; it is met where ``faults`` is empty.
 
-    ``counted`` are the name, role and line of those that count; ``refused`` says why others do not.
+    ``counted`` are the name, role and line of those that count; ``refused`` says why others do not;
+    ``rejected`` are the names of who has rejected it.
     """
 
     counted: tuple[tuple[str, str, str], ...]
     faults: tuple[str, ...]
     refused: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
 
 
 def claim_matter(
@@ -214,7 +216,7 @@ def tally(
         if found[role] < needed
     ]
     faults += [f"{name} has rejected it" for name in rejected]
-    return Tally(tuple(approved), tuple(faults), tuple(refused))
+    return Tally(tuple(approved), tuple(faults), tuple(refused), tuple(rejected))
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from policy_engine.cli import (
     releases,
     reporting,
     review,
+    serving,
     showing,
 )
 from policy_engine.cli.everywhere import PROGRAM, Commands, ShowCompletionOption
@@ -79,4 +80,5 @@ app.command(short_help="Print the JSON Schema of a policy file.")(records.schema
 app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")
 app.add_typer(keys.keys, name="keys", short_help="The signing key, and the keys that count.")
 app.add_typer(review.review, name="review", short_help="Approvals that an account requires.")
+app.command(short_help="A page over ledger, policies, certificates; read only.")(serving.serve)
 app.add_typer(dbt_commands.dbt, name="dbt", short_help="Certified releases in a dbt project.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -31,10 +30,11 @@ from policy_engine.errors import FileError, LedgerBroken, UsageError
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
-    from policy_engine.ledger.account import Account, Balance, Limit
+    from policy_engine.ledger.account import Balance, Limit
     from policy_engine.ledger.entry import Entry
     from policy_engine.ledger.store import Change, Ledger
     from policy_engine.policy.project import Project
+    from policy_engine.releasing.ledger_state import LedgerState
     from policy_engine.releasing.settlement import Settled
 
 _COUNT, _HASH = re.compile(r"[0-9]{1,18}"), re.compile(r"[0-9a-f]{64}")
@@ -97,9 +97,10 @@ def show(
     Example: policy-engine ledger show census
     """
     from policy_engine.ledger.account import balance_of
+    from policy_engine.releasing.ledger_state import ledger_state
 
     project = project_here()
-    found = _state(project)
+    found = ledger_state(project)
     if account is not None:
         names = [each.name for each in found.accounts]
         found = found.of(account)
@@ -114,13 +115,13 @@ def show(
         "moves": list(found.moves),
         "rekeys": list(found.rekeys),
         "reviews": list(found.reviews),
-        "entries": [_entry(entry) for entry in found.entries],
+        "entries": [_entry(entry, found) for entry in found.entries],
     }
     lines = [_account_line(each, found) for each in balances]
     if not _exists(project):
         lines.insert(0, _no_ledger(project))
     lines += [*map(_change_line, found.changes), *map(_review_line, found.reviews)]
-    lines += [line for entry in found.entries for line in _entry_lines(entry)]
+    lines += [line for entry in found.entries for line in _entry_lines(entry, found)]
     lines += [*map(_move_line, found.moves), *map(_rekey_line, found.rekeys)]
     emit(document, lines, format)
 
@@ -149,51 +150,6 @@ def _exists(project: Project) -> bool:
     from policy_engine.releasing.books import has_ledger
 
     return has_ledger(project)
-
-
-@dataclass(frozen=True)
-class _State:
-    """What a ledger and a project file say; ``recorded`` are the ledger's own limits."""
-
-    accounts: tuple[Account, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    changes: tuple[Change, ...] = ()
-    moves: tuple[Mapping[str, Any], ...] = ()
-    rekeys: tuple[Mapping[str, Any], ...] = ()
-    reviews: tuple[Mapping[str, Any], ...] = ()
-    recorded: Mapping[str, Limit | None] = field(default_factory=dict)
-
-    def of(self, account: str) -> _State:
-        """The same of one account."""
-        return replace(
-            self,
-            accounts=tuple(each for each in self.accounts if each.name == account),
-            entries=tuple(entry for entry in self.entries if entry.account == account),
-            changes=tuple(change for change in self.changes if change.account == account),
-            moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
-            reviews=tuple(each for each in self.reviews if each["account"] in (account, "")),
-        )
-
-
-def _state(project: Project) -> _State:
-    """Every account that has records or is named in the project file, under its limit."""
-    from policy_engine.ledger.account import Account, effective
-    from policy_engine.policy.accounts import listed_as
-    from policy_engine.releasing.books import open_ledger, stated_limit
-
-    state, found = _State(), dict[str, Account]()
-    if _exists(project):
-        with open_ledger(project) as opened:
-            found = {name: opened.account(name) for name in opened.names()}
-            state = _State(
-                (), opened.entries(), opened.changes(), opened.moves(), opened.rekeys(),
-                opened.reviews(),
-            )  # fmt: skip
-    listed = {listed_as(name, project) for name in found}
-    recorded = {name: each.limit for name, each in found.items()}
-    found |= {name: Account(name) for name in project.accounts if name not in listed}
-    accounts = [effective(found[name], stated_limit(project, name)) for name in sorted(found)]
-    return replace(state, accounts=tuple(accounts), recorded=recorded)
 
 
 def _unknown(account: str, names: list[str], project: Project) -> UsageError:
@@ -231,7 +187,7 @@ def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
     }
 
 
-def _account_line(balance: Balance, found: _State) -> str:
+def _account_line(balance: Balance, found: LedgerState) -> str:
     basic = f"ε {brief(balance.price.basic_epsilon)}, δ {brief(balance.price.basic_delta)}"
     if balance.limit is None:
         text = f"{balance.account}: {basic} spent; no limit"
@@ -304,7 +260,7 @@ def _rekey_line(each: Mapping[str, Any]) -> str:
     )
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: Entry, found: LedgerState) -> dict[str, Any]:
     return {
         "entry": entry.id,
         "account": entry.account,
@@ -315,17 +271,21 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "unit": entry.unit,
         "reserved_at": entry.reserved_at.isoformat(),
         "release": entry.release_name,
-        "approvals": [_approvals(told) for told in entry.reviews],
+        "approvals": [_approvals(told, found) for told in entry.reviews],
     }
 
 
-def _approvals(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What an entry was required to have, and the digests of the statements that were met."""
+def _approvals(told: Mapping[str, Any], found: LedgerState) -> dict[str, Any]:
+    """What an entry was required to have, who approved it, and the digests of what they signed."""
+    from policy_engine.ledger.reviews import approvers
+
+    people = approvers(found.required[told["record"]].policy, told)
     return {
         "stage": told["stage"],
         "review_policy": told["review_policy"],
         "needs": dict(told["needs"]),
         "without": bool(told.get("out")),
+        "people": [{"by": name, "role": role} for name, role in people],
         "statements": list(told.get("approvals_sha256", ())),
     }
 
@@ -340,14 +300,17 @@ def _review_line(each: Mapping[str, Any]) -> str:
     )
 
 
-def _entry_lines(entry: Entry) -> list[str]:
-    return [_entry_line(entry), *(_approvals_line(_approvals(told)) for told in entry.reviews)]
+def _entry_lines(entry: Entry, found: LedgerState) -> list[str]:
+    told = (_approvals_line(_approvals(each, found)) for each in entry.reviews)
+    return [_entry_line(entry), *told]
 
 
 def _approvals_line(told: Mapping[str, Any]) -> str:
     needs = ", ".join(f"{count} {role}" for role, count in told["needs"].items())
-    found = ", ".join(each[:8] for each in told["statements"]) or "none"
-    by = "was made without the approvals" if told["without"] else f"approved by {found}"
+    people = ", ".join(f"{each['by']} ({each['role']})" for each in told["people"])
+    by = (
+        "was made without the approvals" if told["without"] else f"approved by {people or 'nobody'}"
+    )
     return (
         f"        {told['stage']} {by}; required by review policy {told['review_policy'][:15]}:"
         f" {needs or 'nobody'}"

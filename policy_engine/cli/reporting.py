@@ -97,6 +97,7 @@ def report(
     """
     from policy_engine.cli.reading import read_certificate, trusted_keys
     from policy_engine.policy.loading import load_policy
+    from policy_engine.releasing.ledger_state import ledger_state
     from policy_engine.report.evidence import Named, gather
     from policy_engine.report.view import view
 
@@ -119,7 +120,7 @@ def report(
             release=release,
             policy=loaded,
             previous=None if previous is None else (previous, read_certificate(previous)),
-            project=project,
+            books=None if project is None else ledger_state(project),
             keyring=keyring or (project.keyring if project else None),
             edition=edition.value,
         )

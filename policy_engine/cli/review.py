@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.cli.reviewed import (
+    shown_document,
+    shown_lines,
+    standing_document,
+    standing_lines,
+)
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.attest.approvals import Tally, Verdict
+    from policy_engine.attest.approvals import Verdict
     from policy_engine.attest.signers import Signer
     from policy_engine.ledger.reviews import Required
     from policy_engine.ledger.store import Ledger
@@ -32,6 +39,9 @@ RequestArgument = Annotated[
     Path, typer.Argument(metavar="REQUEST", help="The file of the request.", readable=False)
 ]
 RoleOption = Annotated[str, typer.Option("--role", help="Your role in the review policy.")]
+AnywayOption = Annotated[
+    bool, typer.Option("--anyway", help="Write it though the ledger here would not count it.")
+]
 NoteOption = Annotated[str, typer.Option("--note", help="A line that others read.")]
 _LEAST_DIGITS = 8
 
@@ -197,16 +207,18 @@ def approve(
     role: RoleOption,
     key: KeyOption = None,
     note: NoteOption = "",
+    anyway: AnywayOption = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Sign an approval, a line of the file of approvals beside the request, and say of what it is.
 
     Look at it before with 'review status'. Whether it counts says the account's review policy, by
-    the key that signs: its person, their role, the time.
+    the key that signs: its person, their role, the time. Where the ledger is at hand, one that
+    would not count is not written.
 
     Example: policy-engine review approve out/a.certificate.claim.review.json --role owner
     """
-    _give(request, "approved", role, key, note, format)
+    _give(_Answer(request, "approved", role, note, anyway), key, format)
 
 
 @review.command("reject", short_help="Sign that you reject what a request asks.")
@@ -215,6 +227,7 @@ def reject(
     role: RoleOption,
     key: KeyOption = None,
     note: NoteOption = "",
+    anyway: AnywayOption = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Sign a rejection, a line of the file of approvals: the request serves no more.
@@ -223,34 +236,75 @@ def reject(
 
     Example: policy-engine review reject out/a.certificate.claim.review.json --role owner
     """
-    _give(request, "rejected", role, key, note, format)
+    _give(_Answer(request, "rejected", role, note, anyway), key, format)
 
 
-def _give(
-    request: Path, verdict: Verdict, role: str, key: Path | None, note: str, form: Format
-) -> None:
+@dataclass(frozen=True)
+class _Answer:
+    """What somebody answers to a request."""
+
+    request: Path
+    verdict: Verdict
+    role: str
+    note: str
+    anyway: bool
+
+
+def _give(answer: _Answer, key: Path | None, form: Format) -> None:
     from policy_engine.policy.laws import is_line
-    from policy_engine.releasing.asking import give
+    from policy_engine.releasing.asking import answered
+    from policy_engine.releasing.reviewing import add_approval
 
-    if note and not is_line(note):
+    if answer.note and not is_line(answer.note):
         raise UsageError("--note must be text on one line")
-    signs = signer(_project(), key)
-    now = datetime.now(UTC)
-    found, place = give(request, signs, now, verdict=verdict, role=role, note=note)
-    document = {"approvals": str(place), "verdict": verdict, "role": role, "key": signs.key_id,
-                **_shown_document(found)}  # fmt: skip
-    told = f"{place}: {verdict} as {role}, by the key {signs.key_id[:8]}"
-    confirm(document, [told, *_shown_lines(found)], form)
+    project = _project()
+    signs = signer(project, key)
+    found, line = answered(
+        answer.request, signs, datetime.now(UTC),
+        verdict=answer.verdict, role=answer.role, note=answer.note,
+    )  # fmt: skip
+    why = _why_not(project, found, answer.request, line)
+    if why and not answer.anyway:
+        raise UsageError(
+            f"{answer.request}: nothing was written, for it would not count: {why}; --anyway writes"
+            " it all the same"
+        )
+    place = add_approval(answer.request, line)
+    document = {"approvals": str(place), "verdict": answer.verdict, "role": answer.role,
+                "key": signs.key_id, "not_counted": why, **shown_document(found)}  # fmt: skip
+    told = f"{place}: {answer.verdict} as {answer.role}, by the key {signs.key_id[:8]}"
+    confirm(document, [told, *shown_lines(found)], form)
+    if why:
+        note(f"it does not count: {why}")
+
+
+def _why_not(project: Project, found: Presented, request: Path, line: str) -> str:
+    """Why the ledger would not count an answer; who approves need not have the ledger."""
+    from policy_engine.errors import LedgerError
+    from policy_engine.releasing.asking import why_not
+    from policy_engine.releasing.books import has_ledger, open_ledger
+    from policy_engine.releasing.reviewing import brought_at
+
+    try:
+        if has_ledger(project):
+            with open_ledger(project) as opened:
+                return why_not(found, brought_at(request), line, opened)
+        fault = "no ledger is here"
+    except LedgerError as error:
+        fault = str(error)
+    note(f"whether it counts is not known here: {fault}")
+    return ""
 
 
 @review.command("status", short_help="What a request asks, and which approvals count.")
 def status(
     request: RequestArgument,
+    sql: Annotated[bool, typer.Option("--sql", help="Show the query that would run too.")] = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
-    """Show what a request asks, which approvals count now, which do not, and what is missing.
+    """Show where a request stands: approved, for whom it waits, who has rejected it; then what.
 
-    Exits with 1 where something is.
+    Exits with 1 unless it is approved.
 
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
@@ -260,40 +314,11 @@ def status(
     with open_ledger(_project()) as opened:
         found, required, told = standing(request, opened)
     needs = required.policy.needs[found.matter.stage]
-    document = {**_shown_document(found), "met": not told.faults, "missing": list(told.faults),
-                "counted": [{"by": name, "role": role} for name, role, _ in told.counted],
-                "refused": list(told.refused), "needs": dict(needs),
+    document = {**shown_document(found), **standing_document(told), "needs": dict(needs),
                 "review_policy": required.policy.digest}  # fmt: skip
-    emit(document, [*_shown_lines(found), *_tally_lines(told)], format)
+    emit(document, [*standing_lines(told), *shown_lines(found, sql=sql)], format)
     if told.faults:
         raise typer.Exit(1)
-
-
-def _tally_lines(told: Tally) -> list[str]:
-    lines = [f"  approved   by {name}, {role}" for name, role, _ in told.counted]
-    lines += [f"  not counted: {why}" for why in told.refused]
-    lines += [f"  missing: {why}" for why in told.faults]
-    return lines or ["  no approvals are required"]
-
-
-def _shown_document(found: Presented) -> dict[str, Any]:
-    return {"stage": found.matter.stage, "name": found.matter.name, "subject": found.matter.sha256,
-            "of": dict(found.matter.of), "shown": dict(found.shown)}  # fmt: skip
-
-
-def _shown_lines(found: Presented) -> list[str]:
-    """What is approved, in lines."""
-    matter, shown = found.matter, found.shown
-    lines = [f"{matter.stage} of {matter.name}, account {matter.of['account']}: {matter.sha256}"]
-    if matter.stage == "change":
-        return [*lines, *(f"  {name}: {value}" for name, value in shown.items())]
-    price = (matter.of.get("epsilon", shown["epsilon"]), matter.of.get("delta", shown["delta"]))
-    return [
-        *lines,
-        f"  goes to {matter.of['target']}: {', '.join(map(str, shown['columns']))}",
-        f"  price: ε {price[0]}, δ {price[1]} (unit: {shown['unit']}, {shown['neighbours']})",
-        *(f"  {line}" for line in str(shown["query"]).rstrip().split("\n")),
-    ]
 
 
 @review.command("revoke", short_help="Withdraw a key: nothing that it approves counts.")

@@ -24,8 +24,9 @@ from policy_engine.attest.approvals import (
     release_matter,
     tally,
 )
-from policy_engine.attest.review_policy import ReviewPolicy, Stage, recorded_policy
-from policy_engine.errors import LedgerBroken, NotApproved, PolicyError
+from policy_engine.attest.attestation import open_envelope, stated_type
+from policy_engine.attest.review_policy import Approver, ReviewPolicy, Stage, recorded_policy
+from policy_engine.errors import LedgerBroken, NotApproved, PolicyError, VerificationFailed
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.chain import Foreign, Record, time_of
 from policy_engine.ledger.entry import Charge, Entry, unreadable
@@ -86,6 +87,21 @@ class Required:
 def brought_in(told: Mapping[str, Any]) -> Brought:
     """What was brought, as a record has it."""
     return Brought(str(told.get("request", "")), tuple(map(str, told.get("approvals", ()))))
+
+
+def signer_in(policy: ReviewPolicy, line: str) -> Approver | None:
+    """Who has signed a line, by the keys of a review policy; None for a stranger."""
+    try:
+        found = open_envelope(line, policy.trusted(frozenset()), stated_type(line) or "")
+    except VerificationFailed:
+        return None
+    return policy.person(found.key_id)
+
+
+def approvers(policy: ReviewPolicy, told: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The name and role of whoever signed what a record had, by its review policy."""
+    found = (signer_in(policy, line) for line in brought_in(told).approvals)
+    return tuple((each.name, each.role) for each in found if each is not None)
 
 
 def claim_of(charge: Charge | Entry) -> Matter:

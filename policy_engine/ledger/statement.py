@@ -2,8 +2,8 @@
 
 The ledger is confidential. This takes what may leave field by field, so that what is added to a
 record one day does not leave by itself. The time is that of the charge, before the source was
-read: when a release was done tells how long it ran. Of a limit's change the date and the amounts
-leave, not who decided, nor why.
+read: when a release was done tells how long it ran. Of a limit's change the date, the amounts, who
+decided and why leave: whoever answers for a release is asked for that.
 """
 
 from __future__ import annotations
@@ -25,15 +25,19 @@ from policy_engine.ledger.store import Change
 
 STATEMENT_TYPE = "https://policy-engine.dev/ledger-statement/v1"
 SUBJECT = "ledger"
-VERSION = 1
+VERSION = 2
 
 _FIELDS = {"version", "records", "head", "accounts", "entries", "limits", "time"}
 _ACCOUNT = {"account", "neighbours", "charges", "limit", "basic", "tight_epsilon", "tight_delta"}
 _ENTRY = {"entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
           "neighbours", "charged", "published", "release_sha256", "date"}  # fmt: skip
-_LIMIT = {"record", "account", "date", "from", "to"}
+_LIMITS = {
+    1: {"record", "account", "date", "from", "to"},
+    VERSION: {"record", "account", "date", "from", "to", "by", "why"},
+}
 _UNCHECKED = (
     "the tight prices, which need the k and the rate of each release: its certificate has them",
+    "that the people who are named have set the limits: whoever signed says so",
     "that the ledger says so: compare the head with the next statement's, or with one kept",
 )
 
@@ -89,6 +93,8 @@ def _limit(change: Change) -> dict[str, Any]:
         "date": change.at.date().isoformat(),
         "from": _amounts(change.before),
         "to": _amounts(change.after),
+        "by": change.who,
+        "why": change.why,
     }
 
 
@@ -133,10 +139,12 @@ def _list(found: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
 
 def _shape(found: Mapping[str, Any]) -> Iterable[str]:
     """What is there that no statement has, or is not there."""
-    if set(found) != _FIELDS or found["version"] != VERSION:
-        yield f"a statement of version {VERSION} has exactly {', '.join(sorted(_FIELDS))}"
+    of_limit = _LIMITS.get(found["version"]) if type(found.get("version")) is int else None
+    if set(found) != _FIELDS or of_limit is None:
+        versions = " or ".join(map(str, _LIMITS))
+        yield f"a statement of version {versions} has exactly {', '.join(sorted(_FIELDS))}"
         return
-    for name, fields in (("accounts", _ACCOUNT), ("entries", _ENTRY), ("limits", _LIMIT)):
+    for name, fields in (("accounts", _ACCOUNT), ("entries", _ENTRY), ("limits", of_limit)):
         if any(set(each) != fields for each in _list(found, name)):
             yield f"each of {name} has exactly {', '.join(sorted(fields))}"
 
@@ -144,6 +152,8 @@ def _shape(found: Mapping[str, Any]) -> Iterable[str]:
 def _sums(found: Mapping[str, Any]) -> Iterable[str]:
     """What does not add up."""
     entries, limits = _list(found, "entries"), _list(found, "limits")
+    if not all(type(limit.get(name, "")) is str for limit in limits for name in ("by", "why")):
+        yield "who set a limit, and why, are texts"
     names = [each["account"] for each in _list(found, "accounts")]
     if names != sorted(set(names)) or not {e["account"] for e in (*entries, *limits)} <= set(names):
         yield "each account of an entry or limit is listed once, by name"

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -788,13 +788,7 @@ class Ledger:
 
     def changes(self, account: str | None = None) -> tuple[Change, ...]:
         """Every change of a limit, or those of one account, in order."""
-        found: list[Change] = []
-        before: dict[str, Limit] = {}
-        for record in self._chain():
-            if record.kind == "limit":
-                change = _change_of(record, before.get(record.account), self._records.where)
-                before[record.account] = change.after
-                found.append(change)
+        found = changes_of(self._chain(), self._records.where)
         return tuple(change for change in found if account in (None, change.account))
 
     def names(self) -> tuple[str, ...]:
@@ -833,6 +827,10 @@ class Ledger:
     def records(self) -> tuple[Record, ...]:
         """Every record, its chain verified."""
         return self._chain()
+
+    def end(self) -> Head:
+        """Where the chain ends, by its last record, whose signature is good."""
+        return head(self._trusted(self._records.last()))
 
     def close(self) -> None:
         """Let go of the store."""
@@ -1016,6 +1014,18 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
                 " is not what the records before it amount to; compare the ledger with a backup"
             )
         states[record.account] = found
+
+
+def changes_of(chain: Iterable[Record], where: str) -> tuple[Change, ...]:
+    """Every change of a limit that records tell of, in order; LedgerError as ``entries_of``."""
+    found: list[Change] = []
+    before: dict[str, Limit] = {}
+    for record in chain:
+        if record.kind == "limit":
+            change = _change_of(record, before.get(record.account), where)
+            before[record.account] = change.after
+            found.append(change)
+    return tuple(found)
 
 
 def _change_of(record: Record, before: Limit | None, where: str) -> Change:

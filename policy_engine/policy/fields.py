@@ -23,7 +23,7 @@ MOST_GROUPS = 1_000_000
 COLUMN_TYPES = ("integer", "double", "text", "boolean", "date", "timestamp")
 TRUNCATE_UNITS = ("year", "quarter", "month", "week", "day", "hour")
 
-_TEXT = {"type": "string"}
+_TEXT = {"type": "string", "maxLength": laws.MOST_TEXT}
 _LINE = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f]*$"}
 _NAME = {"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9_.\-]{0,99}$"}
 _LABEL = {"type": ["string", "integer"]}

@@ -166,9 +166,16 @@ def name(found: object) -> str:
     raise refusal(f"must {law}, found {show(found)}")
 
 
+MOST_TEXT = 4_000
+"""So many characters of a text that people read: a page and a half."""
+
+
 def text(found: object) -> str:
-    """Any text."""
+    """A text that people read, of a length that they do."""
     if isinstance(found, str):
+        if len(found) > MOST_TEXT:
+            law = f"must have at most {MOST_TEXT:,} characters, found {len(found):,}"
+            raise refusal(law, "say the rest in a document, and name it here")
         return found
     raise refusal(f"must be text, found {show(found)}", _quotes(found))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from policy_engine.attest.approvals import (
     REVIEW_REQUEST,
+    Brought,
     Matter,
     Tally,
     Verdict,
@@ -37,7 +38,6 @@ from policy_engine.releasing.books import naming_key
 from policy_engine.releasing.release import ends_of, open_warehouse, preview, table_read
 from policy_engine.releasing.requests import name_of_place
 from policy_engine.releasing.reviewing import (
-    add_approval,
     asked_for,
     brought_at,
     read_request,
@@ -190,22 +190,45 @@ def _digest_shown(matter: Matter, shown: Mapping[str, Any]) -> tuple[str, str]:
     return matter.of["certificate"], digest_of(dict(told))
 
 
-def give(
+def answered(
     file: Path, signer: Signer, at: datetime, *, verdict: Verdict, role: str, note: str = ""
-) -> tuple[Presented, Path]:
-    """Sign a verdict of what a request asks, and add it to those that stand; where they stand."""
+) -> tuple[Presented, str]:
+    """A signed verdict of what a request asks, one line; nothing is written."""
     found = shown_by(file)
     line = judge(
         found.matter, found.review_policy, brought_at(file), signer, at,
         verdict=verdict, role=role, note=note,
     )  # fmt: skip
-    return found, add_approval(file, line)
+    return found, line
+
+
+def why_not(found: Presented, brought: Brought, line: str, ledger: Ledger) -> str:
+    """Why an answer to a request would not count now; empty where it would.
+
+    A rejection by any of the account's people counts, whoever has asked and whatever role it says.
+    """
+    account, stage = found.matter.of["account"], found.matter.stage
+    required = ledger.required(account)
+    if required is None or not required.needs(stage):
+        return f"account {account!r} requires no approvals of a {stage}"
+    if record := ledger.served(brought.request_sha256):
+        return f"its request has served already, for record {record}"
+    told = counted(found, replace(brought, approvals=(line,)), required, ledger)
+    if told.rejected:
+        return ""
+    if told.refused or not told.counted:
+        return (*told.refused, *told.faults)[0].removeprefix("line 1: ")
+    role, needs = told.counted[0][1], required.policy.needs[stage]
+    return "" if role in needs else f"nobody of role {role} is asked, but {', '.join(needs)}"
 
 
 def standing(file: Path, ledger: Ledger) -> tuple[Presented, Required, Tally]:
     """A request, what its account requires now, and how its approvals count now."""
     found = shown_by(file)
     required = required_of(ledger, found.matter.of["account"])
-    brought = brought_at(file)
-    told = tally(required.policy, found.matter, brought, ledger.moment(), required.revoked)
-    return found, required, told
+    return found, required, counted(found, brought_at(file), required, ledger)
+
+
+def counted(found: Presented, brought: Brought, required: Required, ledger: Ledger) -> Tally:
+    """How what was brought for a request counts now."""
+    return tally(required.policy, found.matter, brought, ledger.moment(), required.revoked)

@@ -21,16 +21,18 @@ from policy_engine.releasing.requests import predicate_digest
 
 
 def certificates_in(folder: Path) -> Iterator[Path]:
-    """The certificates of releases in a folder and below it, whoever signed them.
+    """The certificates of releases in a folder and below it, whoever signed them."""
+    return filter(is_of_a_release, files_in(folder, (CERTIFICATE_SUFFIX,)))
+
+
+def files_in(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    """The files in a folder and below it whose names end so.
 
     Hidden folders, environments, and folders that are projects of their own are left out.
     """
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not _is_apart(Path(place, name)))
-        for name in sorted(files):
-            path = Path(place, name)
-            if name.endswith(CERTIFICATE_SUFFIX) and is_of_a_release(path):
-                yield path
+        yield from (Path(place, name) for name in sorted(files) if name.endswith(endings))
 
 
 def _is_apart(folder: Path) -> bool:

@@ -24,6 +24,7 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
+from policy_engine.policy.nearby import meant
 from policy_engine.policy.project import Project
 from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.requests import Ends, Run
@@ -31,7 +32,7 @@ from policy_engine.releasing.requests import Ends, Run
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_REQUEST = ".review.json"
+REQUEST_SUFFIX = ".review.json"
 _LARGEST = 2 * LARGEST_ENVELOPE
 
 
@@ -41,7 +42,7 @@ def request_file(certificate: Path, stage: Stage) -> Path:
     >>> request_file(Path("out/a.certificate.json"), "claim").as_posix()
     'out/a.certificate.claim.review.json'
     """
-    return certificate.with_name(f"{certificate.stem}.{stage}{_REQUEST}")
+    return certificate.with_name(f"{certificate.stem}.{stage}{REQUEST_SUFFIX}")
 
 
 def approvals_file(request: Path) -> Path:
@@ -50,7 +51,7 @@ def approvals_file(request: Path) -> Path:
     >>> approvals_file(Path("out/a.certificate.claim.review.json")).as_posix()
     'out/a.certificate.approvals.intoto.jsonl'
     """
-    stem = request.name.removesuffix(_REQUEST)
+    stem = request.name.removesuffix(REQUEST_SUFFIX)
     for stage in ("claim", "release", "change"):
         stem = stem.removesuffix(f".{stage}")
     return request.with_name(f"{stem}.approvals.intoto.jsonl")
@@ -194,6 +195,10 @@ def _read(path: Path) -> str:
             content = file.read(_LARGEST + 1)
         if len(content) <= _LARGEST:
             return content.decode()
+    except FileNotFoundError:
+        raise FileError(
+            "; ".join([f"{path}: does not exist", *filter(None, [meant(path)])])
+        ) from None
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path}: cannot be read as text") from None
     raise FileError(f"{path}: has more than {_LARGEST} bytes, which no approvals have")

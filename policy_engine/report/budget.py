@@ -8,15 +8,14 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.domain import in_text
-from policy_engine.ledger.account import balance_of, effective
-from policy_engine.releasing.books import has_ledger, open_ledger, stated_limit
+from policy_engine.ledger.account import balance_of
 from policy_engine.releasing.requests import predicate_digest
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Limit
     from policy_engine.ledger.entry import Entry
     from policy_engine.ledger.store import Change
-    from policy_engine.policy.project import Project
+    from policy_engine.releasing.ledger_state import LedgerState
 
 
 @dataclass(frozen=True)
@@ -65,29 +64,20 @@ class Budget:
         return replace(self, others=(), limit_where=None)
 
 
-def budget_of(project: Project, predicate: Mapping[str, Any]) -> Budget | None:
-    """The account that was charged for a certificate; None where no ledger is here that knows it.
-
-    The ledger is read and not written. Raises LedgerError where it cannot be opened.
-    """
-    if not has_ledger(project):
+def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> Budget | None:
+    """The account that was charged for a certificate; None where no entry is of it."""
+    entry = state.charged_for(predicate_digest(predicate))
+    if entry is None:
         return None
-    with open_ledger(project) as ledger:
-        digest = predicate_digest(predicate)
-        found = [each for each in ledger.entries() if each.certificate_digest == digest]
-        if not found:
-            return None
-        entry = found[-1]
-        entries = ledger.entries(entry.account)
-        account = effective(ledger.account(entry.account), stated_limit(project, entry.account))
-        changes = ledger.changes(entry.account)
+    own = state.of(entry.account)
+    [account] = own.accounts
     balance = balance_of(account)
     limit = account.limit
-    charged = [each for each in entries if each.state != "cancelled"]
+    charged = [each for each in own.entries if each.state != "cancelled"]
     left = None
     if limit is not None and balance.left_epsilon is not None and balance.left_delta is not None:
         left = _amount(balance.left_epsilon, balance.left_delta, limit)
-    last = _setting(changes, limit)
+    last = _setting(own.changes, limit)
     return Budget(
         account=entry.account,
         charges=len(charged),

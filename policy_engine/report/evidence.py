@@ -6,12 +6,11 @@ This is the rim of the report: whatever is said of it is made by pure functions 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from policy_engine.attest.attestation import Envelope, Json, open_envelope, unverified
+from policy_engine.attest.attestation import Envelope, open_envelope, unverified
 from policy_engine.attest.facts import Facts, read_facts
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.release_check import verify_release
@@ -23,8 +22,8 @@ from policy_engine.report.judged import judged_of
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
-    from policy_engine.policy.project import Project
     from policy_engine.policy.resolve import Policy
+    from policy_engine.releasing.ledger_state import LedgerState
 
 Edition = Literal["public", "internal"]
 
@@ -76,7 +75,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Named:
-    """What somebody named: files, the keys that are trusted, and the keyring that says whose."""
+    """What somebody named: files, the keys that are trusted, and the keyring that says whose.
+
+    ``books`` is what the project's ledger says, None where no project is near.
+    """
 
     certificate: Path
     text: str
@@ -85,7 +87,7 @@ class Named:
     release: Path | None = None
     policy: Policy | None = None
     previous: tuple[Path, str] | None = None
-    project: Project | None = None
+    books: LedgerState | None = None
     keyring: Path | None = None
     edition: Edition = "public"
 
@@ -106,7 +108,7 @@ def gather(named: Named) -> Evidence:
         reasons = error.reasons
     if facts is not None and named.policy is not None:
         reasons = (*reasons, *_another_policy(facts, named.policy))
-    judged = None if named.project is None else judged_of(named.project, stated.predicate)
+    judged = None if named.books is None else judged_of(named.books, stated.predicate)
     looked_at = verified is not None and named.release is not None and not reasons
     return Evidence(
         file=str(named.certificate),
@@ -122,7 +124,7 @@ def gather(named: Named) -> Evidence:
         rows=_rows(named.release) if looked_at and named.release is not None else None,
         policy=None if reasons else named.policy,
         previous=_previous(named),
-        budget=_budget(named, stated.predicate),
+        budget=None if named.books is None else budget_of(named.books, stated.predicate),
         approvals=read_approvals(named.certificate, named.keys, judged),
         required=None if judged is None else tuple(each.words() for each in judged),
         edition=named.edition,
@@ -172,9 +174,3 @@ def _previous(named: Named) -> Previous | None:
     except VerificationFailed as error:
         fault = str(error)
     return Previous(str(path), facts, fault)
-
-
-def _budget(named: Named, predicate: Mapping[str, Json]) -> Budget | None:
-    if named.project is None:
-        return None
-    return budget_of(named.project, predicate)

@@ -12,17 +12,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.approvals import Brought, Matter, tally
-from policy_engine.attest.attestation import open_envelope, stated_type
 from policy_engine.attest.review_policy import Approver
 from policy_engine.attest.validity import moment
-from policy_engine.errors import VerificationFailed
-from policy_engine.ledger.reviews import Required, brought_in, claim_of, release_of
-from policy_engine.releasing.books import has_ledger, open_ledger
+from policy_engine.ledger.reviews import Required, brought_in, claim_of, release_of, signer_in
 from policy_engine.releasing.requests import predicate_digest
 
 if TYPE_CHECKING:
     from policy_engine.ledger.entry import Entry
-    from policy_engine.policy.project import Project
+    from policy_engine.releasing.ledger_state import LedgerState
 
 
 @dataclass(frozen=True)
@@ -47,12 +44,7 @@ class LedgersWord:
 
     def person(self, line: str) -> Approver | None:
         """Who has signed a line, by the review policy; None for a stranger."""
-        policy = self.required.policy
-        try:
-            found = open_envelope(line, policy.trusted(frozenset()), stated_type(line) or "")
-        except VerificationFailed:
-            return None
-        return policy.person(found.key_id)
+        return signer_in(self.required.policy, line)
 
     def why_not(self, line: str, time: str | None) -> str:
         """Why a line of this stage did not count; empty where it did."""
@@ -72,21 +64,12 @@ class LedgersWord:
         return found.faults[-1]
 
 
-def judged_of(project: Project, predicate: Mapping[str, Any]) -> tuple[LedgersWord, ...] | None:
-    """What was judged of a certificate's charge; None where no ledger is here that knows it.
-
-    The ledger is read and not written. Raises LedgerError where it cannot be opened.
-    """
-    if not has_ledger(project):
+def judged_of(state: LedgerState, predicate: Mapping[str, Any]) -> tuple[LedgersWord, ...] | None:
+    """What was judged of a certificate's charge; None where no entry is of it."""
+    entry = state.charged_for(predicate_digest(predicate))
+    if entry is None:
         return None
-    with open_ledger(project) as ledger:
-        digest = predicate_digest(predicate)
-        found = [each for each in ledger.entries() if each.certificate_digest == digest]
-        if not found:
-            return None
-        told = found[-1].reviews
-        by_record = {each["record"]: ledger.required_then(each["record"]) for each in told}
-    return tuple(_judged(found[-1], each, by_record[each["record"]]) for each in told)
+    return tuple(_judged(entry, told, state.required[told["record"]]) for told in entry.reviews)
 
 
 def _judged(entry: Entry, told: Mapping[str, Any], required: Required) -> LedgersWord:

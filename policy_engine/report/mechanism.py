@@ -12,7 +12,7 @@ from decimal import Decimal
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.frontier import Pair
-from policy_engine.attest.facts import Facts
+from policy_engine.attest.facts import Facts, models_of
 from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimates import part
@@ -77,7 +77,7 @@ def how(facts: Facts, claim: Claim | None, found: tuple[str, ...] = ()) -> How:
 def _steps(facts: Facts, claim: Claim | None) -> Iterator[Step]:
     yield Step("source", _source(facts, claim))
     if claim is not None and claim.filter:
-        only = "; ".join(map(_filter, claim.filter))
+        only = "; ".join(map(filter_words, claim.filter))
         yield Step("filter", f"only rows of one kind take part: {only}")
     law = None if claim is None else claim.law
     if law is None or not isinstance(law, Noisy | Randomised | Inserted):
@@ -86,6 +86,9 @@ def _steps(facts: Facts, claim: Claim | None) -> Iterator[Step]:
     columns = counted(len(facts["columns"]), "column")
     yield Step("recode", f"{columns}, each made coarser as the policy says, whatever the data")
     yield from _of_law(facts, law)
+    if models := models_of(facts):
+        told = " and ".join(map(str, models))
+        yield Step("models", f"classes that do not have {told} are left out, by the numbers here")
     form = "one row a group, with its count" if facts["form"] == "counts" else "rows without counts"
     yield Step("release", form)
 
@@ -123,7 +126,8 @@ def _source(facts: Facts, claim: Claim | None) -> str:
     return who if order is None else f"{who}, of whose rows one is kept"
 
 
-def _filter(each: Filter) -> str:
+def filter_words(each: Filter) -> str:
+    """Which rows take part, by one column."""
     if each.members:
         return f"{each.column.name} is {', '.join(map(str, each.members))}"
     low = "" if each.at_least is None else f" from {each.at_least} on"

@@ -17,39 +17,57 @@ from policy_engine.report.view import ReportView
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with the page: show it in this style."""
 
-MOST_COLUMNS, MOST_LINES, MOST_WIDTH, MOST_CELLS = 100, 40, 400, 12
-"""So much of a list, a step of the query, a line of it and a row is on the page; JSON has all."""
+MOST_COLUMNS, MOST_LINES, MOST_WIDTH, MOST_CELLS, MOST_TEXT = 100, 40, 400, 12, 2_000
+"""So much of a list, a step of the query, a line of it, a row and a text that somebody has written
+is on the page; JSON has all."""
 
 
 def page(view: ReportView) -> str:
     """The HTML text of a report; the same view gives the same text."""
+    style = page_file("page.css")
+    return filled(
+        "policy_engine.report",
+        "page.html.j2",
+        style,
+        view=view,
+        most={
+            "columns": MOST_COLUMNS,
+            "lines": MOST_LINES,
+            "width": MOST_WIDTH,
+            "cells": MOST_CELLS,
+            "text": MOST_TEXT,
+        },
+    )
+
+
+def filled(package: str, template: str, style: str, **values: Any) -> str:
+    """A template of a package, which may use the report's own parts, with its style and values.
+
+    ``style`` is ours, and what the page allows is just that text.
+    """
     import jinja2
     from markupsafe import Markup
 
+    places = [jinja2.PackageLoader(name, "pages") for name in (package, "policy_engine.report")]
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("policy_engine.report", "pages"),
+        loader=jinja2.ChoiceLoader(places),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_plain,
     )
-    style = _page_file("page.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template("page.html.j2").render(
-        view=view,
-        style=Markup(style),  # ours, and the policy of the page allows just this text
-        licence=LICENCE.format(digest),
-        most={
-            "columns": MOST_COLUMNS,
-            "lines": MOST_LINES,
-            "width": MOST_WIDTH,
-            "cells": MOST_CELLS,
-        },
-    )
+    licence = LICENCE.format(style_digest(style))
+    return environment.get_template(template).render(style=Markup(style), licence=licence, **values)
 
 
-def _page_file(name: str) -> str:
+def style_digest(style: str) -> str:
+    """By which a content security policy allows a style."""
+    return base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+
+def page_file(name: str) -> str:
+    """A file of the page."""
     return files("policy_engine.report").joinpath("pages", name).read_text("utf-8")
 
 

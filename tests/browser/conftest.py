@@ -38,7 +38,7 @@ recode:
 {mechanism}
 guarantee: {{epsilon: 0.5, delta: 1.0e-7}}
 release: {{path: {name}.parquet}}
-budget: people
+budget: {budget}
 """
 SAMPLED, NOISY = "sample: {rate: 0.2}\nk: 40", "mechanism: noisy_counts"
 
@@ -54,12 +54,23 @@ class World:
     folder: Path
 
     def release(
-        self, name: str, columns: dict[str, list[str]], mechanism: str = SAMPLED, text: str = SCRIPT
+        self,
+        name: str,
+        columns: dict[str, list[str]],
+        mechanism: str = SAMPLED,
+        text: str = SCRIPT,
+        budget: str = "people",
     ) -> None:
         pq.write_table(pa.table(columns), self.folder / f"{name}.source.parquet")
         recode = "\n".join(f"  {quoted(column)}: keep" for column in columns)
         (self.folder / f"{name}.yaml").write_text(
-            POLICY.format(name=name, text=quoted(text), recode=recode, mechanism=mechanism)
+            POLICY.format(
+                name=name,
+                text=quoted(text),
+                recode=recode,
+                mechanism=mechanism,
+                budget=quoted(budget),
+            )
         )
         assert self.run("release", f"{name}.yaml") == 0
 

@@ -120,6 +120,13 @@ def test_a_phone_scrolls_one_way(opened, name):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_the_query_is_folded_until_it_is_asked_for(opened):
+    page = opened("noisy")
+    assert not page.locator("details pre").first.is_visible()
+    page.locator("summary").click()
+    assert page.locator("details pre").first.is_visible()
+
+
 def test_hostile_names_are_shown_as_they_are_written(opened, world):
     text = opened("hostile").inner_text("body")
     for name in HOSTILE:

@@ -20,10 +20,15 @@ from policy_engine.ledger.reviews import policy_matter
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.review_models import key_line
-from policy_engine.releasing.asking import Sought, ask_for, give, required_of, wanted
+from policy_engine.releasing.asking import Sought, answered, ask_for, required_of, wanted
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.release import Released, release
-from policy_engine.releasing.reviewing import approvals_file, brought_at, write_request
+from policy_engine.releasing.reviewing import (
+    add_approval,
+    approvals_file,
+    brought_at,
+    write_request,
+)
 
 PROJECT = """\
 warehouses: {db: {type: duckdb, database: db.duckdb}}
@@ -152,7 +157,9 @@ class Reviewed:
     ) -> None:
         role = role or ROLES.get(name, "owner")
         at = datetime.now(UTC) - ago
-        give(file or self.claim_file, self.keys[name], at, verdict=verdict, role=role)
+        request = file or self.claim_file
+        _, line = answered(request, self.keys[name], at, verdict=verdict, role=role)
+        add_approval(request, line)
 
     def approved(self, *, asks: str = "Cleo", fresh: bool = False) -> Reviewed:
         """Sought for, and approved by those who are needed."""

@@ -439,7 +439,11 @@ def test_who_changed_a_limit_and_why_is_shown(cli, policy):
     text = cli("ledger", "show").out
     assert "people  ε 1, δ 0.000001 → ε 2, δ 0.000001, by Ada: the 2026 wave\n" in text
     assert cli("ledger", "show", "people", "--format", "json").document["limits"][1]["by"] == "Ada"
-    assert "Ada" not in cli("ledger", "export").out
+    told = open_envelope(cli("ledger", "export").out, TrustedKeys.load(PUBLIC_KEY), STATEMENT_TYPE)
+    said = [(limit["by"], limit["why"]) for limit in told.predicate["limits"]]
+    assert said == [("the project file", "its first limit"), ("Ada", "the 2026 wave")]
+    Path("said.json").write_text(cli("ledger", "export").out)
+    assert cli("verify", "said.json").code == 0
 
 
 def test_an_account_is_priced_once(cli, ledger, monkeypatch):

@@ -134,6 +134,23 @@ def test_an_empty_statement_in_a_certificate_is_refused(cli, policy):
     assert "lacks or misstates: purpose" in cli("verify", empty).err
 
 
+def test_a_very_long_purpose_is_cut_on_the_page_and_its_length_is_said(cli, policy):
+    cli("release", policy())
+    long = forged(CERTIFICATE, lambda payload: payload["predicate"].update(purpose="x" * 200_000))
+    assert cli("report", long, "-o", "a.html").code == 4
+    page = Path("a.html").read_text()
+    assert "… (the first 2000 of 200000 characters)" in page
+    assert len(page) < 100_000
+    assert len(cli("report", long, "--format", "json").document["band"]["purpose"]) == 200_000
+
+
+def test_how_it_was_made_says_which_models_hold(reported):
+    models = ("k: 20", "k: 20\nmodels: {l_diversity: {of: sex, l: 2}}")
+    steps = reported(changes=(models,))["details"]["how"]["steps"]
+    assert [each["name"] for each in steps][-3:] == ["suppress", "models", "release"]
+    assert "classes that do not have distinct 2-diversity of sex are left out" in steps[-2]["text"]
+
+
 def test_who_set_the_limit_and_why(cli, reported):
     reported()
     by = ("--by", "Ada", "--why", "the 2026 wave")

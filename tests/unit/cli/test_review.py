@@ -160,8 +160,8 @@ def test_the_project_file_names_the_review_policy(cli, policy, required, project
         (("request", "a.yaml", "--limit", "people"), "one only"),
         (("request", "--limit", "people", "--epsilon", "x"), "must be a number"),
         (("approve", "a.yaml", "--role", "owner"), "must be a request"),
-        (("approve", "nowhere.json", "--role", "owner"), "cannot be read"),
-        (("status", "nowhere.json"), "cannot be read"),
+        (("approve", "nowhere.json", "--role", "owner"), "does not exist"),
+        (("status", "nowhere.json"), "does not exist"),
         (("request", "a.yaml", "--key", "mallory.pem"), "nobody's"),
     ],
 )
@@ -244,7 +244,9 @@ def test_the_report_says_whose_approvals_counted(cli, policy, required, project)
     cli("review", "request", policy(), "--key", "cleo.pem")
     approve(cli, CLAIM, "ada", "ben")
     assert cli("release", "a.yaml").code == 0
-    cli("review", "reject", CLAIM, "--role", "author", "--key", "cleo.pem")
+    late = ("review", "reject", CLAIM, "--role", "author", "--key", "cleo.pem")
+    assert "has served already, for record" in cli(*late).err
+    cli(*late, "--anyway")
     bundle = project / BUNDLE
     twice, stranger = bundle.read_text(), Ed25519PrivateKey.generate()
     told = unverified(twice.splitlines()[0], APPROVAL)
@@ -266,3 +268,98 @@ def test_the_report_says_whose_approvals_counted(cli, policy, required, project)
     alone = cli(*words, "--key", "ada.pub").document
     assert alone["band"]["colour"] == "red"
     assert [each["standing"] for each in alone["approvals"]] == ["counted", "counted"]
+
+
+def lines(project):
+    return (project / BUNDLE).read_text().splitlines() if (project / BUNDLE).exists() else []
+
+
+@pytest.mark.parametrize(
+    ("name", "role", "why"),
+    [
+        ("cleo", "author", "cleo has asked for it"),
+        ("ada", "privacy", "it is of another role than its signer's, owner"),
+        ("ada", "wizard", "it is of another role than its signer's, owner"),
+        ("dora", "author", "nobody of role author is asked, but owner, privacy"),
+        ("mallory", "owner", "its key is nobody's in the review policy, or revoked"),
+    ],
+)
+def test_an_approval_that_would_not_count_is_not_written_unless_anyway(
+    cli, policy, required, people, project, name, role, why
+):
+    for other in ("dora", "mallory"):
+        key = Ed25519PrivateKey.generate()
+        generate_key(project / f"{other}.pem", key)
+        if other == "dora":
+            people[other] = {
+                "role": "author",
+                "keys": [key_line(key.public_key().public_bytes_raw())],
+            }
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    words = ("review", "approve", CLAIM, "--role", role, "--key", f"{name}.pem")
+    refused = cli(*words)
+    assert (refused.code, refused.out, lines(project)) == (2, "", [])
+    assert f"nothing was written, for it would not count: {why}" in refused.err
+    written = cli(*words, "--anyway")
+    assert (written.code, len(lines(project))) == (0, 1)
+    assert f"it does not count: {why}" in written.err
+    missing = cli("review", "status", CLAIM, "--format", "json").document["missing"]
+    assert missing == ["1 more of role owner", "1 more of role privacy"]
+
+
+def test_a_rejection_counts_by_any_role_and_a_strangers_is_not_written(
+    cli, policy, required, project
+):
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    generate_key(project / "mallory.pem")
+    words = ("review", "reject", CLAIM, "--role", "wizard", "--key")
+    refused = cli(*words, "mallory.pem")
+    assert (refused.code, lines(project)) == (2, [])
+    assert cli(*words, "cleo.pem").code == 0
+    status = cli("review", "status", CLAIM)
+    assert status.out.splitlines()[0] == "rejected by cleo: this request serves no more"
+    found = cli("review", "status", CLAIM, "--format", "json").document
+    assert (found["rejected_by"], found["met"]) == (["cleo"], False)
+
+
+def test_who_approves_need_not_have_the_ledger(
+    cli, policy, required, project, tmp_path_factory, monkeypatch
+):
+    required()
+    cli("review", "request", policy(), "--key", "cleo.pem")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "c.claim.review.json").write_bytes((project / CLAIM).read_bytes())
+    words = ("review", "approve", "c.claim.review.json", "--role", "owner", "--key")
+    monkeypatch.chdir(elsewhere)
+    done = cli(*words, project / "ada.pem")
+    assert (done.code, "no ledger is here" in done.err) == (0, True)
+    (elsewhere / "policy-engine.yaml").write_text((project / "policy-engine.yaml").read_text())
+    done = cli(*words, project / "ada.pem")
+    assert (done.code, "whether it counts is not known here" in done.err) == (0, True)
+
+
+def test_status_says_the_standing_first_and_the_query_only_when_it_is_asked_for(
+    cli, policy, required
+):
+    required()
+    path = policy(
+        "a",
+        ("k: 20", "k: 20\npurpose: a public table\nfilter: {sex: {in: [female]}}"),
+    )
+    assert cli("review", "request", path, "--key", "cleo.pem").code == 0
+    first = cli("review", "status", CLAIM).out
+    assert first.startswith("waits: 1 more of role owner; 1 more of role privacy\n")
+    assert "SELECT" not in first
+    for line in ("  purpose   a public table", "  unit      row, add_remove", "  models    none",
+                 "  filter    sex is female", "  goes to   out/a.parquet"):  # fmt: skip
+        assert line in first
+    assert "SELECT" in cli("review", "status", CLAIM, "--sql").out
+    approve(cli, CLAIM)
+    assert cli("review", "status", CLAIM).out.startswith("approved\n  approved by ada, owner\n")
+    assert cli("release", path).code == 0
+    shown = cli("ledger", "show").out
+    assert "claim approved by ada (owner), ben (privacy); required by review policy" in shown
+    [entry] = cli("ledger", "show", "--format", "json").document["entries"]
+    assert entry["approvals"][0]["people"][0] == {"by": "ada", "role": "owner"}

@@ -114,7 +114,7 @@ def test_a_charge_stands_unless_it_was_given_back(ledger):
 
 def test_it_says_where_the_chain_ended(ledger):
     found, end = statement(ledger), ledger.verify()
-    assert (found["version"], found["records"], found["head"]) == (1, end.records, end.hash)
+    assert (found["version"], found["records"], found["head"]) == (2, end.records, end.hash)
 
 
 def test_it_has_these_fields_and_no_others(ledger):
@@ -122,7 +122,7 @@ def test_it_has_these_fields_and_no_others(ledger):
     found = statement(ledger)
     assert set(found) == {"version", "records", "head", "accounts", "entries", "limits"}
     for limit in found["limits"]:
-        assert set(limit) == {"record", "account", "date", "from", "to"}
+        assert set(limit) == {"record", "account", "date", "from", "to", "by", "why"}
     for entry in found["entries"]:
         assert set(entry) == {
             "entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
@@ -177,10 +177,10 @@ def test_a_statement_holds(ledger):
         "accounts: 1, entries: 4; each account's charges and sum are those of its entries",
     )
     assert found.facts["records"] == ledger.verify().records
-    assert len(found.unchecked) == 2
+    assert len(found.unchecked) == 3
 
 
-def test_changes_of_a_limit_are_told_by_date_and_amount(ledger):
+def test_changes_of_a_limit_are_told_by_date_amount_who_and_why(ledger):
     ledger.set_limit("census", Limit(Decimal("11"), Decimal("1e-6")), who="WHO", why="WHY")
     found = statement(ledger)
     low, high = ({"epsilon": epsilon, "delta": "0.000001"} for epsilon in ("10", "11"))
@@ -188,12 +188,29 @@ def test_changes_of_a_limit_are_told_by_date_and_amount(ledger):
         ("census", None, low),
         ("census", low, high),
     ]
+    assert [(each["by"], each["why"]) for each in found["limits"]] == [
+        ("the project file", "its first limit"),
+        ("WHO", "WHY"),
+    ]
     assert {each["date"] for each in found["limits"]} == {"2026-01-02"}
     assert found["accounts"][0]["limit"] == high
     assert verify_statement(envelope(found), TrustedKeys.of(SIGNER.public_key))
 
 
+def test_a_statement_of_before_holds_still(ledger):
+    """Version 1 said neither who set a limit nor why."""
+    found = statement(ledger)
+    for limit in found["limits"]:
+        del limit["by"], limit["why"]
+    assert refusals(found)[0].startswith("each of limits has exactly account, by, date")
+    assert verify_statement(envelope({**found, "version": 1}), TrustedKeys.of(SIGNER.public_key))
+
+
 DAMAGES = {
+    "who": (
+        lambda s: s["limits"][0].update(by=7),
+        "who set a limit, and why, are texts",
+    ),
     "charges": (
         lambda s: s["accounts"][0].update(charges=4),
         "account census: charges is 4, and its entries are 3",
@@ -232,8 +249,8 @@ DAMAGES = {
         " epsilon, neighbours, policy, policy_digest, published, release_sha256",
     ),
     "version": (
-        lambda s: s.update(version=2),
-        "a statement of version 1 has exactly accounts, entries, head, limits, records, time,"
+        lambda s: s.update(version=3),
+        "a statement of version 1 or 2 has exactly accounts, entries, head, limits, records, time,"
         " version",
     ),
     "nonsense": (

@@ -277,6 +277,14 @@ BROKEN_VALUES = [
     ("budget", "budget: null", ["9:9: budget must be text, found null"]),
     (
         "description",
+        f"description: {'a' * 4001}",
+        [
+            "9:14: description must have at most 4,000 characters, found 4,001; say the rest in a"
+            " document, and name it here"
+        ],
+    ),
+    (
+        "description",
         "description: 5",
         ["9:14: description must be text, found 5; put it in quotes"],
     ),

@@ -1,0 +1,103 @@
+"""serve: a project's ledger, policies and certificates as pages of this machine, to be read."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from policy_engine.cli.output import Format, FormatOption, emit, note
+from policy_engine.errors import EnvironmentFailed, UsageError, to_install
+
+PORT = 8770
+_EVERYBODY = (
+    "the pages are now for everybody who reaches this machine's port and is given the address:"
+    " there is no password and no encryption, and the ledger is confidential"
+)
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on; default: this machine alone.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes one that is free.")
+    ] = PORT,
+    open_to_network: Annotated[
+        bool,
+        typer.Option(
+            "--open-to-network",
+            help="Listen elsewhere than on this machine alone: no password, no encryption.",
+        ),
+    ] = False,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="Another name by which browsers may ask for this machine."),
+    ] = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Show accounts, releases, approvals and keys of the project here, for a browser.
+
+    Nothing is written, whatever a browser asks. The pages are for whoever has the address that is
+    printed, on this machine alone; it is another one each time. Ctrl-C ends it.
+
+    Example: policy-engine serve --port 8770
+    """
+    if not (_is_loopback(host) or open_to_network):
+        raise UsageError(
+            f"{host} is not this machine alone: with --open-to-network everybody who reaches it and"
+            " is given the address reads the ledger, without a password and without encryption"
+        )
+    try:
+        from policy_engine.serve.reader import Reader
+        from policy_engine.serve.running import run, word
+    except ModuleNotFoundError as error:
+        if error.name not in {"starlette", "uvicorn"}:
+            raise
+        raise EnvironmentFailed(
+            f"serve needs starlette and uvicorn; {to_install('serve')}"
+        ) from None
+    from policy_engine.policy.project import find_project
+
+    file = find_project(Path.cwd())
+    folder = Path.cwd() if file is None else file.parent
+    with _listening(host, port) as listens:
+        taken, secret = listens.getsockname()[1], word()
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{taken}/{secret}/"
+        known = tuple(dict.fromkeys((host, *_OWN_NAMES, *(names or ()))))
+
+        def ready() -> None:
+            emit({"address": address, "project": str(folder)}, [f"{folder}: {address}"], format)
+            if not _is_loopback(host):
+                note(_EVERYBODY)
+
+        # Whoever ends it by Ctrl-C has had what they asked for.
+        with suppress(KeyboardInterrupt):
+            run(Reader(folder, file), listens, known, secret, ready)
+
+
+_OWN_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; EnvironmentFailed where it cannot."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise EnvironmentFailed(
+            f"{host}, port {port}: cannot be listened on: {error.strerror}; --port 0 takes a port"
+            " that is free"
+        ) from None

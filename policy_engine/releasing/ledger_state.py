@@ -1,0 +1,104 @@
+"""What a ledger and a project file say together, read at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.belonging import decided
+from policy_engine.ledger.chain import Head
+from policy_engine.ledger.entry import Entry, entries_of
+from policy_engine.ledger.store import Change, Ledger, changes_of
+from policy_engine.policy.accounts import listed_as
+from policy_engine.policy.project import Project
+from policy_engine.releasing.books import has_ledger, open_ledger, stated_limit
+
+if TYPE_CHECKING:
+    from policy_engine.ledger.reviews import Required
+
+
+@dataclass(frozen=True)
+class LedgerState:
+    """Accounts under the limits that count, and all that was recorded of them.
+
+    ``recorded`` are the ledger's own limits. ``required`` has, by the record that says so, what
+    approvals an entry had to have; ``in_force`` what each account requires now.
+    """
+
+    accounts: tuple[Account, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    changes: tuple[Change, ...] = ()
+    moves: tuple[Mapping[str, Any], ...] = ()
+    rekeys: tuple[Mapping[str, Any], ...] = ()
+    reviews: tuple[Mapping[str, Any], ...] = ()
+    recorded: Mapping[str, Limit | None] = field(default_factory=dict)
+    required: Mapping[int, Required] = field(default_factory=dict)
+    in_force: Mapping[str, Required] = field(default_factory=dict)
+    head: Head | None = None
+
+    def of(self, account: str) -> LedgerState:
+        """The same of one account."""
+        return replace(
+            self,
+            accounts=tuple(each for each in self.accounts if each.name == account),
+            entries=tuple(entry for entry in self.entries if entry.account == account),
+            changes=tuple(change for change in self.changes if change.account == account),
+            moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
+            reviews=tuple(each for each in self.reviews if each["account"] in (account, "")),
+        )
+
+    def charged_for(self, certificate_digest: str) -> Entry | None:
+        """The last entry that was charged for a certificate."""
+        of_it = (e for e in reversed(self.entries) if e.certificate_digest == certificate_digest)
+        return next(of_it, None)
+
+
+def ledger_state(project: Project) -> LedgerState:
+    """Every account that has records or is named in the project file, under its limit.
+
+    The ledger is read and not written; where none has begun, nothing was spent. Raises LedgerError.
+    """
+    if not has_ledger(project):
+        return _under_limits(LedgerState(), {}, project)
+    with open_ledger(project) as opened:
+        return _read(opened, project)
+
+
+def _read(opened: Ledger, project: Project) -> LedgerState:
+    chain, where = opened.records(), project.ledger_name
+    accounts = {name: opened.account(name) for name in opened.names()}
+    entries = entries_of(chain, where)
+    reviews: tuple[Mapping[str, Any], ...] = ()
+    required, in_force = dict[int, Any](), dict[str, Any]()
+    if any(record.kind in {"require", "revoke"} for record in chain):
+        from policy_engine.ledger.reviews import decisions
+
+        reviews = decisions(chain, where)
+        named = {told["record"] for entry in entries for told in entry.reviews}
+        required = {seq: opened.required_then(seq) for seq in sorted(named)}
+        now = {name: opened.required(name) for name in accounts}
+        in_force = {name: found for name, found in now.items() if found is not None}
+    state = LedgerState(
+        entries=entries,
+        changes=changes_of(chain, where),
+        moves=decided(chain, "move", where),
+        rekeys=decided(chain, "rekey", where),
+        reviews=reviews,
+        required=required,
+        in_force=in_force,
+        head=opened.end(),
+    )
+    return _under_limits(state, accounts, project)
+
+
+def _under_limits(
+    state: LedgerState, found: Mapping[str, Account], project: Project
+) -> LedgerState:
+    """With the accounts of the project file too, each under the lower of its limits."""
+    listed = {listed_as(name, project) for name in found}
+    recorded = {name: each.limit for name, each in found.items()}
+    named = {name: Account(name) for name in project.accounts if name not in listed} | {**found}
+    accounts = [effective(named[name], stated_limit(project, name)) for name in sorted(named)]
+    return replace(state, accounts=tuple(accounts), recorded=recorded)

@@ -1,0 +1,202 @@
+"""The pages by their addresses: each is made when it is asked for, and nothing is ever written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from policy_engine.errors import PolicyEngineError
+from policy_engine.ledger.entry import Entry
+from policy_engine.releasing.ledger_state import LedgerState
+from policy_engine.report.page import (
+    MOST_CELLS,
+    MOST_COLUMNS,
+    MOST_TEXT,
+    filled,
+    page_file,
+    style_digest,
+)
+from policy_engine.serve import views
+from policy_engine.serve.guard import Guard, headers
+from policy_engine.serve.reader import CertificateFile, Reader, Verdict
+
+_LATEST = 8
+_SOON = 30
+"""An end of a key or an approval within so many days is told on the first page."""
+
+
+def application(reader: Reader, hosts: frozenset[str], word: str) -> Guard:
+    """The pages of a project, under ``/word/``, for whoever names one of ``hosts``."""
+    pages = _Pages(reader)
+    routes = [
+        Route("/", pages.overview),
+        Route("/accounts/{account}", pages.account),
+        Route("/releases", pages.releases),
+        Route("/releases/{entry:int}", pages.release),
+        Route("/reports/{sha256}", pages.report),
+        Route("/waiting", pages.waiting),
+        Route("/policies", pages.policies),
+        Route("/keys", pages.keys),
+    ]
+    handlers: dict[Any, Callable[..., Response]] = {
+        HTTPException: pages.not_there,
+        PolicyEngineError: pages.cannot,
+    }
+    own = Starlette(routes=routes, exception_handlers=handlers)
+    own.router.redirect_slashes = False
+    digests = (style_digest(pages.style), style_digest(page_file("page.css")))
+    return Guard(own, hosts, word, headers(digests))
+
+
+class _Pages:
+    """One method a page."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        own = files("policy_engine.serve").joinpath("pages", "serve.css").read_text("utf-8")
+        self.style = page_file("page.css") + own
+
+    def overview(self, request: Request) -> Response:
+        state, now = self._reader.books(), self._reader.now()
+        keys = self._reader.keys()
+        ends = [(key, key.validity.until) for key in keys.entries if not key.validity.revoked]
+        soon = [(key, at, (at - now).days) for key, at in ends if at and (at - now).days < _SOON]
+        return self._page(
+            "overview.html.j2",
+            request,
+            accounts=views.account_rows(state),
+            latest=self._rows(state.entries[-_LATEST:][::-1]),
+            waiting=self._reader.waiting(),
+            soon=[each for each in soon if each[2] >= -_SOON],
+            required=state.in_force,
+            head=state.head,
+            now=now,
+        )
+
+    def account(self, request: Request) -> Response:
+        name = request.path_params["account"]
+        whole, number = self._reader.books(), _number(request)
+        found = next((a for a in whole.accounts if views.account_id(a.name) == name), None)
+        if found is None:
+            raise HTTPException(404)
+        state = whole.of(found.name)
+        sheet = views.sheet(state.entries, number)
+        return self._page(
+            "account.html.j2",
+            request,
+            account=views.account_rows(state)[0],
+            burnt=views.burn_down(state.entries, state.changes, found.limit, self._reader.now()),
+            width=views.WIDTH,
+            height=views.HEIGHT,
+            changes=state.changes[::-1],
+            required=state.in_force.get(found.name),
+            sheet=sheet,
+            rows=self._verdicts(sheet.rows),
+        )
+
+    def releases(self, request: Request) -> Response:
+        sheet = views.sheet(self._reader.books().entries, _number(request))
+        return self._page("releases.html.j2", request, sheet=sheet, rows=self._verdicts(sheet.rows))
+
+    def release(self, request: Request) -> Response:
+        state, number = self._reader.books(), request.path_params["entry"]
+        entry = next((each for each in state.entries if each.id == number), None)
+        if entry is None:
+            raise HTTPException(404)
+        [(row, certificate, verdict)] = self._rows((entry,))
+        return self._page(
+            "release.html.j2",
+            request,
+            entry=entry,
+            row=row,
+            certificate=certificate,
+            verdict=verdict,
+            approvals=views.approvals_of(entry, state),
+            since=views.since_last(entry, state.entries),
+            limit=_set_then(entry, state),
+        )
+
+    def report(self, request: Request) -> Response:
+        found = self._reader.certificate(request.path_params["sha256"])
+        if found is None:
+            raise HTTPException(404)
+        return HTMLResponse(self._reader.report(found))
+
+    def waiting(self, request: Request) -> Response:
+        state = self._reader.books()
+        return self._page(
+            "waiting.html.j2",
+            request,
+            waiting=self._reader.waiting(),
+            required=state.in_force,
+            now=self._reader.now(),
+        )
+
+    def policies(self, request: Request) -> Response:
+        last: dict[str, Entry] = {}
+        for entry in self._reader.books().entries:
+            if entry.state != "cancelled":
+                last[entry.policy_name] = entry
+        return self._page("policies.html.j2", request, policies=self._reader.policies(), last=last)
+
+    def keys(self, request: Request) -> Response:
+        return self._page(
+            "keys.html.j2",
+            request,
+            keys=self._reader.keys(),
+            required=self._reader.books().in_force,
+            now=self._reader.now(),
+        )
+
+    def not_there(self, request: Request, error: HTTPException) -> Response:
+        return self._page("fault.html.j2", request, error.status_code, lines=("Nothing is here.",))
+
+    def cannot(self, request: Request, error: PolicyEngineError) -> Response:
+        """What the project's own files say is wrong, as the command line would say it."""
+        return self._page("fault.html.j2", request, 500, lines=error.lines)
+
+    def _rows(
+        self, entries: tuple[Entry, ...]
+    ) -> list[tuple[views.ReleaseRow, CertificateFile | None, Verdict | None]]:
+        return self._verdicts(tuple(map(views.release_row, entries)))
+
+    def _verdicts(
+        self, rows: tuple[views.ReleaseRow, ...]
+    ) -> list[tuple[views.ReleaseRow, CertificateFile | None, Verdict | None]]:
+        """Each row with the certificate that is here of it, and what verifying that finds."""
+        by_charge = {each.charge: each for each in self._reader.certificates()}
+        found = [(row, by_charge.get(row.charge)) for row in rows]
+        return [(row, c, None if c is None else self._reader.verdict(c)) for row, c in found]
+
+    def _page(
+        self, template: str, request: Request, status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        depth = max(0, request.url.path.count("/") - 1)
+        text = filled(
+            "policy_engine.serve",
+            template,
+            self.style,
+            root="../" * depth or "./",
+            most={"columns": MOST_COLUMNS, "cells": MOST_CELLS, "text": MOST_TEXT},
+            **values,
+        )
+        return HTMLResponse(text, status)
+
+
+def _number(request: Request) -> int:
+    """Which page of a list is asked for; the first where that is no number."""
+    text = request.query_params.get("page", "1")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+
+
+def _set_then(entry: Entry, state: LedgerState) -> Any:
+    """The last change of the account's limit before an entry."""
+    before = [c for c in state.changes if c.account == entry.account and c.record < entry.id]
+    return before[-1] if before else None

@@ -1,0 +1,321 @@
+"""What the pages are made of: a project's ledger, files and keys, read anew where they changed.
+
+This is the rim: whatever is shown is made by ``views`` of these values. Nothing here writes, and
+nothing is read outside the project's folder but what its project file names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal, TypeVar
+
+from policy_engine.attest.approvals import APPROVAL
+from policy_engine.attest.attestation import LARGEST_ENVELOPE, unverified
+from policy_engine.attest.keyring import Entry as RingKey
+from policy_engine.attest.keyring import Keyring
+from policy_engine.attest.keys import key_id
+from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.signers import public_key_of
+from policy_engine.attest.validity import moment
+from policy_engine.errors import (
+    FileError,
+    NotApproved,
+    PolicyEngineError,
+    PolicyError,
+    VerificationFailed,
+)
+from policy_engine.ledger.chain import Head
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import Project, default_project, load_project
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.asking import standing
+from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
+from policy_engine.releasing.certificates import files_in
+from policy_engine.releasing.ledger_state import LedgerState, ledger_state
+from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
+from policy_engine.releasing.requests import predicate_digest
+from policy_engine.releasing.reviewing import REQUEST_SUFFIX, brought_at
+from policy_engine.report.evidence import Named, gather
+from policy_engine.report.page import page
+from policy_engine.report.view import view
+
+_LARGEST_RELEASE = 50_000_000
+"""A larger release is not looked at unasked: to hash it takes a second."""
+_LARGEST_POLICY = 1_000_000
+_YAML = (".yaml", ".yml")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class CertificateFile:
+    """A certificate in the project's folder, by its digest; nothing of it is verified.
+
+    ``charge`` is what the ledger calls it; ``release`` the file beside it, where it is there.
+    """
+
+    path: Path
+    sha256: str
+    charge: str
+    release: Path | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What verifying a certificate, and the release that stands beside it, has found."""
+
+    colour: Literal["green", "amber", "red"]
+    words: str
+
+
+@dataclass(frozen=True)
+class WaitingRequest:
+    """A request for approvals that has not served yet.
+
+    ``counted`` has the name, the role and the last moment of each approval that counts; ``fault``
+    is why nothing can be told of it.
+    """
+
+    file: str
+    stage: str
+    name: str
+    account: str
+    counted: tuple[tuple[str, str, datetime], ...] = ()
+    missing: tuple[str, ...] = ()
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class PolicyFile:
+    """A policy in the project's folder, or its problems."""
+
+    file: str
+    policy: Policy | None
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keyring, and the key that signs for the project, where there is one."""
+
+    entries: tuple[RingKey, ...]
+    signs: str | None
+
+
+class Reader:
+    """Reads one project. Each answer is as of now; what did not change is not read twice."""
+
+    def __init__(self, folder: Path, file: Path | None) -> None:
+        self._folder, self._file = folder.resolve(), file
+        self._lock = Lock()
+        self._books: tuple[tuple[Any, ...], LedgerState] | None = None
+        self._certificates = _Kept[CertificateFile | None]()
+        self._verdicts = _Kept[Verdict]()
+        self._policies = _Kept[tuple[PolicyFile, ...]]()
+
+    def project(self) -> Project:
+        """The project, as its file says now."""
+        return default_project(self._folder) if self._file is None else load_project(self._file)
+
+    def now(self) -> datetime:
+        """The moment of a page."""
+        return datetime.now(UTC)
+
+    def books(self) -> LedgerState:
+        """What the ledger says; it is read again where it, or the project file, is another."""
+        project = self.project()
+        with self._lock:
+            stamp = (_end(project), str(project))
+            if self._books is None or self._books[0] != stamp:
+                self._books = (stamp, ledger_state(project))
+            return self._books[1]
+
+    def certificates(self) -> tuple[CertificateFile, ...]:
+        """The certificates in the project's folder."""
+        with self._lock:
+            paths = [p for p in files_in(self._folder, (CERTIFICATE_SUFFIX,)) if self._is_here(p)]
+            found = (self._certificates.of((path, _stamp(path)), _certificate) for path in paths)
+            return tuple(each for each in found if each is not None)
+
+    def certificate(self, sha256: str) -> CertificateFile | None:
+        """The certificate of a digest; None where none is in the folder."""
+        return next((each for each in self.certificates() if each.sha256 == sha256), None)
+
+    def verdict(self, certificate: CertificateFile) -> Verdict:
+        """What verifying it finds, with the release beside it unless that is large."""
+        project, release = self.project(), self._release(certificate)
+        is_large = release is not None and release.stat().st_size > _LARGEST_RELEASE
+        beside = None if is_large else release
+        key = (certificate, *map(_stamp, (release, project.keyring, project.public_key)))
+        return self._verdicts.of(key, lambda _: _verdict(certificate, beside, project))
+
+    def report(self, certificate: CertificateFile) -> str:
+        """The report of a certificate as a page, as 'policy-engine report' makes it."""
+        project = self.project()
+        text = _text(certificate.path)
+        named = Named(
+            certificate=certificate.path,
+            text=text,
+            keys=trusted_keys(project),
+            trusted=(str(project.public_key), str(project.keyring)),
+            release=self._release(certificate),
+            books=self.books(),
+            keyring=project.keyring,
+            edition="internal",
+        )
+        return page(view(gather(named)))
+
+    def waiting(self) -> tuple[WaitingRequest, ...]:
+        """The requests for approvals in the folder that have not served."""
+        project = self.project()
+        paths = [p for p in files_in(self._folder, (REQUEST_SUFFIX,)) if self._is_here(p)]
+        if not paths or not has_ledger(project):
+            return ()
+        with open_ledger(project) as ledger:
+            found = [_waiting(path, self._named(path), ledger) for path in paths]
+        return tuple(each for each in found if each is not None)
+
+    def policies(self) -> tuple[PolicyFile, ...]:
+        """The policies in the folder: each YAML file that has a source and what is released."""
+        every = [p for p in files_in(self._folder, (*_YAML, ".csv")) if self._is_here(p)]
+        # A hierarchy is a file of its own; what 'auto' stands for may take a second to find.
+        stamp = tuple((path, _stamp(path)) for path in every)
+        with self._lock:
+            return self._policies.of(stamp, lambda _: self._policies_among(every))
+
+    def _policies_among(self, paths: list[Path]) -> tuple[PolicyFile, ...]:
+        own = (path for path in paths if path.suffix in _YAML and _is_policy(path))
+        return tuple(_policy(path, self._named(path)) for path in own)
+
+    def keys(self) -> Keys:
+        """The keyring as it is now."""
+        project = self.project()
+        own = public_key_of(project)
+        signs = None if own is None else key_id(own)
+        return Keys(Keyring.at(project.keyring).entries, signs)
+
+    def _is_here(self, path: Path) -> bool:
+        """Whether a file is one, and lies in the project's folder: a link may lead out of it."""
+        return path.is_file() and path.resolve().is_relative_to(self._folder)
+
+    def _release(self, certificate: CertificateFile) -> Path | None:
+        found = certificate.release
+        return found if found is not None and self._is_here(found) else None
+
+    def _named(self, path: Path) -> str:
+        return path.relative_to(self._folder).as_posix()
+
+
+class _Kept(dict[Any, T]):
+    """Answers by what they were made of; the oldest are forgotten."""
+
+    _MOST = 20_000
+
+    def of(self, key: Any, make: Callable[[Any], T]) -> T:
+        if key not in self:
+            while len(self) >= self._MOST:
+                del self[next(iter(self))]
+            self[key] = make(key)
+        return self[key]
+
+
+def _end(project: Project) -> Head | None:
+    if not has_ledger(project):
+        return None
+    with open_ledger(project) as ledger:
+        return ledger.end()
+
+
+def _stamp(path: Path | None) -> tuple[int, int, int] | None:
+    """By which a file that was written anew is told from the one before."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def _certificate(key: tuple[Path, Any]) -> CertificateFile | None:
+    path, _ = key
+    try:
+        text = _text(path)
+        stated = unverified(text)
+    except (FileError, VerificationFailed):
+        return None
+    name = Path(stated.subject_name).name  # whatever folder it names, it stands beside
+    release = path.with_name(name) if name.endswith((".parquet", ".csv")) else None
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return CertificateFile(path, digest, predicate_digest(stated.predicate), release)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_ENVELOPE).decode()
+    except (OSError, UnicodeDecodeError):
+        raise FileError(f"{path} could not be read") from None
+
+
+def _verdict(certificate: CertificateFile, release: Path | None, project: Project) -> Verdict:
+    try:
+        found = verify_release(_text(certificate.path), trusted_keys(project), release)
+    except VerificationFailed as error:
+        return Verdict("red", f"because {error}")
+    except FileError as error:
+        return Verdict("amber", f"not looked at: {error}")
+    if not found.is_proved:
+        return Verdict("amber", "signed; its query was not proved again")
+    if release is None:
+        return Verdict("amber", "the certificate holds; the release was not looked at")
+    return Verdict("green", "and its release is the one it is of")
+
+
+def _waiting(path: Path, name: str, ledger: Any) -> WaitingRequest | None:
+    try:
+        if ledger.served(brought_at(path).request_sha256):
+            return None
+        found, required, told = standing(path, ledger)
+        matter, policy = found.matter, required.policy
+    except (FileError, NotApproved, VerificationFailed) as error:
+        return WaitingRequest(name, "", "", "", fault=str(error))
+    counted = tuple((who, role, _signed(line) + policy.lasts) for who, role, line in told.counted)
+    return WaitingRequest(
+        name,
+        matter.stage,
+        matter.name,
+        matter.of["account"],
+        counted,
+        (*told.faults, *told.refused),
+    )
+
+
+def _signed(line: str) -> datetime:
+    """The time of an approval that counts."""
+    at = moment(unverified(line, APPROVAL).predicate["time"])
+    assert at is not None
+    return at
+
+
+def _is_policy(path: Path) -> bool:
+    """Whether a YAML file is meant as a policy: a source, and what is released of it."""
+    try:
+        with path.open("rb") as file:
+            lines = file.read(_LARGEST_POLICY).split(b"\n")
+    except OSError:
+        return False
+    keys = {line.partition(b":")[0] for line in lines}
+    return b"source" in keys and bool(keys & {b"recode", b"auto"})
+
+
+def _policy(path: Path, name: str) -> PolicyFile:
+    try:
+        return PolicyFile(name, load_policy(path), ())
+    except PolicyError as error:
+        return PolicyFile(name, None, tuple(map(str, error.problems)))
+    except PolicyEngineError as error:
+        return PolicyFile(name, None, (str(error),))

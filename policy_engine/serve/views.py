@@ -1,0 +1,336 @@
+"""What each page shows, as plain values: made of what the reader has read, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from policy_engine.accounting.domain import in_text
+from policy_engine.attest.attestation import Unverified
+from policy_engine.attest.facts import read_facts
+from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.ledger.account import Account, Balance, Limit, balance_of, brief
+from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.reviews import approvers
+from policy_engine.ledger.store import Change
+from policy_engine.releasing.ledger_state import LedgerState
+from policy_engine.report.changes import Comparable, KeyChange, changes
+
+PAGE_SIZE = 25
+_POINTS, _SPANS = 240, 12
+WIDTH, HEIGHT = 600, 160
+"""The size of a burn-down, in its own units."""
+
+
+@dataclass(frozen=True)
+class AccountRow:
+    """An account: its limit, what is spent of it and left, each an ε with its δ."""
+
+    name: str
+    id: str
+    units: tuple[str, ...]
+    charges: int
+    open: int
+    limit: str | None
+    spent: str
+    sums: str
+    left: str | None
+    share: float | None
+    needs: str | None
+
+
+@dataclass(frozen=True)
+class Span:
+    """The sums of an account at the end of a span of time, and the limit then."""
+
+    until: str
+    charges: int
+    epsilon: str
+    delta: str
+    limit: str | None
+
+
+@dataclass(frozen=True)
+class BurnDown:
+    """What an account has spent over time: two lines of an SVG, and the same as a table."""
+
+    spent: str
+    limit: str
+    top: str
+    first: str
+    last: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class ReleaseRow:
+    """One charge: who paid how much, when, and what became of it."""
+
+    entry: int
+    date: str
+    policy: str
+    account: str
+    account_id: str
+    epsilon: str
+    delta: str
+    unit: str
+    state: str
+    release: str | None
+    charge: str
+
+
+@dataclass(frozen=True)
+class ApprovalsOf:
+    """What an entry was required to have of a stage, and who it was approved by."""
+
+    stage: str
+    needs: str
+    people: tuple[tuple[str, str], ...]
+    without: bool
+
+
+@dataclass(frozen=True)
+class SinceLast:
+    """What changed since the release before it under the same name; None where nobody can tell."""
+
+    entry: int
+    date: str
+    changes: tuple[KeyChange, ...] | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One page of a long list: its number, and how many there are."""
+
+    rows: tuple[ReleaseRow, ...]
+    number: int
+    last: int
+    count: int
+
+
+def account_id(name: str) -> str:
+    """How an address names an account: a name may hold anything."""
+    return hashlib.sha256(name.encode()).hexdigest()[:20]
+
+
+def account_rows(state: LedgerState) -> tuple[AccountRow, ...]:
+    """Every account, under the limit that counts."""
+    by_account: dict[str, list[Entry]] = {}
+    for entry in state.entries:
+        by_account.setdefault(entry.account, []).append(entry)
+    return tuple(_row(each, by_account.get(each.name, []), state) for each in state.accounts)
+
+
+def _row(account: Account, entries: Sequence[Entry], state: LedgerState) -> AccountRow:
+    balance = balance_of(account)
+    basic = balance.price
+    required = state.in_force.get(account.name)
+    return AccountRow(
+        name=account.name,
+        id=account_id(account.name),
+        units=tuple(sorted({entry.unit for entry in entries})),
+        charges=balance.charges,
+        open=sum(entry.is_open for entry in entries),
+        limit=None if account.limit is None else str(account.limit),
+        spent=_both(balance.spent_epsilon, balance.spent_delta),
+        sums=_both(basic.basic_epsilon, basic.basic_delta),
+        left=_left(balance),
+        share=_share(balance),
+        needs=None if required is None else needs_in_words(required.policy.needs),
+    )
+
+
+def needs_in_words(needs: Mapping[Any, Mapping[str, int]]) -> str:
+    """How many people of which role each stage needs.
+
+    >>> needs_in_words({"claim": {"owner": 1}, "release": {}, "change": {"owner": 2}})
+    'claim: 1 owner; change: 2 owner'
+    """
+    told = ((stage, ", ".join(f"{n} {role}" for role, n in own.items()))
+            for stage, own in needs.items())  # fmt: skip
+    return "; ".join(f"{stage}: {roles}" for stage, roles in told if roles)
+
+
+def _both(epsilon: Decimal, delta: Decimal) -> str:
+    return f"ε {brief(epsilon)}, δ {brief(delta)}"
+
+
+def _left(balance: Balance) -> str | None:
+    if balance.left_epsilon is None or balance.left_delta is None:
+        return None
+    return f"ε {in_text(balance.left_epsilon)}, δ {in_text(balance.left_delta)}"
+
+
+def _share(balance: Balance) -> float | None:
+    """How much of the limit is spent, of whichever number is nearer its end."""
+    limit = balance.limit
+    if limit is None:
+        return None
+    pairs = ((balance.spent_epsilon, limit.epsilon), (balance.spent_delta, limit.delta))
+    return min(1.0, max((float(spent / most) if most else 1.0) for spent, most in pairs))
+
+
+def burn_down(
+    entries: Sequence[Entry], limits: Sequence[Change], limit: Limit | None, now: datetime
+) -> BurnDown | None:
+    """The sums of an account's charges over time under its limit; None before anything happened.
+
+    ``limit`` is the one that counts now. A sum is what the certificates state together: by the
+    account's rule several releases cost less. Long histories are drawn at so many moments only.
+    """
+    charged = [entry for entry in entries if entry.state != "cancelled"]
+    moments = [entry.reserved_at for entry in charged] + [change.at for change in limits]
+    if not moments:
+        return None
+    start, end = min(moments), max(now, *moments)
+    whole = (end - start).total_seconds() or 1.0
+    sums = _sums(charged)
+    most = [change.after.epsilon for change in limits] + ([limit.epsilon] if limit else [])
+    top = max([*most, sums[-1][1] if sums else Decimal(0)]) or Decimal(1)
+
+    def x(at: datetime) -> float:
+        return (at - start).total_seconds() / whole * WIDTH
+
+    def y(epsilon: Decimal) -> float:
+        return HEIGHT - float(epsilon / top) * HEIGHT
+
+    steps = [(x(at), y(epsilon)) for at, epsilon, _ in _thinned(sums)]
+    marks = [(x(change.at), y(change.after.epsilon)) for change in limits]
+    now_at = [] if limit is None else [y(limit.epsilon)]
+    if limit is not None and not marks:
+        marks = [(0.0, y(limit.epsilon))]
+    return BurnDown(
+        spent=_stairs([(0.0, float(HEIGHT)), *steps], []),
+        limit=_stairs(marks, now_at) if marks else "",
+        top=in_text(top),
+        first=f"{start:%Y-%m-%d}",
+        last=f"{end:%Y-%m-%d}",
+        spans=_spans(sums, limits, start, end),
+    )
+
+
+def _sums(charged: Iterable[Entry]) -> list[tuple[datetime, Decimal, Decimal]]:
+    epsilon, delta, found = Decimal(0), Decimal(0), []
+    for entry in charged:
+        epsilon, delta = epsilon + entry.epsilon, delta + entry.delta
+        found.append((entry.reserved_at, epsilon, delta))
+    return found
+
+
+def _thinned(
+    sums: Sequence[tuple[datetime, Decimal, Decimal]],
+) -> list[tuple[datetime, Decimal, Decimal]]:
+    """At most so many of them, the last among them."""
+    step = len(sums) // _POINTS + 1
+    return [*sums[::step], *sums[-1:]]
+
+
+def _stairs(points: Sequence[tuple[float, float]], end: Sequence[float]) -> str:
+    """A line of an SVG that goes level to each point and then up or down; ``end`` is its end."""
+    (left, high), *others = points
+    told = f"M{left:.1f} {high:.1f}" + "".join(f"H{at:.1f}V{to:.1f}" for at, to in others)
+    return f"{told}H{WIDTH}" + "".join(f"V{to:.1f}" for to in end)
+
+
+def _spans(
+    sums: Sequence[tuple[datetime, Decimal, Decimal]],
+    limits: Sequence[Change],
+    start: datetime,
+    end: datetime,
+) -> tuple[Span, ...]:
+    """The sums at the ends of equal spans in which anything happened."""
+    found: dict[str, Span] = {}
+    done, at_limit, width = 0, 0, (end - start) / _SPANS
+    for number in range(1, _SPANS + 1):
+        until = end if number == _SPANS else start + width * number
+        while done < len(sums) and sums[done][0] <= until:
+            done += 1
+        while at_limit < len(limits) and limits[at_limit].at <= until:
+            at_limit += 1
+        epsilon, delta = sums[done - 1][1:] if done else (Decimal(0), Decimal(0))
+        limit = str(limits[at_limit - 1].after) if at_limit else None
+        day = f"{until:%Y-%m-%d}"
+        found[day] = Span(day, done, brief(epsilon), brief(delta), limit)
+    return tuple(found.values())
+
+
+def sheet(entries: Sequence[Entry], number: int) -> Sheet:
+    """A page of the releases that were charged, the newest first; numbers count from 1."""
+    last = max(1, -(-len(entries) // PAGE_SIZE))
+    number = min(max(1, number), last)
+    end = len(entries) - (number - 1) * PAGE_SIZE
+    own = entries[max(0, end - PAGE_SIZE) : end]
+    return Sheet(tuple(map(release_row, reversed(own))), number, last, len(entries))
+
+
+def release_row(entry: Entry) -> ReleaseRow:
+    """One charge."""
+    return ReleaseRow(
+        entry=entry.id,
+        date=f"{entry.reserved_at:%Y-%m-%d %H:%M}",
+        policy=entry.policy_name,
+        account=entry.account,
+        account_id=account_id(entry.account),
+        epsilon=brief(entry.epsilon),
+        delta=brief(entry.delta),
+        unit=entry.unit,
+        state=STATES[entry.state],
+        release=entry.release_name,
+        charge=entry.certificate_digest,
+    )
+
+
+STATES = {
+    "reserved": "charged; nothing has run yet",
+    "started": "charged; running, failed or stopped",
+    "kept": "charged; not published",
+    "committed": "published",
+    "cancelled": "given back: nothing ran",
+}
+
+
+def approvals_of(entry: Entry, state: LedgerState) -> tuple[ApprovalsOf, ...]:
+    """What an entry was required to have, and the people whose approvals were met."""
+    return tuple(
+        ApprovalsOf(
+            str(told["stage"]),
+            ", ".join(f"{n} {role}" for role, n in told["needs"].items()) or "nobody",
+            approvers(state.required[told["record"]].policy, told),
+            bool(told.get("out")),
+        )
+        for told in entry.reviews
+    )
+
+
+def since_last(entry: Entry, entries: Sequence[Entry]) -> SinceLast | None:
+    """What changed since the last published release of the policy's name; None for the first."""
+    before = [
+        each
+        for each in entries
+        if each.id < entry.id
+        and (each.policy_name, each.account) == (entry.policy_name, entry.account)
+        and each.state == "committed"
+    ]
+    if not before:
+        return None
+    former = before[-1]
+    old, new = _comparable(former), _comparable(entry)
+    found = None if old is None or new is None else changes(old, new)
+    return SinceLast(former.id, f"{former.reserved_at:%Y-%m-%d}", found)
+
+
+def _comparable(entry: Entry) -> Comparable | None:
+    """What an entry's certificate states; None where this version cannot read it."""
+    predicate = entry.run.get("predicate")
+    if not isinstance(predicate, dict):
+        return None
+    try:
+        stated = Unverified(entry.release_name or "", "", predicate)
+        return Comparable.of_certificate(read_facts(stated))
+    except (ClaimError, VerificationFailed):
+        return None

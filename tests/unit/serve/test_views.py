@@ -1,0 +1,98 @@
+"""What the pages show, from values alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+
+from policy_engine.ledger.account import Limit
+from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.store import Change
+from policy_engine.serve import views
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+LIMIT = Limit(Decimal(2), Decimal("1e-6"))
+
+
+def entry(number: int, epsilon: str = "0.5", **changes: object) -> Entry:
+    made = Entry(
+        id=number, account="people", policy_name="a", policy_digest="p", certificate_digest="c",
+        epsilon=Decimal(epsilon), delta=Decimal("1e-9"), neighbours="add_remove", request="",
+        run={}, state="committed", reserved_at=START + timedelta(days=number), committed_at=None,
+        release_name="out/a.parquet", release_digest="d", drawn_digest=None, previous_hash="",
+        hash="",
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def change(number: int, after: Limit, before: Limit | None = None) -> Change:
+    at = START + timedelta(days=number)
+    return Change(number, "people", at, "Ada", "a test", before, after)
+
+
+def test_sums_go_up_under_the_limit_of_their_time():
+    higher = Limit(Decimal(4), Decimal("1e-6"))
+    limits = [change(0, LIMIT), change(6, higher, LIMIT)]
+    found = views.burn_down([entry(2), entry(12)], limits, higher, START + timedelta(days=12))
+    assert found is not None
+    assert (found.top, found.first, found.last) == ("4", "2026-01-01", "2026-01-13")
+    assert found.spent == "M0.0 160.0H100.0V140.0H600.0V120.0H600.0V120.0H600"
+    assert found.limit == "M0.0 80.0H300.0V0.0H600V0.0"
+    assert [(s.charges, s.epsilon) for s in found.spans] == [(0, "0")] + [(1, "0.5")] * 10 + [
+        (2, "1")
+    ]
+    assert found.spans[0].limit == "ε 2, δ 0.000001"
+    assert found.spans[-1].delta == "2e-9"
+
+
+def test_what_was_given_back_is_not_spent():
+    gone = entry(3, state="cancelled")
+    found = views.burn_down([entry(2), gone], [], None, START + timedelta(days=4))
+    assert found is not None
+    assert found.spans[-1].charges == 1
+    assert found.limit == ""
+
+
+def test_a_limit_of_the_project_file_alone_is_drawn():
+    found = views.burn_down([entry(1)], [], LIMIT, START + timedelta(days=4))
+    assert found is not None
+    assert found.limit == "M0.0 0.0H600V0.0"
+
+
+def test_nothing_happened_yet():
+    assert views.burn_down([], [], LIMIT, START) is None
+
+
+def test_a_long_history_is_drawn_at_some_moments_and_ends_where_it_ends():
+    many = [entry(number, "0.001") for number in range(1, 5001)]
+    found = views.burn_down(many, [], LIMIT, START + timedelta(days=5001))
+    assert found is not None
+    assert found.spent.count("H") < 260
+    assert len(found.spans) == 12
+    assert found.spans[-1].epsilon == "5"
+    assert "V0.0" in found.spent
+
+
+@pytest.mark.parametrize(
+    ("asked", "number", "first", "rows"), [(1, 1, 60, 25), (3, 3, 10, 10), (99, 3, 10, 10)]
+)
+def test_a_long_list_is_turned_newest_first(asked, number, first, rows):
+    found = views.sheet([entry(n) for n in range(1, 61)], asked)
+    assert (found.number, found.last, found.count) == (number, 3, 60)
+    assert (found.rows[0].entry, len(found.rows)) == (first, rows)
+
+
+def test_an_empty_list_has_one_page():
+    assert views.sheet([], 1) == views.Sheet((), 1, 1, 0)
+
+
+def test_only_the_release_before_of_the_same_name_is_compared():
+    others = [entry(1), entry(2, policy_name="b"), entry(3, state="kept"), entry(4)]
+    found = views.since_last(others[3], others)
+    assert found is not None
+    assert (found.entry, found.changes) == (1, None)
+    assert views.since_last(others[1], others) is None
+    assert views.since_last(others[0], others) is None
