@@ -295,15 +295,14 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
         )
     if ways:
         return f"it would fit with {', or '.join(ways)}; or {raising}"
-    least = greatest_epsilon(spent, charge.asked, limit)
-    fit = (
-        [] if least is None else [f"of any kind at most ε {brief(least[0])} at δ {brief(least[1])}"]
-    )
-    if spent.first is not None and fits(spent, spent.first, limit):
-        first = f"ε {brief(spent.first.epsilon)}, δ {brief(spent.first.delta)}"
-        fit.append(f"one like the first, {first}")
+    any_kind = greatest_epsilon(spent, charge.asked, limit)
+    fit, first = [], spent.first
+    if any_kind is not None:
+        fit.append(f"of any kind at most ε {brief(any_kind[0])} at δ {brief(any_kind[1])}")
+    if first is not None and first.epsilon > (any_kind or (0, 0))[0] and fits(spent, first, limit):
+        fit.append(f"one like the first, ε {brief(first.epsilon)}, δ {brief(first.delta)}")
     if not fit:
-        return f"no release fits any more, of whatever kind; {raising}"
+        return f"no smaller release was found that fits; {raising}"
     why = "for each has a share of the limit (docs/explanation/accounts.md)"
     return f"of that one release may take {', or '.join(fit)}, {why}; or {raising}"
 

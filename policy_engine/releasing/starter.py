@@ -194,7 +194,7 @@ def _digit(value: Decimal) -> Decimal:
 def _unit(table: Table) -> str:
     """Whose row it is: a row is a person, unless a column seems to say whose it is.
 
-    Files of a folder have no row numbers, and rows of a view have no place: they need such a column.
+    Files of a folder have no row numbers, and rows of a view no place: they need such a column.
     """
     columns = [column for column in table.columns if column.name.isprintable()]
     key = person_key(columns)

@@ -295,7 +295,7 @@ def test_the_lower_limit_counts():
 @pytest.mark.parametrize("asked", [charge(event=SAMPLED), charge("1.1", "0")])
 def test_a_refusal_says_where_nothing_would_fit(asked):
     assert refusal(account(most=limit("0", "0")), asked).endswith(
-        "; no release fits any more, of whatever kind; raise the limit, which is the ledger's,"
+        "; no smaller release was found that fits; raise the limit, which is the ledger's,"
         f" with {COMMAND}"
     )
 
@@ -306,15 +306,18 @@ WHY = "for each has a share of the limit (docs/explanation/accounts.md); or rais
 def test_a_refusal_names_the_greatest_release_that_would_fit():
     """What is left is not what one more release may take: the message names that as well."""
     asked = charge("0.8", "9.5e-8")
-    found = account(*[charge("0.2", "8.3e-8")] * 2)
+    found = account(*[charge("0.2", "4e-7")] * 2, most=limit())
     said = refusal(found, asked)
-    assert f"of that one release may take of any kind at most ε 0.2 at δ 9.5e-9, {WHY}" in said
-    admit(found, charge("0.2", "9.5e-9"))
-    assert "left ε" in said and refusal(found, charge("0.21", "9.5e-9"))
+    left, least = re.search(
+        r"left ε (\S+), .* any kind at most ε (\S+) at δ 9\.5e-8", said
+    ).groups()
+    assert WHY in said and Decimal(least) <= Decimal(left)
+    admit(found, charge(least, "9.5e-8"))
+    assert refusal(found, charge(str(Decimal(least) + Decimal("0.001")), "9.5e-8"))
 
 
 def test_one_more_like_the_first_is_named_where_it_fits():
-    found = account(*[charge(event=SAMPLED)] * 3)
+    found = account(*[charge(event=SAMPLED)] * 3, most=limit())
     said = refusal(found, charge("0.9", "9e-7"))
     assert f", or one like the first, ε 0.5, δ 2.64e-11, {WHY}" in said
 

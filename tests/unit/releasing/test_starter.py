@@ -290,7 +290,7 @@ def write_and_read(source: str) -> str:
 @pytest.mark.parametrize("first", [b"age,s\0x", b"\x8f\x02\xff|\x1b", b"age,\x9d"])
 def test_what_is_no_text_gets_no_policy(folder, first):
     (folder / "people.csv").write_bytes(first + b"\n1,2\n")
-    with pytest.raises(FileError, match="the first line of .*people.csv is not CSV in "):
+    with pytest.raises(FileError, match=r"the first line of .*people.csv is not CSV in "):
         write_starter("people.csv", Path("policy.yaml"))
     assert not Path("policy.yaml").exists()
 
