@@ -185,7 +185,10 @@ def diff(
 
     before, after = _comparable(old), _comparable(new)
     if before.kind != after.kind:
-        raise UsageError("name two policies or two certificates: a promised δ is no stated one")
+        raise UsageError(
+            f"{old} is a {before.kind} and {new} a {after.kind}, which do not compare: a policy"
+            " says how large δ may be, a certificate how large it is. Name two of one kind"
+        )
     found = changes(before, after)
     if format is Differences.json:
         emit_json(_document(before, after, found, weak=weakens(found)))

@@ -127,3 +127,9 @@ def test_a_print_is_checked_with_its_worth(cli, policy):
     policy("a", PLACE, **WIDE)
     Path("a.sql").write_text(cli("compile", "a.yaml").out)
     assert "everybody, an offset and a random number taken away" in cli("check", "a.sql").out
+
+
+def test_no_price_is_announced_where_the_place_is_taken(cli, policy):
+    assert cli("release", policy("a", NOISY, **WIDE)).code == 0
+    refused = cli("release", policy("a", NOISY, **{**WIDE, "epsilon": "0.6"}))
+    assert refused.code == 3 and "at the price of" not in refused.err
