@@ -17,6 +17,7 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import PREDICATE_VERSION, ROWS
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.decoding import claim_from
+from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Law, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.policy.enforced import Model, NoModel, model_from
@@ -144,6 +145,13 @@ def _is(*values: object) -> Callable[[object], bool]:
     return lambda found: any(found == value and type(found) is type(value) for value in values)
 
 
+def _is_claim(value: object) -> bool:
+    try:
+        return isinstance(value, Mapping) and bool(claim_from(plain(value)))
+    except ClaimError:
+        return False
+
+
 def _are_models(value: object) -> bool:
     """Models that were enforced, or nothing: few releases have any."""
     if value is ...:
@@ -181,7 +189,7 @@ _QUERY = {
     "query": _is_text,
     "query_digest": _is_text,
     "published_as": _is_envelope,
-    "claim": lambda value: value is None or isinstance(value, Mapping),
+    "claim": lambda value: value is None or _is_claim(value),
     "templates": lambda value: value is None or _is_digest(value),
 }
 STATED = ("purpose", "contact", "recipients", "access", "justification")
@@ -200,7 +208,7 @@ In version 1 the query stood in its envelope, as ``sql``; it is read as ``query`
 def _of_everybody(mechanism: str, *tags: str) -> Mapping[int, Mapping[str, Form]]:
     """The fields of a mechanism that takes no sample."""
     of_it = {
-        "claim": lambda value: isinstance(value, Mapping),
+        "claim": _is_claim,
         "mechanism": _is(mechanism),
         "rate": _is("1"),
         "sampled_at": _is("1"),

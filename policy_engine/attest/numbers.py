@@ -20,7 +20,6 @@ from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.attest.results import Results
 from policy_engine.errors import DomainError
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Noisy, Pure, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.price import delta_of
@@ -46,8 +45,6 @@ def check_numbers(facts: Facts) -> Results:
         least = _least(facts, claim)
     except DomainError as error:
         return Results.refused(f"the numbers are outside the formula's domain: {error.parameter}")
-    except ClaimError as error:
-        return Results.refused(f"its claim is none: {error}")
     shown = f"δ = {in_text(stated)} at ε = {facts['epsilon']}, k = {facts['k']}"
     with_rate = f"{shown}, rate {facts['rate']}"
     if stated < least:

@@ -42,7 +42,6 @@ from policy_engine.kernel.certificate import (
     rate_of,
 )
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
@@ -99,11 +98,7 @@ def check_sql(facts: Facts) -> tuple[Results, Certified | None]:
 
 def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
     """A text that was printed for a claim: it is printed again."""
-    try:
-        claim = claim_of(facts)
-    except ClaimError as error:
-        return Results.refused(f"its claim is none: {error}"), None
-    engine = facts["dialect"]
+    claim, engine = claim_of(facts), facts["dialect"]
     if engine not in ENGINES:
         return Results.refused(f"the engine {engine!r} is not known"), None
     proved = _of_claim(facts, claim)

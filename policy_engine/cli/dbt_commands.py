@@ -14,7 +14,9 @@ from policy_engine.cli import (
 )
 from policy_engine.cli.everywhere import Commands
 
-dbt = Commands()
+dbt = Commands(
+    help="Certified releases in a dbt project.\n\nExample: policy-engine dbt build --target prod"
+)
 dbt.command(short_help="Make a dbt project ready for releases.")(dbt_sync.init)
 dbt.command(short_help="Write the models of the project's policies.")(dbt_sync.sync)
 dbt.command(short_help="Write the policy of a model that was written by hand.")(dbt_adopt.adopt)

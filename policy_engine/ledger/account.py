@@ -22,11 +22,19 @@ from decimal import (
 from typing import Any
 
 from policy_engine.accounting.domain import in_text
-from policy_engine.accounting.events import SampledSuppression, TableNoise
+from policy_engine.accounting.events import SampledSuppression
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.entry import Charge, check_amount
-from policy_engine.ledger.pricing import Asked, Price, Spent, fits, fitting, price
+from policy_engine.ledger.pricing import (
+    Asked,
+    Price,
+    Spent,
+    fits,
+    fitting,
+    greatest_epsilon,
+    price,
+)
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -285,12 +293,18 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
             f"raise the limit in {limit.where}, and where the ledger has it too, with"
             f" '{_raising(charge.account)}'"
         )
-    if isinstance(event, TableNoise):
-        less = "a much smaller guarantee.delta, or a smaller epsilon, may fit"
-        return f"{less}: each of several releases has a share of both; or {raising}"
     if ways:
         return f"it would fit with {', or '.join(ways)}; or {raising}"
-    return f"no k and no rate would fit; {raising}"
+    any_kind = greatest_epsilon(spent, charge.asked, limit)
+    fit, first = [], spent.first
+    if any_kind is not None:
+        fit.append(f"of any kind at most ε {brief(any_kind[0])} at δ {brief(any_kind[1])}")
+    if first is not None and first.epsilon > (any_kind or (0, 0))[0] and fits(spent, first, limit):
+        fit.append(f"one like the first, ε {brief(first.epsilon)}, δ {brief(first.delta)}")
+    if not fit:
+        return f"no smaller release was found that fits; {raising}"
+    why = "for each has a share of the limit (docs/explanation/accounts.md)"
+    return f"of that one release may take {', or '.join(fit)}, {why}; or {raising}"
 
 
 def brief(amount: Decimal, *, down: bool = False) -> str:

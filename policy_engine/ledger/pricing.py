@@ -18,7 +18,7 @@ from decimal import (
     Context,
     Decimal,
 )
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import prod
 from typing import Any, Protocol
@@ -60,7 +60,7 @@ _NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError,
              ValueError)  # fmt: skip
 _THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
 _LEAST_DELTA = Decimal("1e-900")
-_DOUBLINGS, _PARTS = 7, 1000
+_DOUBLINGS, _PARTS, _TENTHS = 7, 1000, 7
 _MOST_SCENARIOS, _MOST_EVENTS, _MOST_TIMES = 16, 4, 100
 
 
@@ -390,8 +390,37 @@ def fitting(spent: Spent, asked: Asked, limit: Limit | None) -> Fitting:
 
     return Fitting(
         _least_k(event.k, lambda k: allowed(k, rate)),
-        _greatest_rate(part, lambda rate: allowed(event.k, rate)),
+        _greatest(part, lambda rate: allowed(event.k, rate)),
     )
+
+
+def greatest_epsilon(
+    spent: Spent, asked: Asked, limit: Limit | None
+) -> tuple[Decimal, Decimal] | None:
+    """The greatest ε at which a release of any kind would fit, and at which δ.
+
+    In thousandths of the asked ε; at the asked δ, or a tenth of it, a hundredth and so on, the
+    first at which one fits; None where none does. Of a known kind more may fit: its curve tells
+    more than its certificate.
+
+    >>> from policy_engine.ledger.account import Limit
+    >>> half, limit = Asked(PureDP(5), Decimal(5), Decimal(0)), Limit(Decimal(1), Decimal(0))
+    >>> greatest_epsilon(Spent.none("add_remove"), half, limit)
+    (Decimal('1.00'), Decimal('0'))
+    """
+
+    def allowed(delta: Decimal, epsilon: Decimal) -> bool:
+        event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
+        return fits(spent, replace(asked, event=event, epsilon=epsilon, delta=delta), limit)
+
+    def part(share: int) -> Decimal:
+        return _THREE_DIGITS.multiply(asked.epsilon, Decimal(share).scaleb(-3))
+
+    for tenths in range(_TENTHS):
+        delta = asked.delta.scaleb(-tenths)
+        if epsilon := _greatest(part, partial(allowed, delta)):
+            return epsilon, delta
+    return None
 
 
 def _least_k(k: int, allowed: Callable[[int], bool]) -> int | None:
@@ -402,9 +431,7 @@ def _least_k(k: int, allowed: Callable[[int], bool]) -> int | None:
     return None
 
 
-def _greatest_rate(
-    part: Callable[[int], Decimal], allowed: Callable[[Decimal], bool]
-) -> Decimal | None:
+def _greatest(part: Callable[[int], Decimal], allowed: Callable[[Decimal], bool]) -> Decimal | None:
     if not allowed(part(1)):
         return None
     refused = least_integer(1, _PARTS, lambda share: not allowed(part(share)))

@@ -99,7 +99,7 @@ class ModelsSpec(Document):
 def enforceable(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The laws of models: of released columns, on a file of groups that people are counted in."""
     models, recode = _mapping(data.get("models")), _mapping(data.get("recode"))
-    if not models:
+    if not models or not recode:  # of a recode that is not there its own problem is told
         return
     for key, is_there in (
         ("marginals", bool(data.get("marginals"))),

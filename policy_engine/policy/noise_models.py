@@ -191,6 +191,8 @@ def _several(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         yield refusal(wrong, "keep one of them", at=("marginals",), on_key=True)
     for at, names in _named(data, asked):
         missing = [str(name) for name in names if str(name) not in known]
+        if missing and not known:
+            return  # of a recode that is not there its own problem is told
         if missing:
             wrong = f"must name columns of recode, found {missing[0]}"
             yield refusal(wrong, laws.suggestion(missing[0], known), at=at)

@@ -753,12 +753,6 @@ class _Job:
         if entry is not None and Run.of_entry(entry).sealed:
             return self._again(ledger, entry)
         self._tell_forgotten(ledger, say)
-        last = ledger.last_at(self.request.place)
-        if last is not None:
-            say(self._news(last, entry, fresh=fresh))
-            limit = limit_of(self.policy, self.project, self._account)
-            if other := _another_account(self.policy, last, Account(self._account, limit=limit)):
-                say(other)
         try:
             check_place(self.policy, self.warehouse, replace=self.replace)
         except FileError:
@@ -766,6 +760,12 @@ class _Job:
             if found is None:
                 raise
             return found
+        last = ledger.last_at(self.request.place)
+        if last is not None:
+            say(self._news(last, entry, fresh=fresh))
+            limit = limit_of(self.policy, self.project, self._account)
+            if other := _another_account(self.policy, last, Account(self._account, limit=limit)):
+                say(other)
         entry = self._reserved(ledger, anew=fresh or entry is not None)
         return self._published(ledger, entry, repeated=False, fresh=fresh)
 

@@ -294,6 +294,8 @@ def _of_file(path: Path, certificate: Path, rows: int) -> Shown:
         table = read_parquet(path)
     except (pa.ArrowException, OSError) as error:
         raise FileError(f"{path} is not a Parquet file that can be read") from error
+    if any(map(pa.types.is_nested, table.schema.types)):
+        raise UsageError(f"{path} is no release: a column of it holds lists or structures")
     first = tuple(tuple(row.values()) for row in table.slice(0, rows).to_pylist())
     found = certificate if certificate.is_file() else None
     known: _Meaning | None = None

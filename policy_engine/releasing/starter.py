@@ -192,9 +192,9 @@ def _digit(value: Decimal) -> Decimal:
 
 
 def _unit(table: Table) -> str:
-    """Whose row it is: a row is a person, unless it has no place of its own to be drawn by.
+    """Whose row it is: a row is a person, unless a column seems to say whose it is.
 
-    Files of a folder have no row numbers, and rows of a view have no place.
+    Files of a folder have no row numbers, and rows of a view no place: they need such a column.
     """
     columns = [column for column in table.columns if column.name.isprintable()]
     key = person_key(columns)
@@ -203,9 +203,11 @@ def _unit(table: Table) -> str:
     term = last if when and _scalar(when.name) == when.name else json.dumps(last)
     keep = f", keep: {{order_by: [{term}]}}" if when else ", keep: any"
     unit = f"unit: {{key: {_scalar(key.name) if key else 'person_id'}{keep}}}"
+    which = f", of which {'the last' if when else 'any one'} is kept"
     if table.is_folder or table.view is not None:
         return f"{unit}   # the column that says whose row it is"
-    which = f", of which {'the last' if when else 'any one'} is kept"
+    if key is not None:  # its name says that a person may have many rows
+        return f"{unit}   # whose row it is; a person may have many{which}\n  # {_ROWS}"
     return f"{_ROWS}\n  # {unit}   # if a person has many rows{which}"
 
 

@@ -102,7 +102,7 @@ class Comparable:
 
     @classmethod
     def of_certificate(cls, facts: Facts) -> Comparable:
-        """A certificate; δ is the one that is stated. Errors: ClaimError."""
+        """A certificate; δ is the one that is stated."""
         claim = claim_of(facts) if facts.get("claim") is not None else None
         noisy = claim.law if claim is not None and isinstance(claim.law, Noisy) else None
         return cls(

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.check.described import entries, words
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.laws import ClaimError
 from policy_engine.releasing.showing import Meaning, PureMeaning
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.budget import Budget
@@ -215,10 +214,7 @@ def _said(found: Evidence, name: str) -> str | None:
 
 def claim_in(facts: Facts) -> Claim | None:
     """The claim of a certificate; None where it has none that can be read."""
-    try:
-        return None if facts.get("claim") is None else claim_of(facts)
-    except ClaimError:
-        return None
+    return None if facts.get("claim") is None else claim_of(facts)
 
 
 def _protection(found: Evidence, facts: Facts) -> Protection:
@@ -272,10 +268,7 @@ def _columns(found: Evidence, facts: Facts, claim: Claim | None) -> list[ColumnV
 def _changed(found: Evidence) -> Changed | None:
     if found.previous is None or found.facts is None:
         return None
-    try:
-        old, new = (Comparable.of_certificate(each) for each in (found.previous.facts, found.facts))
-    except ClaimError:
-        return None
+    old, new = (Comparable.of_certificate(each) for each in (found.previous.facts, found.facts))
     return Changed(
         _named(found, found.previous.file),
         found.previous.fault or None,

@@ -40,6 +40,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 # What only digits and signs make up is a number, a date, a time or a telephone's, and no name.
 _VALUE = re.compile(r"[^\w]*\d[\d\W]*|\S+@\S+\.\S+|true|false|na|n/a|null|\\n", re.IGNORECASE)
+_NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Names = tuple[str | None, ...]
@@ -94,8 +95,8 @@ def options_in(path: Path, name: str) -> tuple[dict[str, Any], Names]:
     elif (likely := _likely(first, default_delimiter(name))) != default_delimiter(name):
         found["delimiter"] = likely
     spec = CsvSpec(**found)
-    _, fields = _first(path, name, spec)
-    if not fields:
+    first, fields = _first(path, name, spec)
+    if not fields or _NO_TEXT.search(first):
         raise _unread(path, spec)
     names = tuple(" ".join(field.split()) or None for field in fields)
     if _is_apart(names) and not any(map(_is_value, fields)):

@@ -719,7 +719,7 @@ NOISY_FORGERIES = {
     "misstates: rate": lambda f: {**f, "rate": "0.1"},
     "misstates: claim": lambda f: {**f, "claim": None, "templates": None},
     "misstates its source_tag": lambda f: {**f, "source_tag": "[PLACE]"},
-    "its claim is none": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
+    "lacks or misstates: claim": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
     "its claim prints: token": lambda f: another_query(f, f["query"].replace(">= 9", ">= 8")),
     "outside the formula's domain: delta": lambda f: {**f, "delta": "0"},
     "misstates its mechanism": lambda f: {
@@ -734,6 +734,15 @@ def test_a_forged_certificate_of_noisy_counts(keys, told):
     with pytest.raises(VerificationFailed) as caught:
         verify_release(envelope(NOISY_FORGERIES[told](of_noisy_counts())), keys)
     assert told in "\n".join(caught.value.reasons)
+
+
+def test_a_release_of_a_claim_that_is_none_is_refused_as_well(tmp_path, keys):
+    """Attack: the rows were read by a claim that nobody could read, which ended as a bug."""
+    facts = of_noisy_counts()
+    law = {**facts["claim"]["law"], "offset": 3}
+    for claim in ({**facts["claim"], "law": law}, {**facts["claim"], "note": "17 is ill"}):
+        told = reasons(keys, {**facts, "claim": claim}, tmp_path / "r.parquet")
+        assert told == ("the certificate lacks or misstates: claim",)
 
 
 def another_query(facts, query):
@@ -753,7 +762,7 @@ CLAIM_FORGERIES = {
         **f, "assumptions": [*f["assumptions"], "17 is ill"],
     },
     "does not state what it rests on": lambda f: {**f, "assumptions": f["assumptions"][1:]},
-    "its claim is none": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
+    "lacks or misstates: claim": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
     "the certificate misstates its k": lambda f: {**f, "k": 21},
     "another way is stated": lambda f: {**f, "randomness": "dice"},
     "above the stated 0.09": lambda f: {**f, "rate": "0.09"},

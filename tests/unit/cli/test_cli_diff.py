@@ -104,3 +104,12 @@ def test_markdown_holds_nothing_but_text(text):
     shown = _cell(text)
     for mark in "<>[]|`!@":
         assert shown.count(mark) == shown.count(f"\\{mark}")
+
+
+def test_a_policy_and_a_certificate_are_named_as_what_they_are(cli, policy):
+    file = policy("a", NOISY, **WIDE)
+    assert cli("release", file).code == 0
+    found = cli("diff", file, "out/a.certificate.json")
+    assert found.code == 2
+    told = f"{file} is a policy and out/a.certificate.json a certificate, which do not compare"
+    assert told in found.err

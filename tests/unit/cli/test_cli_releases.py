@@ -433,7 +433,7 @@ def test_no_remedy_where_nothing_fits(cli, policy, project):
     (project / "policy-engine.yaml").write_text(tiny)
     result = cli("release", policy("a", k="auto", epsilon="5", delta="0.1"))
     assert result.code == 1
-    assert "; no k and no rate would fit; raise the limit in " in result.err
+    assert "; no smaller release was found that fits; raise the limit in " in result.err
 
 
 def test_releases_into_tables(cli, policy, project):

@@ -187,3 +187,14 @@ def test_long_texts_are_cut_and_null_is_told(cli, small):
     lines = cli("show", RELEASE).out.splitlines()
     assert lines[2].split() == ["NULL", "3"]
     assert lines[3] == f"{'x' * 39}…  4"
+
+
+def test_a_file_that_holds_lists_is_no_release(cli, small):
+    """Attack: it carries the facts of a certificate, and showing it ended as a bug."""
+    small.release()
+    table = pq.read_table(RELEASE)
+    lists = pa.array([["a"], ["b"]])
+    pq.write_table(table.set_column(0, "age", lists), RELEASE)
+    shown = cli("show", RELEASE)
+    assert (shown.code, shown.out) == (2, "")
+    assert "is no release: a column of it holds lists or structures" in shown.err

@@ -109,12 +109,11 @@ def test_a_person_counts_in_several_groups(cli, policy, many):
     assert cli("verify", "out/a.certificate.json", "--release", "out/a.parquet").code == 0
 
 
-def test_an_account_that_is_spent_says_what_may_fit(cli, policy):
+def test_an_account_that_is_spent_says_that_nothing_fits(cli, policy):
     assert cli("release", policy("a", NOISY, epsilon="0.9", delta="1.0e-6")).code == 0
     found = cli("release", policy("b", NOISY, epsilon="0.9", delta="1.0e-6"))
     assert found.code == 1
-    assert "a much smaller guarantee.delta, or a smaller epsilon, may fit" in found.err
-    assert "no k and no rate" not in found.err
+    assert "; no smaller release was found that fits; raise the limit in " in found.err
 
 
 def test_a_print_is_checked_with_its_worth(cli, policy):
@@ -128,3 +127,9 @@ def test_a_print_is_checked_with_its_worth(cli, policy):
     policy("a", PLACE, **WIDE)
     Path("a.sql").write_text(cli("compile", "a.yaml").out)
     assert "everybody, an offset and a random number taken away" in cli("check", "a.sql").out
+
+
+def test_no_price_is_announced_where_the_place_is_taken(cli, policy):
+    assert cli("release", policy("a", NOISY, **WIDE)).code == 0
+    refused = cli("release", policy("a", NOISY, **{**WIDE, "epsilon": "0.6"}))
+    assert refused.code == 3 and "at the price of" not in refused.err

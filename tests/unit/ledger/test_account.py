@@ -292,15 +292,34 @@ def test_the_lower_limit_counts():
     assert (str(same.epsilon), same.where) == ("2", "x:1")
 
 
-@pytest.mark.parametrize(
-    ("asked", "most"),
-    [(charge(event=SAMPLED), limit("0.1", "0")), (charge("1.1", "0"), limit())],
-    ids=["no sampling is without a δ", "no sampling at all"],
-)
-def test_a_refusal_says_where_nothing_would_fit(asked, most):
-    assert refusal(account(most=most), asked).endswith(
-        f"; no k and no rate would fit; raise the limit, which is the ledger's, with {COMMAND}"
+@pytest.mark.parametrize("asked", [charge(event=SAMPLED), charge("1.1", "0")])
+def test_a_refusal_says_where_nothing_would_fit(asked):
+    assert refusal(account(most=limit("0", "0")), asked).endswith(
+        "; no smaller release was found that fits; raise the limit, which is the ledger's,"
+        f" with {COMMAND}"
     )
+
+
+WHY = "for each has a share of the limit (docs/explanation/accounts.md); or raise the limit"
+
+
+def test_a_refusal_names_the_greatest_release_that_would_fit():
+    """What is left is not what one more release may take: the message names that as well."""
+    asked = charge("0.8", "9.5e-8")
+    found = account(*[charge("0.2", "4e-7")] * 2, most=limit())
+    said = refusal(found, asked)
+    left, least = re.search(
+        r"left ε (\S+), .* any kind at most ε (\S+) at δ 9\.5e-8", said
+    ).groups()
+    assert WHY in said and Decimal(least) <= Decimal(left)
+    admit(found, charge(least, "9.5e-8"))
+    assert refusal(found, charge(str(Decimal(least) + Decimal("0.001")), "9.5e-8"))
+
+
+def test_one_more_like_the_first_is_named_where_it_fits():
+    found = account(*[charge(event=SAMPLED)] * 3, most=limit())
+    said = refusal(found, charge("0.9", "9e-7"))
+    assert f", or one like the first, ε 0.5, δ 2.64e-11, {WHY}" in said
 
 
 # Amounts.

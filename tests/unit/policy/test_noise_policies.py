@@ -241,3 +241,12 @@ def test_the_column_that_names_a_grouping_is_taken():
     text = PLAIN.replace("{sex: keep}", "{grouping: keep, sex: keep}")
     [found] = problems(text + "rollup: {to: [sex]}\n")
     assert found.startswith("recode.grouping is the column that says by what is counted")
+
+
+@pytest.mark.parametrize(
+    "more", ["rollup: {to: [age], share: 0.2}\n", "models: {l_diversity: {of: age, l: 3}}\n"]
+)
+def test_of_a_recode_that_is_misspelt_nothing_else_is_told(more):
+    """Its columns are not known, and 'allowed here: ' would list none."""
+    found = problems(PLAIN.replace("recode:", "recodes:") + more)
+    assert found == ["recode is missing; ", "recodes is an unknown key; did you mean 'recode'?"]

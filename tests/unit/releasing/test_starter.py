@@ -154,9 +154,8 @@ def test_whose_row_it_is(folder):
     write_starter("orders.parquet", Path("policy.yaml"))
     keyed = 'unit: {key: customer_id, keep: {order_by: ["sold on desc"]}}'
     text = Path("policy.yaml").read_text()
-    assert f"\n  # {keyed}   # if a person has many rows, of which the last is kept\n" in text
-    lines = [line for line in text.splitlines() if not line.startswith("  unit:")]
-    Path("policy.yaml").write_text("\n".join(lines).replace(f"# {keyed}", keyed))
+    told = "whose row it is; a person may have many, of which the last is kept"
+    assert f"\n  {keyed}   # {told}\n  # unit: row " in text
     assert load_policy(uncommented(Path("policy.yaml"))).source.order_by == (("sold on", "desc"),)
 
 
@@ -286,6 +285,14 @@ def test_the_first_line_of_a_csv_without_a_header_is_not_written(folder, first):
 def write_and_read(source: str) -> str:
     write_starter(source, Path("policy.yaml"))
     return Path("policy.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("first", [b"age,s\0x", b"\x8f\x02\xff|\x1b", b"age,\x9d"])
+def test_what_is_no_text_gets_no_policy(folder, first):
+    (folder / "people.csv").write_bytes(first + b"\n1,2\n")
+    with pytest.raises(FileError, match=r"the first line of .*people.csv is not CSV in "):
+        write_starter("people.csv", Path("policy.yaml"))
+    assert not Path("policy.yaml").exists()
 
 
 def test_no_row_of_a_csv_is_read(folder):
