@@ -257,6 +257,12 @@ def unverified(text: str | bytes, predicate_type: str = PREDICATE_TYPE) -> Unver
     return Unverified(stated.subject_name, stated.subject_sha256, stated.predicate)
 
 
+def unverified_release(text: str | bytes) -> Unverified:
+    """The same of a release, whether what stands beside it is a certificate or not."""
+    is_syntactic = stated_type(text) == SYNTACTIC_TYPE
+    return unverified(text, SYNTACTIC_TYPE if is_syntactic else PREDICATE_TYPE)
+
+
 def _pae(payload_type: str, payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding: what is signed, type and lengths included."""
     kind = payload_type.encode()

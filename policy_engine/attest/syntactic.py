@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_type_hints
 
 from policy_engine.attest.attestation import (
     SYNTACTIC_MECHANISM,
@@ -23,21 +23,27 @@ from policy_engine.attest.attestation import (
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import FIELDS, STATED, Facts, models_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.parquet_file import check_bytes
+from policy_engine.attest.parquet_file import check_bytes, plain
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
 from policy_engine.attest.tables import created_by, read_parquet
+from policy_engine.compile.suppression import printed_classes
+from policy_engine.engines.base import Refused
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.kernel.assumptions import unit_of
 from policy_engine.kernel.certificate import Terms, now
 from policy_engine.kernel.claim import Claim, to_json
+from policy_engine.kernel.decoding import decoded
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Law
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.kernel.tokens import Unreadable, tokens
 from policy_engine.policy.enforced import Model, model_from
-from policy_engine.policy.syntactic import NO_GUARANTEE, NONE, still_works
+from policy_engine.policy.syntactic import NO_GUARANTEE, NONE, WholeClasses, still_works
 
 VERSION = 1
 UNCHECKED = (
-    "that the SQL ran, and what it left out: nothing of it can be told from the release",
+    "that the SQL ran on the source, and what it left out, which no release tells",
     "any (ε, δ): there is none",
 )
 
@@ -137,6 +143,39 @@ def read_syntactic(statement: Statement | Unverified) -> Facts:
     return facts
 
 
+def claim_stated(facts: Mapping[str, Any]) -> Claim:
+    """The claim that such a statement states, of a law that the kernel does not know.
+
+    Raises VerificationFailed where it is none, or is another than its other fields say.
+    """
+    value, hints = plain(facts["claim"]), get_type_hints(Claim)
+    told = tuple(dict.fromkeys(model.of for model in models_of(facts)))
+    names = [field.name for field in fields(Claim) if field.name != "law"]
+    try:
+        parts = {name: decoded(hints[name], value[name]) for name in names}
+        claim = Claim(**parts, law=cast("Law", WholeClasses(facts["k"], told)))
+    except (ClaimError, TypeError, ValueError, ArithmeticError, KeyError):
+        raise VerificationFailed(("the statement's claim is none",)) from None
+    stated = (list(facts["columns"]), facts["count"], facts["unit"])
+    if to_json(claim) != value or stated != (list(claim.released), claim.count, unit_of(claim)):
+        raise VerificationFailed(("the statement's claim is another than it says",))
+    return claim
+
+
+def _check_query(facts: Facts) -> Results:
+    """That its SQL is what is printed of its claim."""
+    query, engine = facts["query"], facts["dialect"]
+    if facts["query_digest"] != "sha256:" + hashlib.sha256(query.encode()).hexdigest():
+        return Results.refused("query_digest is not that of its query")
+    try:
+        same = tokens(query, engine) == tokens(printed_classes(claim_stated(facts), engine), engine)
+    except (Unreadable, Refused, KeyError):
+        same = False
+    if not same:
+        return Results.refused("its SQL is not what is printed of its claim")
+    return Results.held("its SQL is what is printed of what it states")
+
+
 def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None = None) -> Verified:
     """Verify the statement of a release without (ε, δ), and with ``release`` its file.
 
@@ -150,7 +189,7 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
     """
     statement = open_envelope(envelope, trusted, SYNTACTIC_TYPE)
     facts = read_syntactic(statement)
-    found = Results.held(f"signed by {statement.key_id}")
+    found = Results.held(f"signed by {statement.key_id}") + _check_query(facts)
     unchecked: tuple[str, ...] = UNCHECKED
     if release is None:
         unchecked = ("the release itself: name it with --release", *UNCHECKED)

@@ -101,7 +101,7 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None]:
     from policy_engine.policy.loading import load_policy
     from policy_engine.policy.recoded import recoded_by
 
-    policy = load_policy(subject)
+    policy = load_policy(subject, syntactic=True)
     if policy.release_path is None:
         raise UsageError(
             f"the release of {policy.name} is a table: export it to a Parquet file, and name that"

@@ -297,6 +297,8 @@ def _price_lines(found: Preview, more: int | None) -> Iterator[str]:
 
 def _now(balance: Balance) -> str:
     no_limit = "the account has no limit: it only adds up"
+    if balance.unbounded:
+        return "of the account no (ε, δ) holds, for releases without one are charged to it"
     return no_limit if balance.limit is None else f"left now: {_of(balance)}"
 
 

@@ -210,7 +210,7 @@ def _units(account: str, entries: tuple[Entry, ...]) -> list[str]:
 
 
 def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
-    limit = balance.limit
+    limit, without = balance.limit, balance.unbounded
     return {
         "account": balance.account,
         "neighbours": balance.neighbours,
@@ -219,13 +219,13 @@ def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
         "reserved": _open(balance.account, entries),
         "epsilon_limit": None if limit is None else number(limit.epsilon),
         "delta_limit": None if limit is None else number(limit.delta),
-        "epsilon_spent": number(balance.spent_epsilon),
-        "delta_spent": number(balance.spent_delta),
-        "epsilon_basic": number(balance.price.basic_epsilon),
-        "delta_basic": number(balance.price.basic_delta),
+        "epsilon_spent": None if without else number(balance.spent_epsilon),
+        "delta_spent": None if without else number(balance.spent_delta),
+        "epsilon_basic": None if without else number(balance.price.basic_epsilon),
+        "delta_basic": None if without else number(balance.price.basic_delta),
         "epsilon_left": number(balance.left_epsilon, down=True),
         "delta_left": number(balance.left_delta, down=True),
-        "without_epsilon_delta": balance.unbounded,
+        "without_epsilon_delta": without,
     }
 
 

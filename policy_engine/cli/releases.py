@@ -138,6 +138,8 @@ def _text(policy: Policy, done: Released) -> list[str]:
     assert done.delta is not None
     odds = odds_words(done.epsilon, done.delta, policy.guarantee.neighbours)
     remains = "the account has no limit: it only adds up"
+    if done.balance.unbounded:
+        remains = "no (ε, δ) holds of the account, for releases without one are charged to it"
     if done.epsilon_left is not None and done.delta_left is not None:
         remains = f"left: {left(done.epsilon_left, done.delta_left)}"
     mechanism = noise_words(policy) or f"k = {done.k}, rate {shown(done.rate)}"

@@ -26,6 +26,7 @@ from policy_engine.errors import FileError, NothingChecked, UsageError, Verifica
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
     from policy_engine.report.evidence import Evidence
+    from policy_engine.report.syntactic import SyntacticView
     from policy_engine.report.view import ReportView
 
 
@@ -62,14 +63,18 @@ def report(
 
     The page stands by itself: it fetches nothing and runs nothing. Its band is green where the
     certificate holds and the release was looked at, amber (exit code 4) where it was not, red (exit
-    code 1) where the certificate does not hold. Of the account it says what the ledger of the
-    policy's project says, or of the project here. What nobody stated is shown as "not stated".
+    code 1) where the certificate does not hold; without (ε, δ) it is never green. Of the account it
+    says what the ledger of the policy's project says, or of the project here. What nobody
+    stated is shown as "not stated".
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
+    from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
     from policy_engine.cli.reading import read_certificate, trusted_keys
     from policy_engine.policy.loading import load_policy
     from policy_engine.report.evidence import Named, gather
+    from policy_engine.report.page import page
+    from policy_engine.report.syntactic import syntactic_view
     from policy_engine.report.view import view
 
     if output is None and format is Format.text:
@@ -77,12 +82,19 @@ def report(
     if output is not None:
         _check_place(output, replace=replace)
     trusted, places = trusted_keys(key or [], keyring)
+    text = read_certificate(certificate)
+    if stated_type(text) == SYNTACTIC_TYPE:
+        if policy is not None or previous is not None:
+            raise UsageError("a statement without (ε, δ) has no --policy and no --previous")
+        made = syntactic_view(text, trusted, release)
+        _report_syntactic(made, output, format)
+        return
     loaded = None if policy is None else load_policy(policy)
     project = _project(policy)
     found = gather(
         Named(
             certificate=certificate,
-            text=read_certificate(certificate),
+            text=text,
             keys=trusted,
             trusted=tuple(map(str, places)),
             release=release,
@@ -93,11 +105,11 @@ def report(
             edition=edition.value,
         )
     )
-    made = view(found)
-    document = made.to_json()
+    seen = view(found)
+    document = seen.to_json()
     if output is not None:
-        _write(output, made, document)
-    _told(found, made, document, output, format)
+        _write(output, page(seen), document)
+    _told(found, seen, document, output, format)
 
 
 def _told(
@@ -112,6 +124,16 @@ def _told(
         return
     emit(document, lines, form)
     raise typer.Exit(1 if made.band.colour == "red" else NothingChecked.exit_code)
+
+
+def _report_syntactic(made: SyntacticView, output: Path | None, form: Format) -> None:
+    """The page of a release without (ε, δ): amber at best."""
+    document, band = made.to_json(), made.band
+    if output is not None:
+        _write(output, made.page(), document)
+    lines = [f"{band.colour}: {band.verdict}", f"  {band.first}", *(f"  {r}" for r in band.reasons)]
+    emit(document, lines if output is None else [*lines, f"report  {output}"], form)
+    raise typer.Exit(1 if band.colour == "red" else NothingChecked.exit_code)
 
 
 def _project(policy: Path | None) -> Any:
@@ -135,11 +157,9 @@ def _check_place(path: Path, *, replace: bool) -> None:
         raise FileError(f"{path} exists; use --replace to write it anew")
 
 
-def _write(path: Path, made: ReportView, document: dict[str, Any]) -> None:
+def _write(path: Path, html: str, document: dict[str, Any]) -> None:
     """Write a report, whole or not at all."""
-    from policy_engine.report.page import page
-
-    text = json_text(document) + "\n" if path.suffix.lower() == ".json" else page(made)
+    text = json_text(document) + "\n" if path.suffix.lower() == ".json" else html
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         aside.write_text(text, encoding="utf-8")
@@ -198,17 +218,21 @@ def diff(
 
 def _comparable(path: Path) -> Comparable:
     """A policy or a certificate, by what its file's name ends in."""
-    from policy_engine.attest.attestation import unverified
+    from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type, unverified
     from policy_engine.attest.facts import read_facts
+    from policy_engine.attest.syntactic import read_syntactic
     from policy_engine.cli.reading import read_certificate
     from policy_engine.kernel.laws import ClaimError
     from policy_engine.policy.loading import load_policy
     from policy_engine.report.changes import Comparable
 
     if path.suffix.lower() != ".json":
-        return Comparable.of_policy(load_policy(path))
+        return Comparable.of_policy(load_policy(path, syntactic=True))
+    text = read_certificate(path)
+    if stated_type(text) == SYNTACTIC_TYPE:
+        return Comparable.of_statement(read_syntactic(unverified(text, SYNTACTIC_TYPE)))
     try:
-        return Comparable.of_certificate(read_facts(unverified(read_certificate(path))))
+        return Comparable.of_certificate(read_facts(unverified(text)))
     except ClaimError as error:
         raise VerificationFailed((f"{path}: its claim is none: {error}",)) from None
 

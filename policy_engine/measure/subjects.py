@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attest.attestation import unverified
+from policy_engine.attest.attestation import unverified_release
 from policy_engine.attest.facts import claim_of
 from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
@@ -159,7 +159,7 @@ def _is_certified(path: Path) -> bool:
     The facts alone stay with a file that somebody has changed.
     """
     try:
-        stated = unverified(certificate_path(path).read_bytes())
+        stated = unverified_release(certificate_path(path).read_bytes())
     except (OSError, VerificationFailed):
         return False
     return stated.subject_sha256 == file_digest(path)

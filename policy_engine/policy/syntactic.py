@@ -19,7 +19,7 @@ from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
 from policy_engine.kernel.nodes import Identifier, Number
 from policy_engine.policy.auto import Guarantee
-from policy_engine.policy.enforced import LDiversity, Model
+from policy_engine.policy.enforced import LDiversity, Model, TCloseness
 from policy_engine.policy.laws import refusal
 
 if TYPE_CHECKING:
@@ -108,60 +108,44 @@ def syntactic_laws(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         yield refusal(wrong, "recode one that no model is of", at=("models",), on_key=True)
 
 
+_HOMOGENEITY = "all people of a class can have one value of {}, which is then known of each"
+_BACKGROUND = "who can exclude some values of {} for a person is left with fewer of them"
+_SKEWNESS = "a value of {} can be far more frequent in a class than in the whole table"
+_SIMILARITY = "values of {} that differ can mean the same"
+_LINKAGE = "a class can be one person, whom another table names"
+_DIFFERENCING = (
+    "of two releases, before and after one person or by other recodes, the difference can be that"
+    " one person: no model is of two releases together"
+)
+_MEMBERSHIP = (
+    "who knows everybody else of a class at the limit sees by whether it is shown if a person is in"
+    " the table: nothing bounds it"
+)
+
+
 def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
     """The attacks of the literature that such a release does not stop, by name, and why.
 
-    >>> [name for name, _ in still_works(3, ())][:2]
-    ['homogeneity', 'background knowledge']
+    >>> [name for name, _ in still_works(3, [LDiversity("pay", Decimal(2))])][:3]
+    ['background knowledge', 'skewness', 'similarity']
     """
-    columns = ", ".join(dict.fromkeys(each.of for each in models))
-    diverse = [each for each in models if isinstance(each, LDiversity)]
-    close = len(diverse) < len(models)
+    diverse = {each.of for each in models if isinstance(each, LDiversity)}
+    close = {each.of for each in models if isinstance(each, TCloseness)}
+    ordered = {each.of for each in models if isinstance(each, TCloseness) and each.order}
+    told = list(dict.fromkeys(each.of for each in models)) or ["any column, of which no model is"]
+    open_to = {
+        "homogeneity": (_HOMOGENEITY, diverse),
+        "background knowledge": (_BACKGROUND, set[str]()),
+        "skewness": (_SKEWNESS, close),
+        "similarity": (_SIMILARITY, ordered),
+    }
     if k < 2 and not diverse:
-        yield "linkage", "a class can be one person, whom another table names"
-    if not models:
-        yield (
-            "homogeneity",
-            (
-                "all people in a group have what the group says: who knows some columns of a person"
-                " can learn the others; no model is of any column"
-            ),
-        )
-        yield "background knowledge", "what can be excluded of a person leaves the rest"
-    elif not diverse:
-        yield (
-            "homogeneity",
-            (
-                f"a class can have one value of {columns}, where that is not far from the whole table"
-            ),
-        )
-    if models:
-        yield (
-            "background knowledge",
-            (
-                f"who can exclude some values of {columns} for a person is left with fewer than the"
-                " model counts"
-            ),
-        )
-    if not close:
-        what = columns or "a column"
-        yield "skewness", f"a value of {what} can be far more frequent in a class than in the whole"
-    if not any(getattr(each, "order", ()) for each in models):
-        yield "similarity", f"values of {columns or 'a column'} that differ can mean the same"
-    yield (
-        "differencing",
-        (
-            "of two releases, before and after one person or by other recodes, the difference can be"
-            " that one person: no model is of two releases together"
-        ),
-    )
-    yield (
-        "membership",
-        (
-            "who knows everybody else in a class at the limit sees by whether it is shown if a person"
-            " is in the table: there is no bound"
-        ),
-    )
+        yield "linkage", _LINKAGE
+    for name, (why, stopped) in open_to.items():
+        if left := [column for column in told if column not in stopped]:
+            yield name, why.format(", ".join(left))
+    yield "differencing", _DIFFERENCING
+    yield "membership", _MEMBERSHIP
 
 
 def _mapping(found: object) -> dict[str, Any]:

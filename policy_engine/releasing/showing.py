@@ -11,8 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
-from policy_engine.attest.attestation import Json, Unverified, unverified
+from policy_engine.attest.attestation import (
+    SYNTACTIC_MECHANISM,
+    Json,
+    Unverified,
+    unverified_release,
+)
 from policy_engine.attest.facts import claim_of, models_of
+from policy_engine.attest.syntactic import claim_stated
 from policy_engine.attest.tables import read_parquet
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
@@ -25,6 +31,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.project import Project
+from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.remarks import lacking, numbered
@@ -52,8 +59,10 @@ class Meaning:
     count: str | None
 
     @classmethod
-    def of(cls, facts: Mapping[str, Json]) -> Meaning | NoisyMeaning | PureMeaning | None:
+    def of(cls, facts: Mapping[str, Json]) -> _Meaning | None:
         """What the facts of a certificate say; None where they cannot be read."""
+        if facts.get("mechanism") == SYNTACTIC_MECHANISM:
+            return SyntacticMeaning.of(facts)
         if facts.get("mechanism") == Noisy.mechanism:
             return NoisyMeaning.of(facts)
         if facts.get("mechanism") in (Randomised.mechanism, Inserted.mechanism):
@@ -236,7 +245,32 @@ class PureMeaning:
             yield f"estimated people by {name}: {', '.join(listed)}"
 
 
-_Meaning = Meaning | NoisyMeaning | PureMeaning
+@dataclass(frozen=True)
+class SyntacticMeaning:
+    """What the numbers of a release without (ε, δ) are, as its statement says."""
+
+    count: str | None
+    attacks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Json]) -> SyntacticMeaning | None:
+        """What the facts of a statement say; None where they cannot be read."""
+        try:
+            claim = claim_stated(facts)
+            found = still_works(claim.law.k, models_of(facts))
+        except (KeyError, NoModel, VerificationFailed):
+            return None
+        return cls(claim.count, tuple(f"{name} still works: {why}" for name, why in found))
+
+    def told(self) -> Iterator[str]:
+        """Sentences, first that nothing is promised."""
+        yield NO_GUARANTEE
+        yield from self.attacks
+        counted = self.count or "the number of a group's rows"
+        yield f"{counted} is how many people of the source are in the group, as it is"
+
+
+_Meaning = Meaning | NoisyMeaning | PureMeaning | SyntacticMeaning
 
 
 @dataclass(frozen=True)
@@ -386,7 +420,7 @@ def _remarks(
 def _stated(path: Path) -> Unverified:
     """What a certificate's file says."""
     try:
-        return unverified(path.read_bytes())
+        return unverified_release(path.read_bytes())
     except OSError as error:
         raise FileError(f"{path} could not be read: {error.strerror}") from None
     except VerificationFailed as error:

@@ -23,6 +23,11 @@ MOST_COLUMNS, MOST_LINES, MOST_WIDTH, MOST_CELLS = 100, 40, 400, 12
 
 def page(view: ReportView) -> str:
     """The HTML text of a report; the same view gives the same text."""
+    return rendered("page.html.j2", view)
+
+
+def rendered(template: str, view: object) -> str:
+    """A page of a view, in a template that stands beside this module."""
     import jinja2
     from markupsafe import Markup
 
@@ -36,7 +41,7 @@ def page(view: ReportView) -> str:
     )
     style = _page_file("page.css")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    return environment.get_template("page.html.j2").render(
+    return environment.get_template(template).render(
         view=view,
         style=Markup(style),  # ours, and the policy of the page allows just this text
         licence=LICENCE.format(digest),
