@@ -188,6 +188,22 @@ def test_with_a_key_people_are_counted(cli: Cli, project) -> None:
     assert "alone in their class: 33.3 % of the people" in shown
     document = cli(*words, "--format", "json").document
     assert (document["counts"], document["tables"][0]["people"]) == ("people", 3)
+    sizes = document["tables"][0]["risks"]["sizes"]
+    assert sizes[0]["people_by_class"] == 1 and "people" not in sizes[0]
+    assert "of the people, each once in every class of theirs" in shown
+
+
+def test_a_population_is_of_people_where_the_table_is(cli: Cli, project) -> None:
+    """Of x there are two people in the population, with four rows; by rows Ada had a risk of 1/4."""
+    pq.write_table(pa.table(visits()), "visits.parquet")
+    everybody = {"who": [*"aaadbcef"], "g": [*"xxxxyyyy"]}
+    pq.write_table(pa.table(everybody), "everybody.parquet")
+    words = ("measure", "visits.parquet", "--quasi", "g", "--key", "who", "--population")
+    told = cli(*words, "everybody.parquet", "--format", "json").document["tables"][0]["risks"]
+    assert told["journalist"] == {"highest": 0.5, "mean": pytest.approx((1 / 2 + 2 / 4) / 3)}
+    pq.write_table(pa.table({"g": everybody["g"]}), "nobodys.parquet")
+    refused = cli(*words, "nobodys.parquet")
+    assert refused.code == 2 and "nobodys.parquet has no column 'who'" in refused.err
 
 
 @pytest.mark.parametrize(
