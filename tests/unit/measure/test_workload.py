@@ -62,7 +62,5 @@ def test_of_nobody_nothing_is_learnt(empty) -> None:
 
 def test_without_scikit_learn_it_says_what_to_install(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.tree", None)
-    with pytest.raises(
-        UsageError, match="--workload needs scikit-learn"
-    ):
+    with pytest.raises(UsageError, match="--workload needs scikit-learn"):
         workload(COLUMNS, SOURCE, ["pay"])
