@@ -7,11 +7,11 @@ an ε nor a δ: what it says first is that there is none, and which attacks its 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, cast, get_type_hints
+from typing import Any, ClassVar, Literal, cast, get_type_hints
 
 from policy_engine.attest.attestation import (
     SYNTACTIC_MECHANISM,
@@ -38,7 +38,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Law
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.tokens import Unreadable, tokens
-from policy_engine.policy.enforced import Model, model_from
+from policy_engine.policy.enforced import Model, NoModel, model_from
 from policy_engine.policy.syntactic import NO_GUARANTEE, NONE, WholeClasses, still_works
 
 VERSION = 1
@@ -174,6 +174,32 @@ def _check_query(facts: Facts) -> Results:
     if not same:
         return Results.refused("its SQL is not what is printed of its claim")
     return Results.held("its SQL is what is printed of what it states")
+
+
+@dataclass(frozen=True)
+class SyntacticMeaning:
+    """What the numbers of a release without (ε, δ) are, as its statement says."""
+
+    count: str | None
+    attacks: tuple[str, ...]
+    mechanism: ClassVar[str] = SYNTACTIC_MECHANISM
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> SyntacticMeaning | None:
+        """What the facts of a statement say; None where they cannot be read."""
+        try:
+            claim = claim_stated(facts)
+            found = still_works(facts["k"], models_of(facts))
+        except (KeyError, NoModel, VerificationFailed):
+            return None
+        return cls(claim.count, tuple(f"{name} still works: {why}" for name, why in found))
+
+    def told(self) -> Iterator[str]:
+        """Sentences, first that nothing is promised."""
+        yield NO_GUARANTEE
+        yield from self.attacks
+        counted = self.count or "the number of a group's rows"
+        yield f"{counted} is how many people of the source are in the group, as it is"
 
 
 def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None = None) -> Verified:

@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
-from policy_engine.attest.attestation import (
-    SYNTACTIC_MECHANISM,
-    Json,
-    Unverified,
-    unverified_release,
-)
+from policy_engine.attest.attestation import Json, Unverified, unverified_release
 from policy_engine.attest.facts import claim_of, models_of
-from policy_engine.attest.syntactic import claim_stated
+from policy_engine.attest.syntactic import SyntacticMeaning
 from policy_engine.attest.tables import read_parquet
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
@@ -31,7 +26,6 @@ from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.project import Project
-from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.remarks import lacking, numbered
@@ -61,11 +55,9 @@ class Meaning:
     @classmethod
     def of(cls, facts: Mapping[str, Json]) -> _Meaning | None:
         """What the facts of a certificate say; None where they cannot be read."""
-        if facts.get("mechanism") == SYNTACTIC_MECHANISM:
-            return SyntacticMeaning.of(facts)
-        if facts.get("mechanism") == Noisy.mechanism:
-            return NoisyMeaning.of(facts)
-        if facts.get("mechanism") in (Randomised.mechanism, Inserted.mechanism):
+        if (kind := facts.get("mechanism")) in (Noisy.mechanism, SyntacticMeaning.mechanism):
+            return NoisyMeaning.of(facts) if kind == Noisy.mechanism else SyntacticMeaning.of(facts)
+        if kind in (Randomised.mechanism, Inserted.mechanism):
             return PureMeaning.of(facts)
         try:
             rate, of_it = Decimal(str(facts["rate"])), Decimal(str(facts["sampled_at"]))
@@ -243,31 +235,6 @@ class PureMeaning:
         for name, values in estimated(self.claim, lines):
             listed = (f"{_label(value)} {float(n):,.0f}" for value, n in values.items())
             yield f"estimated people by {name}: {', '.join(listed)}"
-
-
-@dataclass(frozen=True)
-class SyntacticMeaning:
-    """What the numbers of a release without (ε, δ) are, as its statement says."""
-
-    count: str | None
-    attacks: tuple[str, ...]
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Json]) -> SyntacticMeaning | None:
-        """What the facts of a statement say; None where they cannot be read."""
-        try:
-            claim = claim_stated(facts)
-            found = still_works(claim.law.k, models_of(facts))
-        except (KeyError, NoModel, VerificationFailed):
-            return None
-        return cls(claim.count, tuple(f"{name} still works: {why}" for name, why in found))
-
-    def told(self) -> Iterator[str]:
-        """Sentences, first that nothing is promised."""
-        yield NO_GUARANTEE
-        yield from self.attacks
-        counted = self.count or "the number of a group's rows"
-        yield f"{counted} is how many people of the source are in the group, as it is"
 
 
 _Meaning = Meaning | NoisyMeaning | PureMeaning | SyntacticMeaning

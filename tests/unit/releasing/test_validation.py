@@ -147,7 +147,7 @@ def test_a_warehouse_that_fails_is_no_problem_of_the_policy(write, monkeypatch):
     def fail(*_, **__):
         raise WarehouseFailed("the connection to the server was lost")
 
-    monkeypatch.setattr(validation, "prepare", fail)
+    monkeypatch.setattr(validation, "vouched_for", fail)
     checked = check_policy(write())
     assert (checked.problems, checked.unchecked) == ((), "the connection to the server was lost")
 
