@@ -169,7 +169,7 @@ def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatc
             (Finding("V24", "k"), Finding("V29", "told already"), Finding("V02", "x"))
         )
 
-    monkeypatch.setattr(validation, "prepare", refuse)
+    monkeypatch.setattr(validation, "vouched_for", refuse)
     problems = check_policy(write()).problems
     assert [(p.line, p.path, p.message) for p in problems] == [
         (0, "", "V02 x"), (7, "k", "V24 k")
