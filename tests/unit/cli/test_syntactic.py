@@ -23,8 +23,8 @@ from policy_engine.attest.attestation import (
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import signer_of
-from policy_engine.attest.syntactic import read_syntactic, verify_syntactic
-from policy_engine.errors import UsageError, VerificationFailed
+from policy_engine.attest.syntactic import SyntacticMeaning, read_syntactic, verify_syntactic
+from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import certify
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
@@ -309,6 +309,7 @@ def trusted_keys() -> TrustedKeys:
 FORGED = {
     "guarantee": "this release carries (1, 0)",
     "still_works": [],
+    "models": "none",
     "epsilon": "1",
     "k": 2,
     "query": "SELECT 1",
@@ -328,7 +329,11 @@ def test_a_statement_that_says_otherwise_is_refused(cli: Cli, patients: Path) ->
     facts = json.loads(json.dumps(stated.predicate, default=list_or_dict))
     signer = signer_of(load_project(Path("policy-engine.yaml")))
     ends = (stated.subject_name, stated.subject_sha256)
-    for changes in ({}, *({name: value} for name, value in FORGED.items())):
+    for changes in (
+        {},
+        {"still_works": "none"},
+        *({name: value} for name, value in FORGED.items()),
+    ):
         made = statement(*ends, {**facts, **changes}, SYNTACTIC_TYPE)
         text = sign(made, signer).to_json()
         if not changes:
@@ -361,10 +366,33 @@ def test_rows_that_break_a_model_are_refused(
         connection.execute(change)
         table = connection.sql("SELECT * FROM r ORDER BY ALL NULLS LAST").to_arrow_table()
     pq.write_table(table.cast(rows.schema).replace_schema_metadata(facts), "out/p.parquet")
-    stated = unverified(signed_text(), SYNTACTIC_TYPE)
-    digest = hashlib.sha256(Path("out/p.parquet").read_bytes()).hexdigest()
-    facts_again = json.loads(json.dumps(stated.predicate, default=list_or_dict))
-    made = statement(stated.subject_name, digest, facts_again, SYNTACTIC_TYPE)
-    signer = signer_of(load_project(Path("policy-engine.yaml")))
     with pytest.raises(VerificationFailed, match=told):
-        verify_syntactic(sign(made, signer).to_json(), trusted_keys(), Path("out/p.parquet"))
+        verify_again(Path("out/p.parquet"))
+
+
+def verify_again(release: Path) -> None:
+    """Verify a statement that was signed for what stands in the release's place."""
+    stated = unverified(signed_text(), SYNTACTIC_TYPE)
+    facts = json.loads(json.dumps(stated.predicate, default=list_or_dict))
+    digest = hashlib.sha256(release.read_bytes()).hexdigest()
+    made = statement(stated.subject_name, digest, facts, SYNTACTIC_TYPE)
+    signer = signer_of(load_project(Path("policy-engine.yaml")))
+    verify_syntactic(sign(made, signer).to_json(), trusted_keys(), release)
+
+
+def test_a_file_that_is_no_release_is_refused(cli: Cli, patients: Path) -> None:
+    assert cli("release", policy_at()).code == 0
+    path = Path("out/p.parquet")
+    alone = verify_syntactic(signed_text(), trusted_keys())
+    assert "the release itself: name it with --release" in alone.unchecked
+    assert cli("verify", "out/p.certificate.json").out.count("the statement holds, and") == 1
+    pq.write_table(pq.read_table(path).drop(["illness"]), path)
+    with pytest.raises(VerificationFailed, match="the columns are"):
+        verify_again(path)
+    path.write_bytes(b"no Parquet")
+    with pytest.raises(VerificationFailed, match="is no Parquet file"):
+        verify_again(path)
+    path.unlink()
+    with pytest.raises(FileError, match="could not be read"):
+        verify_syntactic(signed_text(), trusted_keys(), path)
+    assert SyntacticMeaning.of({"k": 3}) is None
