@@ -225,7 +225,7 @@ def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
         "delta_basic": None if without else number(balance.price.basic_delta),
         "epsilon_left": number(balance.left_epsilon, down=True),
         "delta_left": number(balance.left_delta, down=True),
-        "without_epsilon_delta": without,
+        **({"without_epsilon_delta": without} if without else {}),
     }
 
 
