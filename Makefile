@@ -65,7 +65,7 @@ ITS_TESTS := $(addprefix tests/unit/,accounting attest check engines expressions
   $(addprefix tests/verify/test_,corpus.py extremes.py strangers.py) \
   tests/privacy/test_second_route.py tests/unit/compile/test_waiting_secret.py \
   tests/unit/ledger/test_reviews.py tests/unit/releasing/test_four_eyes.py tests/unit/cli/test_review.py \
-  tests/unit/cli/test_models.py
+  $(addprefix tests/unit/cli/test_,models.py syntactic.py)
 OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
 
 suite: $(READY) ## The tests but the long proofs, and the doctests; the accounting and the kernel at 100 % of branches

@@ -153,6 +153,17 @@ class TableNoise:
 
 
 @dataclass(frozen=True)
+class Unbounded:
+    """A release of which nothing is known but (0, 1), which holds of everything.
+
+    It has no curve, and no account with a limit can be charged with it.
+
+    >>> Unbounded()
+    Unbounded()
+    """
+
+
+@dataclass(frozen=True)
 class Partitioned:
     """Releases on disjoint random parts: all events of a part hit one part's units, [PART].
 
@@ -181,6 +192,7 @@ Event = (
     | ApproximateDP
     | DiscreteLaplace
     | RandomisedResponse
+    | Unbounded
     | Partitioned
 )
 """Everything that an account can be charged with; anything else is refused."""

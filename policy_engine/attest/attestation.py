@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 _CERTIFICATE = "https://policy-engine.dev/certificate/v"
 PREDICATE_TYPE = f"{_CERTIFICATE}2"
+SYNTACTIC_TYPE = "https://policy-engine.dev/syntactic/v1"
+"""Of a release without (ε, δ): no reader of certificates takes its statement for one."""
+SYNTACTIC_MECHANISM = "syntactic-suppression"
+RELEASE_TYPES = (PREDICATE_TYPE, SYNTACTIC_TYPE)
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LARGEST_ENVELOPE = 10_000_000  # bytes
 
@@ -253,6 +257,12 @@ def unverified(text: str | bytes, predicate_type: str = PREDICATE_TYPE) -> Unver
     return Unverified(stated.subject_name, stated.subject_sha256, stated.predicate)
 
 
+def unverified_release(text: str | bytes) -> Unverified:
+    """The same of a release, whether what stands beside it is a certificate or not."""
+    is_syntactic = stated_type(text) == SYNTACTIC_TYPE
+    return unverified(text, SYNTACTIC_TYPE if is_syntactic else PREDICATE_TYPE)
+
+
 def _pae(payload_type: str, payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding: what is signed, type and lengths included."""
     kind = payload_type.encode()
@@ -300,7 +310,7 @@ def _read_statement(payload: bytes, signer: str, predicate_type: str) -> Stateme
     if not _SHA256.fullmatch(sha256):
         _fail(f"the subject's sha256 must be 64 lower-case hex digits, found {_shown(sha256)}")
     predicate = _object(_field(fields, "predicate", "the statement"), "the predicate")
-    if predicate_type == PREDICATE_TYPE and stated != _type_of(predicate):
+    if predicate_type in RELEASE_TYPES and stated != _type_of(predicate):
         _fail(f"predicateType is {_shown(stated)}, and the predicate is of another version")
     return Statement(
         subject_name=_text(subject, "name", "the subject"),
@@ -311,8 +321,16 @@ def _read_statement(payload: bytes, signer: str, predicate_type: str) -> Stateme
     )
 
 
+def type_of_release(predicate: Mapping[str, object]) -> str:
+    """As what a release's predicate is opened: a certificate, or the statement of one without."""
+    is_syntactic = predicate.get("mechanism") == SYNTACTIC_MECHANISM
+    return SYNTACTIC_TYPE if is_syntactic else PREDICATE_TYPE
+
+
 def _type_of(predicate: Mapping[str, object]) -> str:
     """The type of a release's certificate, which a rerun signs again as it was."""
+    if type_of_release(predicate) == SYNTACTIC_TYPE:
+        return SYNTACTIC_TYPE
     return f"{_CERTIFICATE}1" if predicate.get("version") == 1 else PREDICATE_TYPE
 
 

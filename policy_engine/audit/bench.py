@@ -19,6 +19,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from policy_engine.attest.enforcing import filtered
 from policy_engine.audit.events import Features
 from policy_engine.audit.people import People
 from policy_engine.audit.seen import FAILED, features
@@ -265,7 +266,8 @@ def drawing(place: Place, people: People, certificate: Certificate) -> Iterator[
                     at_once = 0
                 waiting.extend([rows, *more] if at_once else [rows])
             is_file = policy.release.path is not None
-            return features([waiting.pop()], names, certificate.count, file=is_file)
+            left = filtered(waiting.pop(), len(names), certificate.count, policy.models)
+            return features([left], names, certificate.count, file=is_file)
 
         yield draw
 

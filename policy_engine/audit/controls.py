@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from policy_engine.accounting.composition import Accountant
+from policy_engine.attest.enforcing import filtered
 from policy_engine.audit.bench import BenchWarehouse, Draw, Place
 from policy_engine.audit.events import Features
 from policy_engine.audit.people import People, Person
@@ -215,6 +216,26 @@ def _argmax(session: Session) -> list[pa.Table]:
     return [coarse if kept[0] > kept[1] else fine]
 
 
+def _kept(session: Session, table: pa.Table, decided_by: pa.Table) -> list[pa.Table]:
+    """The rows of a release in whose classes the policy's models hold, by the cells of a table."""
+    import pyarrow.compute as pc
+
+    stay = filtered(decided_by, 2, "n", session.policies[0].models)
+    return [table.filter(pc.is_in(table.column("cell"), value_set=stay.column("cell")))]
+
+
+def _raw_models(session: Session) -> list[pa.Table]:
+    source = ".".join(f'"{part}"' for part in session.table.parts)
+    raw = f'SELECT "cell", "name", COUNT(*) AS "n" FROM {source} GROUP BY ALL'
+    released, cells = session.release(session.texts[0], raw)
+    return _kept(session, released, cells)
+
+
+def _released_models(session: Session) -> list[pa.Table]:
+    [released] = session.release(session.texts[0])
+    return _kept(session, released, released)
+
+
 CONTROLS = (
     Control(
         "system",
@@ -319,5 +340,18 @@ CONTROLS = (
         epsilon="0.1",
         recodes=("{cell: {prefix: 1}}", "{cell: {prefix: 2}}"),
         sound=lambda session: session.release(session.texts[1]),
+    ),
+    Control(
+        "raw models",
+        "a model of the policy is decided by the cells of the source, and not by those released",
+        "the one person who makes a class diverse, or not",
+        _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
+        _raw_models,
+        mechanism="sample: {rate: 0.8, method: native}\nk: 15\n"
+        "models: {l_diversity: {of: name, l: 2}}",
+        runs=250,
+        epsilon="0.1",
+        recodes=("{cell: keep, name: keep}",),
+        sound=_released_models,
     ),
 )

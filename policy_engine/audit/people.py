@@ -16,6 +16,7 @@ from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.audit.values import Value, moments, palettes
 from policy_engine.compile import catalog
 from policy_engine.policy.chance import Chance
+from policy_engine.policy.noise import Noise
 from policy_engine.policy.resolve import Policy
 
 MOST_PEOPLE = 20_000
@@ -123,6 +124,7 @@ def _crowd(policy: Policy) -> int:
         return 1
     from policy_engine.accounting.tables import shown_half
 
+    assert isinstance(policy.noise, Noise)
     return shown_half(policy.noise.table, policy.k)
 
 

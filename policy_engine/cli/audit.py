@@ -25,7 +25,7 @@ def audit(
         Path | None, typer.Argument(help="A policy file; none for --self-test.", readable=False)
     ] = None,
     self_test: Annotated[
-        bool, typer.Option("--self-test", help="Audit ten broken mechanisms instead.")
+        bool, typer.Option("--self-test", help="Audit eleven broken mechanisms instead.")
     ] = False,
     runs: Annotated[
         int | None,
@@ -94,7 +94,7 @@ def _audit(path: Path, runs: int | None, seed: int, level: Decimal, form: Format
 def _self_test(runs: int | None, level: Decimal, form: Format) -> None:
     from policy_engine.audit.selftest import self_test
 
-    with progress("auditing ten broken mechanisms") as seen:
+    with progress("auditing eleven broken mechanisms") as seen:
         found = self_test(runs=runs, confidence=level, tick=_counting(seen))
     (confirm if found.passed else emit)(_tested_document(found), _tested_text(found), form)
     if not found.passed:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.cli.output import shown
 
 if TYPE_CHECKING:
-    from policy_engine.kernel.certificate import Certificate
+    from policy_engine.releasing.requests import Vouched
 
 _PRIOR = Decimal("0.01")
 
 
-def chance_document(certificate: Certificate) -> dict[str, Any]:
+def chance_document(certificate: Vouched) -> dict[str, Any]:
     """For JSON."""
     from policy_engine.kernel.estimated import central_error
     from policy_engine.kernel.estimates import estimates
@@ -24,7 +24,7 @@ def chance_document(certificate: Certificate) -> dict[str, Any]:
     return {"estimates": list(estimates(certificate.claim)), "central_error": central}
 
 
-def chance_lines(certificate: Certificate) -> Iterator[str]:
+def chance_lines(certificate: Vouched) -> Iterator[str]:
     """For people."""
     from policy_engine.kernel.estimated import believed, compared
     from policy_engine.kernel.estimates import estimates

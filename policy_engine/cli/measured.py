@@ -96,6 +96,7 @@ def _table_document(found: Measured, units: str) -> dict[str, Any]:
     from policy_engine.measure import risks
 
     sizes = found.sizes
+    within = units if found.persons is None else "people_by_class"
     return {
         "quasi_identifiers": list(found.quasi),
         units: sizes.people if found.persons is None else found.persons,
@@ -109,7 +110,7 @@ def _table_document(found: Measured, units: str) -> dict[str, Any]:
             "unique_in_table": found.unique,
             "unique_in_population": _uniques(found),
             "sizes": [
-                {"from": each.low, "to": each.high, "classes": each.classes, units: each.people}
+                {"from": each.low, "to": each.high, "classes": each.classes, within: each.people}
                 for each in risks.bands(sizes)
             ],
         },
@@ -280,7 +281,7 @@ def _risks(found: Measured, units: str) -> Iterator[str]:
         size = str(each.low) if each.low == each.high else size
         share = _share(each.people / sizes.people)
         classes = f"{each.classes:,} class{'' if each.classes == 1 else 'es'}"
-        yield f"  in classes of {size}: {share} of the {units}, {classes}"
+        yield f"  in classes of {size}: {share} of the {_within(found, units)}, {classes}"
 
 
 def _utility(found: Measured, units: str) -> Iterator[str]:
@@ -296,6 +297,11 @@ def _utility(found: Measured, units: str) -> Iterator[str]:
                 f" an adversary's gain of knowledge {_number(each.a_know)}, of accuracy"
                 f" {_number(each.a_acc)}"
             )
+
+
+def _within(found: Measured, units: str) -> str:
+    """What a sum over classes counts: who is in several stands in it several times."""
+    return units if found.persons is None else f"{units}, each once in every class of theirs"
 
 
 def _class(found: Class | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from policy_engine.errors import FileError, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.policy.recoded import Recoded
+    from policy_engine.policy.resolve import Policy
 
 _YAML = (".yaml", ".yml")
 
@@ -62,6 +64,14 @@ def measure(
         bool,
         typer.Option("--published", help="It is no release of ours, and public by your word."),
     ] = False,
+    workload: Annotated[
+        bool,
+        typer.Option("--workload", help="What a tree learns of --sensitive from the release."),
+    ] = False,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="With --workload, of a policy: compare with its source."),
+    ] = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Measure the syntactic models, risks and utility of a release, or of raw data.
@@ -69,11 +79,13 @@ def measure(
     Of a release everything is public: it is computed from its rows alone, with its counts as
     weights, and the worst class of each model is named. Every other file is raw data, of which all
     is confidential, as the first line says, and each row is taken for one person without --key or
-    --count. Nothing here says anything of (ε, δ). NULL is a value.
+    --count. Nothing here says anything of (ε, δ). NULL is a value. --workload asks what the release
+    is good for; with --raw it reads the policy's source, and all that is printed is confidential.
 
     Example: policy-engine measure out/adult.parquet --sensitive income
     """
     from policy_engine.cli.measured import document, lines
+    from policy_engine.cli.useful import workload_document, workload_lines
     from policy_engine.measure.measuring import Questions
     from policy_engine.measure.measuring import measure as ask
 
@@ -89,19 +101,31 @@ def measure(
         marginals=tuple(names_in(each) for each in marginals or ()),
         key=key,
     )
-    path, recoded = _of_policy(subject)
+    path, recoded, policy = _of_policy(subject)
+    if raw and (policy is None or not workload):
+        raise UsageError("--raw stands beside --workload, of a policy, which names its source")
     found = ask(path, questions)
-    emit(document(found, recoded), list(lines(found, recoded)), format)
+    good_for = None
+    if workload:
+        from policy_engine.measure.utility import utility_of
+
+        good_for = utility_of(path, questions.sensitive, policy if raw else None)
+        found = replace(found, is_public=found.is_public and good_for.is_public)
+    emit(
+        document(found, recoded) | workload_document(good_for),
+        [*lines(found, recoded), *workload_lines(good_for)],
+        format,
+    )
 
 
-def _of_policy(subject: Path) -> tuple[Path, Recoded | None]:
+def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
     """The file to measure; of a policy its release, and what its recodes take away."""
     if subject.suffix.lower() not in _YAML:
-        return subject, None
+        return subject, None, None
     from policy_engine.policy.loading import load_policy
     from policy_engine.policy.recoded import recoded_by
 
-    policy = load_policy(subject)
+    policy = load_policy(subject, syntactic=True)
     if policy.release_path is None:
         raise UsageError(
             f"the release of {policy.name} is a table: export it to a Parquet file, and name that"
@@ -110,7 +134,7 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None]:
         raise FileError(
             f"the release of {policy.name} is not there, {policy.release_path}: release it first"
         )
-    return policy.release_path, recoded_by(policy)
+    return policy.release_path, recoded_by(policy), policy
 
 
 def names_in(listed: str | None) -> tuple[str, ...]:

@@ -83,9 +83,9 @@ def _own(policy: Policy) -> Candidate:
     """The policy's mechanism with its numbers."""
     from policy_engine.accounting.comparison import SAMPLED, Candidate
     from policy_engine.accounting.frontier import Pair
-    from policy_engine.policy.chance import Chance
+    from policy_engine.policy.noise import Noise
 
     if policy.noise is None:
         return Candidate(SAMPLED, Pair(policy.k, policy.rate))
-    assert not isinstance(policy.noise, Chance)
+    assert isinstance(policy.noise, Noise)
     return Candidate(policy.noise.law, policy.noise.table, policy.k)

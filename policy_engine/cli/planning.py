@@ -57,6 +57,8 @@ def plan(
 
     Example: policy-engine plan policies/adult/policy.yaml
     """
+    from policy_engine.attest.syntactic import Uncertified
+    from policy_engine.cli.syntactic import plan_lines, planned
     from policy_engine.policy.chance import Chance
     from policy_engine.policy.loading import load_policy
     from policy_engine.releasing.release import preview, unenforced
@@ -68,14 +70,20 @@ def plan(
         check_place(output, replace=replace)
     elif replace:
         raise UsageError("--replace replaces a plot; name it with --output")
-    loaded = load_policy(policy)
-    check_guarantee(loaded)
+    loaded = load_policy(policy, syntactic=True)
+    if not loaded.is_syntactic:
+        check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)
     for each in (*warnings_of(loaded), *unenforced(loaded, found.certificate)):
         note(f"warning: {each}")
     if found.news:
         note(found.news)
+    if isinstance(found.certificate, Uncertified):
+        emit(planned(loaded, found, found.certificate), list(plan_lines(loaded, found)), format)
+        if not found.affordable:
+            raise typer.Exit(1)
+        return
     seen = None if isinstance(loaded.noise, Chance) else Outlook.of(loaded)
     more = found.more(_MOST) if found.affordable else None
     if warning := _warning(found, more):
@@ -101,10 +109,10 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> Table:
     from policy_engine.accounting.comparison import compare
     from policy_engine.accounting.tables import Aim
     from policy_engine.cli.comparing import Table
-    from policy_engine.policy.chance import Chance
+    from policy_engine.policy.noise import Noise
 
     asked, noise = policy.guarantee, policy.noise
-    assert not isinstance(noise, Chance)
+    assert noise is None or isinstance(noise, Noise)
     numbers, at_least = (1, 1) if noise is None else (noise.numbers, policy.k)
     aim = Aim(asked.epsilon, asked.delta, asked.neighbours, numbers, releases, at_least=at_least)
     with progress("comparing mechanisms"):
@@ -263,11 +271,11 @@ def _beside_counts(policy: Policy) -> Iterator[str]:
 
 def noise_words(policy: Policy) -> str:
     """The law of the noise, with the numbers that it was given; empty where a sample is drawn."""
-    from policy_engine.policy.chance import Chance
+    from policy_engine.policy.noise import Noise
 
     if policy.noise is None:
         return ""
-    if isinstance(policy.noise, Chance):
+    if not isinstance(policy.noise, Noise):
         return policy.noise.words
     law = policy.noise.law.replace("_", " ")
     groups = f", a person in up to {policy.noise.groups} groups" * (policy.noise.groups > 1)
@@ -289,6 +297,8 @@ def _price_lines(found: Preview, more: int | None) -> Iterator[str]:
 
 def _now(balance: Balance) -> str:
     no_limit = "the account has no limit: it only adds up"
+    if balance.unbounded:
+        return "of the account no (ε, δ) holds, for releases without one are charged to it"
     return no_limit if balance.limit is None else f"left now: {_of(balance)}"
 
 

@@ -258,11 +258,12 @@ def verify(
     it says which. With --review-policy, a file from somebody you trust, the good approvals in the
     file beside the certificate must be as many as it asks for. Of certify-count's certificate:
     signature, assumptions, numbers. Of a statement of 'ledger export': signature, charges, sums,
-    limits.
+    limits. Of a release without (ε, δ): signature, digest, columns, k and models; it is no
+    certificate, and the exit code is 4.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
-    from policy_engine.attest.attestation import stated_type
+    from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
     from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE
     from policy_engine.attest.release_check import verify_release
     from policy_engine.cli.reading import read_certificate, trusted_keys
@@ -278,6 +279,9 @@ def verify(
         return
     if kind == STATEMENT_TYPE:
         _verify_statement(text, trusted, places, release, format)
+        return
+    if kind == SYNTACTIC_TYPE:
+        _verify_syntactic(text, trusted, places, release, format)
         return
     found = verify_release(text, trusted, release)
     if review_policy is not None:
@@ -329,6 +333,24 @@ def meaning(facts: Mapping[str, Any]) -> str:
     numbers = f"ε = {epsilon}, δ = {delta}, unit: {facts['unit']}"
     said = odds_words(facts["epsilon"], facts["delta"], facts["neighbours"])
     return f"meaning ({numbers}): {said}"
+
+
+def _verify_syntactic(
+    text: str,
+    trusted: TrustedKeys,
+    places: tuple[Trusted, ...],
+    release: Path | None,
+    form: Format,
+) -> None:
+    """Check the statement of a release without (ε, δ); it never counts as a certificate."""
+    from policy_engine.attest.syntactic import verify_syntactic
+    from policy_engine.cli.syntactic import verified, verified_lines
+
+    found, is_whole = verify_syntactic(text, trusted, release), release is not None
+    document = verified(found, checked_document(found, places), is_whole=is_whole)
+    lines = verified_lines(found, checked_lines(found, places), is_whole=is_whole)
+    emit(document, list(lines), form)
+    raise typer.Exit(NothingChecked.exit_code)
 
 
 def _verify_statement(

@@ -169,7 +169,7 @@ def _units(account: str, entries: tuple[Entry, ...]) -> list[str]:
 
 
 def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
-    limit = balance.limit
+    limit, without = balance.limit, balance.unbounded
     return {
         "account": balance.account,
         "neighbours": balance.neighbours,
@@ -178,12 +178,13 @@ def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
         "reserved": _open(balance.account, entries),
         "epsilon_limit": None if limit is None else number(limit.epsilon),
         "delta_limit": None if limit is None else number(limit.delta),
-        "epsilon_spent": number(balance.spent_epsilon),
-        "delta_spent": number(balance.spent_delta),
-        "epsilon_basic": number(balance.price.basic_epsilon),
-        "delta_basic": number(balance.price.basic_delta),
+        "epsilon_spent": None if without else number(balance.spent_epsilon),
+        "delta_spent": None if without else number(balance.spent_delta),
+        "epsilon_basic": None if without else number(balance.price.basic_epsilon),
+        "delta_basic": None if without else number(balance.price.basic_delta),
         "epsilon_left": number(balance.left_epsilon, down=True),
         "delta_left": number(balance.left_delta, down=True),
+        **({"without_epsilon_delta": without} if without else {}),
     }
 
 
@@ -196,6 +197,11 @@ def _account_line(balance: Balance, found: LedgerState) -> str:
         text = (
             f"{balance.account}: of {most}, ε {brief(balance.spent_epsilon)} is spent at that δ,"
             f" δ {brief(balance.spent_delta)} at that ε (sum of the certificates: {basic})"
+        )
+    if balance.unbounded:
+        text = (
+            f"{balance.account}: no (ε, δ) holds, for releases without one are charged to it:"
+            f" {balance.unbounded} of {balance.charges}; limit: {balance.limit or 'none'}"
         )
     text += f"; unit: {', '.join(_units(balance.account, found.entries)) or 'none yet'}"
     if count := _open(balance.account, found.entries):
@@ -266,8 +272,8 @@ def _entry(entry: Entry, found: LedgerState) -> dict[str, Any]:
         "account": entry.account,
         "policy": entry.policy_name,
         "state": entry.state,
-        "epsilon": number(entry.epsilon),
-        "delta": number(entry.delta),
+        "epsilon": None if entry.is_unbounded else number(entry.epsilon),
+        "delta": None if entry.is_unbounded else number(entry.delta),
         "unit": entry.unit,
         "reserved_at": entry.reserved_at.isoformat(),
         "release": entry.release_name,
@@ -319,6 +325,8 @@ def _approvals_line(told: Mapping[str, Any]) -> str:
 
 def _entry_line(entry: Entry) -> str:
     numbers = f"ε {brief(entry.epsilon)}  δ {brief(entry.delta)}  unit {entry.unit}"
+    if entry.is_unbounded:
+        numbers = f"no (ε, δ)  unit {entry.unit}"
     return (
         f"  {entry.id:>4}  {entry.reserved_at:%Y-%m-%d %H:%M}  {entry.state:<9}  {entry.account}"
         f"  {numbers}  {entry.policy_name}"

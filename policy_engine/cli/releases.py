@@ -85,6 +85,12 @@ def _release(policy: Policy, form: Format, *, replace: bool, fresh: bool) -> dic
         note(f"warning: {_EMPTY.format(policy.name, few)}")
     for remark in found.remarks:
         note(f"warning: {policy.name}: {remark}")
+    if policy.is_syntactic:
+        from policy_engine.cli import syntactic
+
+        if form is Format.text:
+            confirm({}, list(syntactic.released_lines(policy, found)), form)
+        return syntactic.released(policy, found)
     if form is Format.text:
         confirm({}, _text(policy, found), form)
     return _document(found)
@@ -128,8 +134,12 @@ def _document(done: Released) -> dict[str, Any]:
 def _text(policy: Policy, done: Released) -> list[str]:
     from policy_engine.accounting.odds import odds_words
 
+    assert done.epsilon is not None
+    assert done.delta is not None
     odds = odds_words(done.epsilon, done.delta, policy.guarantee.neighbours)
     remains = "the account has no limit: it only adds up"
+    if done.balance.unbounded:
+        remains = "no (ε, δ) holds of the account, for releases without one are charged to it"
     if done.epsilon_left is not None and done.delta_left is not None:
         remains = f"left: {left(done.epsilon_left, done.delta_left)}"
     mechanism = noise_words(policy) or f"k = {done.k}, rate {shown(done.rate)}"

@@ -26,6 +26,7 @@ from policy_engine.errors import FileError, NothingChecked, UsageError
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
     from policy_engine.report.evidence import Evidence
+    from policy_engine.report.syntactic import SyntacticView
     from policy_engine.report.view import ReportView
 
 
@@ -87,18 +88,27 @@ def report(
 
     The page stands by itself: it fetches nothing and runs nothing. Its band is green where the
     certificate holds and the release was looked at, amber (exit code 4) where it was not, red (exit
+<<<<<<< HEAD
     code 1) where the certificate does not hold. Of the account it says what the ledger of the
     policy's project says, or of the project here. What nobody stated is shown as "not stated".
     The other formats export it for a registry of deployments, a NIST SP 800-226 checklist,
     OpenLineage, a data contract (ODCS), or dbt, and ask on stderr for what nobody stated; of a
     certificate that does not hold there is none.
+=======
+    code 1) where the certificate does not hold; without (ε, δ) it is never green. Of the account it
+    says what the ledger of the policy's project says, or of the project here. What nobody
+    stated is shown as "not stated".
+>>>>>>> w-syntactic
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
+    from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
     from policy_engine.cli.reading import read_certificate, trusted_keys
     from policy_engine.policy.loading import load_policy
     from policy_engine.releasing.ledger_state import ledger_state
     from policy_engine.report.evidence import Named, gather
+    from policy_engine.report.page import page
+    from policy_engine.report.syntactic import syntactic_view
     from policy_engine.report.view import view
 
     if output is None and format is ReportFormat.text:
@@ -109,12 +119,19 @@ def report(
         if output.resolve() in (each.resolve() for each in inputs if each):
             raise UsageError(f"{output} is what the report is made of; name another file")
     trusted, places = trusted_keys(key or [], keyring)
+    text = read_certificate(certificate)
+    if stated_type(text) == SYNTACTIC_TYPE:
+        if policy is not None or previous is not None:
+            raise UsageError("a statement without (ε, δ) has no --policy and no --previous")
+        made = syntactic_view(text, trusted, release)
+        _report_syntactic(made, output, format)
+        return
     loaded = None if policy is None else load_policy(policy)
     project = _project(policy)
     found = gather(
         Named(
             certificate=certificate,
-            text=read_certificate(certificate),
+            text=text,
             keys=trusted,
             trusted=tuple(map(str, places)),
             release=release,
@@ -125,6 +142,7 @@ def report(
             edition=edition.value,
         )
     )
+<<<<<<< HEAD
     made = view(found)
     if format in _EXPORTS:
         _export(found, made, format, output)
@@ -154,6 +172,13 @@ def _export(found: Evidence, made: ReportView, form: ReportFormat, output: Path 
         note(gap)
     if made.band.colour != "green":
         raise typer.Exit(NothingChecked.exit_code)
+=======
+    seen = view(found)
+    document = seen.to_json()
+    if output is not None:
+        _write(output, page(seen), document)
+    _told(found, seen, document, output, format)
+>>>>>>> w-syntactic
 
 
 def _told(
@@ -168,6 +193,16 @@ def _told(
         return
     emit(document, lines, form)
     raise typer.Exit(1 if made.band.colour == "red" else NothingChecked.exit_code)
+
+
+def _report_syntactic(made: SyntacticView, output: Path | None, form: Format) -> None:
+    """The page of a release without (ε, δ): amber at best."""
+    document, band = made.to_json(), made.band
+    if output is not None:
+        _write(output, made.page(), document)
+    lines = [f"{band.colour}: {band.verdict}", f"  {band.first}", *(f"  {r}" for r in band.reasons)]
+    emit(document, lines if output is None else [*lines, f"report  {output}"], form)
+    raise typer.Exit(1 if band.colour == "red" else NothingChecked.exit_code)
 
 
 def _project(policy: Path | None) -> Any:
@@ -191,6 +226,7 @@ def _check_place(path: Path, kinds: tuple[str, ...], *, replace: bool) -> None:
         raise FileError(f"{path} exists; use --replace to write it anew")
 
 
+<<<<<<< HEAD
 def _page(path: Path, made: ReportView, document: dict[str, Any]) -> str:
     """The page, or the same as JSON, by the name of the file."""
     from policy_engine.report.page import page
@@ -200,6 +236,11 @@ def _page(path: Path, made: ReportView, document: dict[str, Any]) -> str:
 
 def _write(path: Path, text: str) -> None:
     """Write a report, whole or not at all."""
+=======
+def _write(path: Path, html: str, document: dict[str, Any]) -> None:
+    """Write a report, whole or not at all."""
+    text = json_text(document) + "\n" if path.suffix.lower() == ".json" else html
+>>>>>>> w-syntactic
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         aside.write_text(text, encoding="utf-8")
@@ -261,15 +302,27 @@ def diff(
 
 def _comparable(path: Path) -> Comparable:
     """A policy or a certificate, by what its file's name ends in."""
-    from policy_engine.attest.attestation import unverified
+    from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type, unverified
     from policy_engine.attest.facts import read_facts
+    from policy_engine.attest.syntactic import read_syntactic
     from policy_engine.cli.reading import read_certificate
     from policy_engine.policy.loading import load_policy
     from policy_engine.report.changes import Comparable
 
     if path.suffix.lower() != ".json":
+<<<<<<< HEAD
         return Comparable.of_policy(load_policy(path))
     return Comparable.of_certificate(read_facts(unverified(read_certificate(path))))
+=======
+        return Comparable.of_policy(load_policy(path, syntactic=True))
+    text = read_certificate(path)
+    if stated_type(text) == SYNTACTIC_TYPE:
+        return Comparable.of_statement(read_syntactic(unverified(text, SYNTACTIC_TYPE)))
+    try:
+        return Comparable.of_certificate(read_facts(unverified(text)))
+    except ClaimError as error:
+        raise VerificationFailed((f"{path}: its claim is none: {error}",)) from None
+>>>>>>> w-syntactic
 
 
 def _document(

@@ -11,6 +11,7 @@ from collections import defaultdict
 from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import cast
 
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.reading import is_raw_first
@@ -28,6 +29,7 @@ from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.syntactic import Suppression, WholeClasses
 from policy_engine.policy.tree import path_text
 
 _KINDS = {
@@ -234,6 +236,9 @@ def _law(
 ) -> Law:
     if isinstance(policy.noise, Chance):
         return policy.noise.law(shown, secret)
+    if isinstance(policy.noise, Suppression):
+        # No law of the kernel's: it has neither a template nor a price there.
+        return cast("Law", WholeClasses(policy.k, policy.noise.sensitive))
     if (noise := policy.noise) is not None:
         raw_first = raw_first and not policy.source.counts_all and not sums
         numbers = (noise.counts, policy.k, noise.offset)

@@ -34,7 +34,7 @@ def claim_from(value: object) -> Claim:
     policy_engine.kernel.laws.ClaimError: no claim is written like this
     """
     try:
-        claim = _decoded(Claim, value)
+        claim = decoded(Claim, value)
         if isinstance(claim, Claim) and to_json(claim) == value:
             return claim
     except _Unknown:
@@ -42,7 +42,7 @@ def claim_from(value: object) -> Claim:
     raise ClaimError("no claim is written like this")
 
 
-def _decoded(kind: Any, value: object) -> Any:
+def decoded(kind: Any, value: object) -> Any:
     """``value`` as a value of the annotation ``kind``; raises one of _Unknown."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
@@ -80,7 +80,7 @@ def _require(value: object, holds: bool) -> Any:
 def _one_of(kinds: tuple[Any, ...], value: object) -> Any:
     for kind in kinds:
         try:
-            return _decoded(kind, value)
+            return decoded(kind, value)
         except _Unknown:
             continue
     raise ClaimError("another type")
@@ -90,8 +90,8 @@ def _tuple(kinds: tuple[Any, ...], value: object) -> tuple[Any, ...]:
     if not isinstance(value, list | tuple):
         raise ClaimError("another type")
     if len(kinds) == 2 and kinds[1] is ...:
-        return tuple(_decoded(kinds[0], part) for part in value)
-    return tuple(_decoded(kind, part) for kind, part in zip(kinds, value, strict=True))
+        return tuple(decoded(kinds[0], part) for part in value)
+    return tuple(decoded(kind, part) for kind, part in zip(kinds, value, strict=True))
 
 
 @cache
@@ -105,4 +105,4 @@ def _dataclass(kind: Any, value: object) -> Any:
         raise ClaimError("another type")
     _require(value, value["is"] == kind.__name__)
     hints = _hints(kind)
-    return kind(**{name: _decoded(hints[name], value[name]) for name in named})
+    return kind(**{name: decoded(hints[name], value[name]) for name in named})

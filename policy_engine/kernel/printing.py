@@ -49,11 +49,11 @@ def printed(claim: Claim, engine: str) -> str:
       FROM "main"."people" TABLESAMPLE BERNOULLI (10 PERCENT)
     """
     asked = ENGINES[engine]
-    for lack in _asked(claim):
+    for lack in asked_of(claim):
         if lack in asked.lacks:
             raise Refused(asked.title, asked.lacks[lack])
     template = environment(engine).get_template(f"mechanisms/{claim.law.template}.sql.j2")
-    return template.render(_values(claim, ENGINES[engine]))
+    return template.render(values_of(claim, ENGINES[engine]))
 
 
 def templates() -> Path:
@@ -72,7 +72,7 @@ def templates_digest() -> str:
     return "sha256:" + found.hexdigest()
 
 
-def _asked(claim: Claim) -> list[str]:
+def asked_of(claim: Claim) -> list[str]:
     """What a claim asks of an engine, by the names of what engines lack."""
     kinds: list[str] = [column.type.kind for column in claim.inputs]
     rounded = [shown for shown in claim.columns if isinstance(shown.recode, Round)]
@@ -169,7 +169,7 @@ def _lookup(shown: Shown, number: int, engine: Engine) -> dict[str, Identifier] 
     return {each: Identifier(f"policy_engine_{each}_{number}") for each in names}
 
 
-def _values(claim: Claim, engine: Engine) -> dict[str, Any]:
+def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
     """What the templates get: nodes, and plain values that they can only ask about."""
     source = claim.source
     columns = [

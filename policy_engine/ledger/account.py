@@ -162,6 +162,8 @@ class Balance:
     charges: int
     price: Price
     limit: Limit | None
+    unbounded: int = 0
+    """How many of its releases have no (ε, δ); with one, none holds of them all together."""
 
     @property
     def spent_epsilon(self) -> Decimal:
@@ -178,12 +180,16 @@ class Balance:
     @property
     def left_epsilon(self) -> Decimal | None:
         """What is left of the limit's ε, rounded down, never below 0; None without a limit."""
-        return None if self.limit is None else _left(self.limit.epsilon, self.spent_epsilon)
+        if self.limit is None or self.unbounded:
+            return None if self.limit is None else Decimal(0)
+        return _left(self.limit.epsilon, self.spent_epsilon)
 
     @property
     def left_delta(self) -> Decimal | None:
         """What is left of the limit's δ, rounded down, never below 0; None without a limit."""
-        return None if self.limit is None else _left(self.limit.delta, self.spent_delta)
+        if self.limit is None or self.unbounded:
+            return None if self.limit is None else Decimal(0)
+        return _left(self.limit.delta, self.spent_delta)
 
 
 def _left(most: Decimal, spent: Decimal) -> Decimal:
@@ -200,7 +206,10 @@ def balance_of(account: Account) -> Balance:
     Decimal('1')
     """
     spent = _NO_PRICE if account.spent is None else price(account.spent, account.limit)
-    return Balance(account.name, account.neighbours, account.charges, spent, account.limit)
+    unbounded = 0 if account.spent is None else account.spent.unbounded
+    return Balance(
+        account.name, account.neighbours, account.charges, spent, account.limit, unbounded
+    )
 
 
 def check_not_raised(account: Account, limit: Limit | None) -> None:
@@ -268,6 +277,17 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
         )
     spent, limit = account.spent or Spent.none(charge.neighbours), account.limit
     assert limit is not None
+    if charge.is_unbounded:
+        return BudgetExceeded(
+            f"account {charge.account!r} has the limit {limit}, and policy {charge.policy_name!r}"
+            " has no (ε, δ), with which no limit is kept: release it from other people, or with a"
+            " guarantee"
+        )
+    if spent.is_unbounded:
+        return BudgetExceeded(
+            f"account {charge.account!r} has the limit {limit}, and a release without (ε, δ) is"
+            " charged to it, with which no limit is kept"
+        )
     balance = balance_of(account)
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "

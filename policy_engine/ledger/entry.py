@@ -20,7 +20,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from policy_engine.accounting.events import ApproximateDP, Event, PureDP
+from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
 from policy_engine.errors import DomainError, LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Foreign, Record
 from policy_engine.ledger.pricing import Asked
@@ -83,12 +83,19 @@ class Charge:
         check_amount("delta", self.delta, Decimal(1))
 
     @property
+    def is_unbounded(self) -> bool:
+        """Whether nothing is promised of it."""
+        return isinstance(self.event, Unbounded)
+
+    @property
     def asked(self) -> Asked:
         """The charge as it is priced."""
         return Asked(self.event or self._opaque, self.epsilon, self.delta, self.part)
 
     @property
     def _opaque(self) -> Event:
+        if self.delta >= 1:
+            return Unbounded()
         return ApproximateDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
 
 
@@ -135,6 +142,11 @@ class Entry:
     def unit(self) -> str:
         """Of whom (ε, δ) is, as the certificate says: ``row``, or the column of a key."""
         return str(self.run.get("predicate", {}).get("unit", "not recorded"))
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether it has no (ε, δ): a δ of 1 is met by everything."""
+        return self.delta >= 1
 
     @property
     def is_out(self) -> bool:

@@ -43,6 +43,7 @@ from policy_engine.accounting.events import (
     RandomisedResponse,
     SampledSuppression,
     TableNoise,
+    Unbounded,
 )
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.noise import NoiseTable, Statistic
@@ -55,6 +56,7 @@ _MECHANISMS: dict[str, type[Any]] = {
     "discrete_laplace": DiscreteLaplace,
     "randomised_response": RandomisedResponse,
     "table_noise": TableNoise,
+    "unbounded": Unbounded,
 }
 _NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, TypeError,
              ValueError)  # fmt: skip
@@ -197,7 +199,7 @@ class Spent:
 
     def under(self, limit: Limit) -> Spent:
         """The same state with all that is computed once and kept: plan, reach and costs."""
-        if self.first is None:
+        if self.first is None or self.is_unbounded:
             return self
         state = self
         if self.plan is None or (self.plan.epsilon, self.plan.delta) != (
@@ -218,6 +220,8 @@ class Spent:
         >>> [state.is_within(Limit(Decimal(most), Decimal(0))) for most in ("0.9", "1")]
         [False, True]
         """
+        if self.is_unbounded:
+            return False
         state = self.under(limit)
         if state.plan is None:
             return True
@@ -260,6 +264,18 @@ class Spent:
         except _NONSENSE:
             raise DomainError("spent", "a state as this version writes it", state) from None
         return found
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether a release of no (ε, δ) is among them, or was the first: no limit holds then."""
+        events = (kind.asked.event for kind in self.kinds)
+        first = self.first is not None and isinstance(self.first.event, Unbounded)
+        return first or any(isinstance(event, Unbounded) for event in events)
+
+    @property
+    def unbounded(self) -> int:
+        """How many releases of no (ε, δ) are among them."""
+        return sum(k.times for k in self.kinds if isinstance(k.asked.event, Unbounded))
 
     @property
     def _is_chain(self) -> bool:
@@ -320,7 +336,7 @@ def price(spent: Spent, limit: Limit | None) -> Price:
     Decimal('0.220694')
     """
     epsilon, delta = spent._certificates() if spent.kinds else (Decimal(0), Decimal(0))
-    if limit is None:
+    if limit is None or spent.is_unbounded:
         return Price(epsilon, delta, None, None)
     list_epsilon, list_delta = _as_list(spent, limit)
     epsilons = [each for each in (list_epsilon,) if each is not None]

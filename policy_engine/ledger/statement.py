@@ -8,6 +8,7 @@ decided and why leave: whoever answers for a release is asked for that.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
@@ -127,10 +128,19 @@ def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
         f"accounts: {accounts}, entries: {entries}; each account's charges and sum are those of its"
         " entries",
         "each account's limit is the last one that was set",
+        *_without(found),
         f"head {found['records']}:{found['head']}, as of {found['time']}",
     )
     facts = {"records": found["records"], "head": found["head"], "time": found["time"]}
     return Verified(SUBJECT, checked, _UNCHECKED, (), facts)
+
+
+def _without(found: Mapping[str, Any]) -> Iterable[str]:
+    """The accounts of which no (ε, δ) holds."""
+    entries = _list(found, "entries")
+    without = Counter(e["account"] for e in entries if e["charged"] and Decimal(e["delta"]) >= 1)
+    for account, times in without.items():
+        yield f"account {account}: releases without (ε, δ), {times}; none holds of the account"
 
 
 def _list(found: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:

@@ -263,8 +263,10 @@ def _pairs(
     connection: duckdb.DuckDBPyConnection, population: Path, relation: str, roles: Roles
 ) -> dict[tuple[int, int], int]:
     """How many classes have so many people in the table and so many in the population."""
-    everybody = subject_of(population, connection, None)
+    # Who has several rows would be several people of the population, and better hidden for it.
+    everybody = subject_of(population, connection, None, roles.key)
     check_columns(roles.quasi, everybody.columns, population)
+    whole = Roles(roles.quasi, None, everybody.count, everybody.key)
     same = (
         " AND ".join(f"t.{p}::VARCHAR IS NOT DISTINCT FROM w.{p}::VARCHAR" for p in roles.places)
         or "true"
@@ -272,7 +274,7 @@ def _pairs(
     row = _row(
         connection,
         f"WITH t AS ({cells(relation, roles)}),"
-        f" w AS ({cells(everybody.relation, Roles(roles.quasi, None, everybody.count))})"
+        f" w AS ({cells(everybody.relation, whole)})"
         " SELECT list((f, of, times)) AS pairs FROM ("
         f"SELECT t.n AS f, coalesce(w.n, 0) AS of, count(*) AS times FROM t LEFT JOIN w ON {same}"
         " GROUP BY ALL)",

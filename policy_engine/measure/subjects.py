@@ -15,15 +15,17 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attest.attestation import unverified
+from policy_engine.attest.attestation import SYNTACTIC_MECHANISM, unverified_release
 from policy_engine.attest.facts import claim_of
 from policy_engine.attest.parquet_file import METADATA_KEY
+from policy_engine.attest.syntactic import claim_stated
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.recodes import Bins
+from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.publish import certificate_path, file_digest
 from policy_engine.warehouse.duckdb import check_file
@@ -62,6 +64,7 @@ class Subject:
     orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     groupings: tuple[tuple[str, ...], ...] = ()
     key: str | None = None
+    mechanism: str = ""
 
     @property
     def takes_rows(self) -> bool:
@@ -159,7 +162,7 @@ def _is_certified(path: Path) -> bool:
     The facts alone stay with a file that somebody has changed.
     """
     try:
-        stated = unverified(certificate_path(path).read_bytes())
+        stated = unverified_release(certificate_path(path).read_bytes())
     except (OSError, VerificationFailed):
         return False
     return stated.subject_sha256 == file_digest(path)
@@ -183,8 +186,9 @@ def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str
     names = shown if isinstance(shown, list) else []
     named = {name: columns[name] for name in map(str, names) if name in columns}
     try:
-        claim: Claim | None = claim_of(facts)
-    except ClaimError:
+        is_syntactic = facts.get("mechanism") == SYNTACTIC_MECHANISM
+        claim: Claim | None = (claim_stated if is_syntactic else claim_of)(facts)
+    except (ClaimError, KeyError, NoModel, VerificationFailed):
         claim = None
     law = claim.law if claim is not None else None
     groupings = law.groupings if isinstance(law, Noisy) else ()
@@ -198,6 +202,7 @@ def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str
         promise=_promise(facts),
         orders={} if claim is None else _orders(claim),
         groupings=tuple(each.columns for each in groupings),
+        mechanism=str(facts.get("mechanism", "")),
     )
 
 

@@ -18,19 +18,22 @@ from policy_engine.policy.project import PROJECT_FILE
 from policy_engine.policy.reading import Reading, read_document, read_text
 from policy_engine.policy.recode_models import HierarchySpec
 from policy_engine.policy.resolve import Policy, resolve
+from policy_engine.policy.syntactic import SYNTACTIC
 
 
-def load_policy(path: str | Path) -> Policy:
-    """The policy in a file.
+def load_policy(path: str | Path, *, syntactic: bool = False) -> Policy:
+    """The policy in a file; one of no (ε, δ) only for who says that it takes ``syntactic`` ones.
 
     Raises ``FileError`` where the file cannot be read, else ``PolicyError`` with every problem
     of the file and of its hierarchies.
     """
     file = Path(path)
-    return load_policy_text(read_text(file, "policy"), file, file.parent)
+    return load_policy_text(read_text(file, "policy"), file, file.parent, syntactic=syntactic)
 
 
-def load_policy_text(text: str, file: str | Path, directory: str | Path) -> Policy:
+def load_policy_text(
+    text: str, file: str | Path, directory: str | Path, *, syntactic: bool = False
+) -> Policy:
     """The policy that ``text`` writes, as if it were in ``file``; paths start at ``directory``.
 
     >>> load_policy_text("k: 1", "policy.yaml", ".")  # doctest: +ELLIPSIS
@@ -46,6 +49,10 @@ def load_policy_text(text: str, file: str | Path, directory: str | Path) -> Poli
         raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
     hierarchies = _hierarchies(reading, directory)
     document = reading.result()
+    if document.guarantee == SYNTACTIC and not syntactic:
+        law = "is syntactic, which is no (ε, δ), and this is of policies that have one"
+        reading.refuse(("guarantee",), law, "write epsilon and delta")
+        raise PolicyError(tuple(reading.problems))
     try:
         return resolve(document, hierarchies, file, directory)
     except NoSolution as error:

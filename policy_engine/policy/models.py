@@ -32,6 +32,7 @@ from policy_engine.policy.noise_models import (
 )
 from policy_engine.policy.recode_models import Recode
 from policy_engine.policy.scalars import show
+from policy_engine.policy.syntactic import SYNTACTIC, syntactic_laws
 from policy_engine.policy.unit_models import UnitSpec, _keys_of, _typed_key, read_unit
 
 _UNCOMMENT = "name at least one column, or uncomment one"
@@ -152,6 +153,16 @@ class GuaranteeSpec(Document):
     """Tables that differ by one person more or less, or by one person replaced."""
 
 
+def read_guarantee(found: object) -> object:
+    """`syntactic`, or the mapping with epsilon and delta."""
+    if found == SYNTACTIC or isinstance(found, GuaranteeSpec):
+        return found
+    if isinstance(found, dict):
+        return GuaranteeSpec.model_validate(found)
+    wrong = f"must be a mapping with epsilon and delta, or syntactic, found {show(found)}"
+    raise refusal(wrong, "as in {epsilon: 1.0, delta: 1.0e-6}")
+
+
 class AboutSpec(Document):
     """What a reader of the release asks; it stands in the certificate, and changes no number."""
 
@@ -263,8 +274,8 @@ class PolicyDocument(Document):
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
     models: ModelsSpec | None = None
     """Syntactic models that hold of what is released: classes that break one are left out."""
-    guarantee: GuaranteeSpec
-    """The (ε, δ) that is certified, and between which neighbours."""
+    guarantee: Annotated[Literal["syntactic"] | GuaranteeSpec, BeforeValidator(read_guarantee)]
+    """The (ε, δ) that is certified, and between which neighbours; or `syntactic`: none at all."""
     release: ReleaseSpec
     """The file or the table that is written, and its form."""
     budget: fields.OptionalLineField = None
@@ -279,7 +290,8 @@ class PolicyDocument(Document):
         yield from column_names(data.get("filter"), ("filter",))
         yield from _filtered_constants(_mapping(data.get("filter")), _mapping(data.get("recode")))
         yield from chooses(data)
-        yield from one_mechanism(data)
+        is_syntactic = data.get("guarantee") == SYNTACTIC
+        yield from syntactic_laws(data) if is_syntactic else one_mechanism(data)
         yield from enforceable(data)
         source, release, recode = (
             _mapping(data.get(key)) for key in ("source", "release", "recode")

@@ -115,6 +115,8 @@ class AccountSpec(Document):
 
     epsilon: fields.OptionalEpsilonField = None
     delta: fields.OptionalDeltaField = None
+    syntactic: fields.FlagField = False
+    """Whether releases without (ε, δ) are charged to it: then no limit holds, and it has none."""
 
     @classmethod
     def needs(cls, key: str) -> str:
@@ -127,6 +129,9 @@ class AccountSpec(Document):
         if ("epsilon" in data) != ("delta" in data):
             given, missing = ("epsilon", "delta") if "epsilon" in data else ("delta", "epsilon")
             yield refusal(f"is missing, {given} is given", "a limit has both", at=(missing,))
+        if data.get("syntactic") and {"epsilon", "delta"} & data.keys():
+            wrong = "cannot stand beside a limit, which no release without (ε, δ) keeps"
+            yield refusal(wrong, "remove one of them", at=("syntactic",), on_key=True)
 
 
 def _begins(found: object) -> str:
@@ -267,7 +272,8 @@ class Project:
     ``public_key`` is its key and ``signing_key`` stays unused; without one, ``public_key`` stands
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
     ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
-    digests of the review policies that the ledger must have.
+    digests of the review policies that the ledger must have, ``syntactic`` the accounts that
+    releases without (ε, δ) are charged to.
     """
 
     directory: Path
@@ -287,6 +293,7 @@ class Project:
     missing: str = ""
     begins: str = ""
     reviews: Mapping[str, str] = field(default_factory=dict)
+    syntactic: frozenset[str] = frozenset()
 
     @property
     def ledger_name(self) -> str:
@@ -448,6 +455,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         default=document.default or next(iter(warehouses)),
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},
         accounts_open=document.accounts_open or not document.accounts,
+        syntactic=frozenset(n for n, spec in document.accounts.items() if spec.syntactic),
         dbt=Dbt(
             dbt.release_targets,
             dbt.group,

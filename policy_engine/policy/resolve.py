@@ -48,6 +48,7 @@ from policy_engine.policy.recodings import (
     Truncate,
 )
 from policy_engine.policy.scalars import show
+from policy_engine.policy.syntactic import UNMET, Suppression
 from policy_engine.policy.unit_models import OrderSpec, order_term
 
 Direction = Literal["asc", "desc"]
@@ -117,8 +118,9 @@ class Policy:
     ``recodings`` has every released column in the file's order, ``filter`` its columns by their
     names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
     text where none is declared. ``noise`` is what is drawn where everybody is in the
-    release, so that ``rate`` is 1; None where a sample is drawn. ``levels`` are of the columns with
-    a hierarchy: which one is released, of how many. ``models`` hold of all that is released.
+    release, so that ``rate`` is 1, or that nothing is; None where a sample is drawn. ``levels`` are
+    of the columns with a hierarchy: which one is released, of how many. ``models`` hold of all that
+    is released.
     ``stated`` is what the author says of it beside its numbers, by the names that a certificate has
     for it: purpose, contact, ….
     """
@@ -140,10 +142,15 @@ class Policy:
     directory: Path
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
-    noise: Noise | Chance | None = None
+    noise: Noise | Chance | Suppression | None = None
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
     stated: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_syntactic(self) -> bool:
+        """Whether nothing is certified of it: then ``guarantee`` is one that nothing meets."""
+        return isinstance(self.noise, Suppression)
 
     @property
     def source_path(self) -> Path | None:
@@ -182,8 +189,10 @@ class Policy:
         return tuple(column for column, _ in self.recodings)
 
 
-def loaded(policy: object) -> Policy:
+def loaded(policy: object, *, syntactic: bool = False) -> Policy:
     """``policy`` itself; UsageError for anything else, such as the path of its file.
+
+    One without (ε, δ) is another thing too, but for who says that it takes ``syntactic`` ones.
 
     >>> loaded("policy.yaml")
     Traceback (most recent call last):
@@ -192,6 +201,8 @@ def loaded(policy: object) -> Policy:
 call load_policy on the file's path first
     """
     if isinstance(policy, Policy):
+        if policy.is_syntactic and not syntactic:
+            raise UsageError(f"a policy with (ε, δ) is needed, and {policy.name} has none")
         return policy
     found = f"the {type(policy).__name__} {show(str(policy))}"
     remedy = "call load_policy on the file's path first"
@@ -205,11 +216,8 @@ def resolve(
 
     Raises ``NoSolution`` where an ``auto`` cannot be solved.
     """
-    given = document.guarantee
-    guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
+    guarantee, chosen = _mechanism(document)
     source = resolve_source(document.source)
-    sampled = document.sample is not None
-    chosen = _sampled(document, guarantee) if sampled else _unsampled(document, guarantee)
     release = document.release
     return Policy(
         name=document.name,
@@ -265,6 +273,20 @@ def _stated(document: PolicyDocument) -> Iterator[tuple[str, str]]:
     about = {} if document.about is None else document.about.model_dump()
     said = {"purpose": document.purpose, **about}
     yield from ((name, text) for name, text in said.items() if text)
+
+
+def _mechanism(document: PolicyDocument) -> tuple[Guarantee, dict[str, Any]]:
+    """What is promised, and what is drawn so that it holds."""
+    given = document.guarantee
+    if isinstance(given, str):
+        models = () if document.models is None else document.models.resolved(_labels(document))
+        told = tuple(dict.fromkeys(model.of for model in models))
+        k = document.k if isinstance(document.k, int) else 1
+        drawn = {"rate": Decimal(1), "method": "keyed", "noise": Suppression(told)}
+        return UNMET, {"k": k, **drawn}
+    guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
+    is_sampled = document.sample is not None
+    return guarantee, (_sampled if is_sampled else _unsampled)(document, guarantee)
 
 
 def _sampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from policy_engine.ledger.trust import Trust
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import check_account, listed_as, twin_of
 from policy_engine.policy.pins import BEGINS, write_pin
-from policy_engine.policy.places import located
+from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import PROJECT_FILE, Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
@@ -39,6 +39,10 @@ def limit_of(policy: Policy, project: Project, account: str) -> Limit | None:
     """
     check_account(policy, project, account)
     relation = None if policy.declared_budget else policy.source.relation
+    if policy.is_syntactic and listed_as(account, project, relation) not in project.syntactic:
+        law = f"guarantee is syntactic, and account {account!r} is not said to be"
+        remedy = f"list it in the project file without a limit: {account}: {{syntactic: true}}"
+        raise refused(policy.file, "guarantee", law, remedy)
     return stated_limit(project, account, relation)
 
 

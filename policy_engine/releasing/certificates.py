@@ -9,6 +9,7 @@ from pathlib import Path
 from policy_engine.attest.attestation import (
     LARGEST_ENVELOPE,
     PREDICATE_TYPE,
+    RELEASE_TYPES,
     open_envelope,
     stated_type,
 )
@@ -43,7 +44,7 @@ def _is_apart(folder: Path) -> bool:
 
 def is_of_a_release(path: Path) -> bool:
     """Whether a file states that it is the certificate of a release; nothing is verified."""
-    return stated_type(_content(path)) == PREDICATE_TYPE
+    return stated_type(_content(path)) in RELEASE_TYPES
 
 
 def _content(path: Path) -> bytes:
@@ -76,6 +77,9 @@ def forgotten_text(paths: tuple[Path, ...]) -> str:
 def _digest(path: Path, trusted: TrustedKeys) -> str:
     """What the ledger calls a certificate; empty where no trusted key has signed it."""
     try:
-        return predicate_digest(open_envelope(_content(path), trusted).predicate)
+        text = _content(path)
+        stated = stated_type(text)
+        kind = stated if stated in RELEASE_TYPES else PREDICATE_TYPE
+        return predicate_digest(open_envelope(text, trusted, kind).predicate)
     except VerificationFailed:
         return ""

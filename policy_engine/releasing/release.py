@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import claimed, in_text
-from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
+from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.attestation import sign, statement
@@ -38,6 +38,7 @@ from policy_engine.attest.sealing import (
     unseal,
 )
 from policy_engine.attest.signers import Signer
+from policy_engine.attest.syntactic import Uncertified, uncertified
 from policy_engine.attest.tables import read_parquet
 from policy_engine.attest.validity import moment
 from policy_engine.check.known import Known
@@ -126,6 +127,7 @@ from policy_engine.releasing.requests import (
     Ends,
     Request,
     Run,
+    Vouched,
     as_charged,
     change_since,
     name_of_place,
@@ -165,7 +167,7 @@ class Preview:
     ``news`` what should be known before it is paid.
     """
 
-    certificate: Certificate
+    certificate: Vouched
     account: Account
     charge: Charge
     refusal: str = ""
@@ -209,14 +211,15 @@ class Preview:
 class Released:
     """What a release was. ``release`` and ``certificate`` say where the two are.
 
-    ``people`` are those of the sample who are in a group that is shown. ``repeated``: it was paid
+    ``people`` are those of the sample who are in a group that is shown. Without (ε, δ) both are
+    None. ``repeated``: it was paid
     for before, and cost nothing now. ``remarks`` say what its author may not have meant.
     """
 
     release: str
     certificate: Path
-    epsilon: Decimal
-    delta: Decimal
+    epsilon: Decimal | None
+    delta: Decimal | None
     k: int
     rate: Decimal
     groups: int
@@ -273,7 +276,7 @@ def _warehouse_of(policy: Policy, project: Project) -> Named:
 
 def dialect_of(policy: Policy, project: Project | None = None) -> str:
     """The dialect of the text that a release of ``policy`` runs; nothing is connected to."""
-    named = _warehouse_of(loaded(policy), project or project_of(policy))
+    named = _warehouse_of(loaded(policy, syntactic=True), project or project_of(policy))
     return named.type if named.profile is None else resolved(named).type
 
 
@@ -295,17 +298,27 @@ def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Cer
     Raises:
         PolicyError: the policy does not fit its source.
         NotCertifiable: the kernel did not find what the policy asks for.
+        UsageError: the policy has no (ε, δ).
     """
+    found, table = vouched_for(loaded(policy), project, warehouse)
+    assert isinstance(found, Certificate)
+    return found, table
+
+
+def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Vouched, Table]:
+    """The same, and the statement of a policy without (ε, δ), of which nothing is certified."""
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
     dialect = warehouse.dialect
     table_read(policy, table, dialect.name)
     claim, query = _compiled(policy, table, dialect)
     terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
+    if policy.is_syntactic:
+        return uncertified(claim, query, dialect.name, policy.k, terms), table
     return certified(query, claim, dialect.name, terms), table
 
 
-def unenforced(policy: Policy, certificate: Certificate) -> tuple[Problem, ...]:
+def unenforced(policy: Policy, certificate: Vouched) -> tuple[Problem, ...]:
     """That a ``row_key`` may have many rows, and what becomes of them."""
     unit = certificate.claim.unit if certificate.claim is not None else None
     if not policy.source.unique or not isinstance(unit, People) or unit.order is None:
@@ -431,7 +444,7 @@ def _confirmed(policy: Policy, view: Table) -> tuple[str, ...]:
     raise refused(policy.file, "budget", law, "the account that the people of the view have")
 
 
-def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
+def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
     """What the ledger is asked to book to ``account`` for a certificate."""
     event, delta = event_of(certificate, policy)
     return Charge(
@@ -447,12 +460,14 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
     )
 
 
-def event_of(certificate: Certificate, policy: Policy) -> tuple[Event, Decimal]:
+def event_of(certificate: Vouched, policy: Policy) -> tuple[Event, Decimal]:
     """What happened, as the accountant prices it, and its δ.
 
     Releases of one source share the sample that it is of its population, if it is one. They compose
     without it only, so event and δ are those of the release's own sample.
     """
+    if isinstance(certificate, Uncertified):
+        return Unbounded(), certificate.delta
     claim = certificate.claim
     if claim is not None and isinstance(claim.law, Noisy):
         statistics = statistics_of(claim, claim.law, certificate.neighbours)
@@ -469,10 +484,10 @@ def event_of(certificate: Certificate, policy: Policy) -> tuple[Event, Decimal]:
 
 def preview(policy: Policy, project: Project | None = None) -> Preview:
     """A dry run: the certificate to be, and what its account has left. Writes nothing."""
-    policy = loaded(policy)
+    policy = loaded(policy, syntactic=True)
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-        certificate, table = prepare(policy, project, warehouse)
+        certificate, table = vouched_for(policy, project, warehouse)
         request = _asked(policy, project, warehouse, certificate, table)
         repeats = None if request is None else _paid(policy, project, warehouse, request)
         place = place_of(policy, ends_of(policy, project, warehouse))
@@ -517,7 +532,7 @@ def _another_account(policy: Policy, last: Entry | None, account: Account) -> st
 
 
 def _asked(
-    policy: Policy, project: Project, warehouse: Warehouse, certificate: Certificate, table: Table
+    policy: Policy, project: Project, warehouse: Warehouse, certificate: Vouched, table: Table
 ) -> Request | None:
     """What a ledger would be asked for; None where there is none, for none is made to find out."""
     if not has_ledger(project):
@@ -558,7 +573,7 @@ def _request(
     warehouse: Warehouse,
     naming: X25519PrivateKey,
     *,
-    certificate: Certificate,
+    certificate: Vouched,
     table: Table,
 ) -> Request:
     """What is asked for: of the source as it is now."""
@@ -599,7 +614,7 @@ def compile_policy(
         UsageError: no such dialect or method, or ``policy`` is not a loaded policy.
         PolicyError: the policy does not fit its source.
     """
-    policy = loaded(policy)
+    policy = loaded(policy, syntactic=True)
     if method is not None:
         if method not in {"keyed", "native"}:
             raise UsageError(f"method must be keyed or native, found {method!r}")
@@ -652,13 +667,13 @@ def release(
             says that the release stands. If the sample was drawn, the charge stands.
         UsageError: ``policy`` is not a loaded policy.
     """
-    policy = loaded(policy)
+    policy = loaded(policy, syntactic=True)
     project = project or project_of(policy)
     with (
         closing(open_warehouse(policy, project, writes=True)) as warehouse,
         watch(warehouse.progress),
     ):
-        certificate, table = prepare(policy, project, warehouse)
+        certificate, table = vouched_for(policy, project, warehouse)
         for warning in unenforced(policy, certificate):
             say(f"warning: {warning}")
         if not has_ledger(project):
@@ -683,7 +698,7 @@ def _check_first(
     policy: Policy,
     project: Project,
     warehouse: Warehouse,
-    certificate: Certificate,
+    certificate: Vouched,
     table: Table,
     *,
     replace: bool,
@@ -736,7 +751,7 @@ class _Job:
 
     policy: Policy
     project: Project
-    certificate: Certificate
+    certificate: Vouched
     table: Table
     warehouse: Warehouse
     request: Request
@@ -873,10 +888,15 @@ class _Job:
             why.append(change_since(run, self.certificate, key_id(self.sealing.public_key())))
         before = "was released before" if last.state == "committed" else "was begun before"
         state = "" if last.state == "committed" else f", {last.state}"
+        price = (
+            f"at the price of ε {in_text(self.certificate.epsilon)},"
+            f" δ {in_text(self.certificate.delta)} (unit: {self.certificate.unit})"
+        )
+        if self.policy.is_syntactic:
+            price = "and what is learnt from both together nothing limits"
         return (
             f"{self.policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
-            f" is a new release, at the price of ε {in_text(self.certificate.epsilon)},"
-            f" δ {in_text(self.certificate.delta)} (unit: {self.certificate.unit})"
+            f" is a new release, {price}"
         )
 
     def _stands(self, ledger: Ledger, entry: Entry) -> Released | None:
@@ -1030,8 +1050,8 @@ class _Job:
         return Released(
             release=done.name,
             certificate=self.request.ends.certificate_path,
-            epsilon=self.certificate.epsilon,
-            delta=self.certificate.delta,
+            epsilon=None if self.policy.is_syntactic else self.certificate.epsilon,
+            delta=None if self.policy.is_syntactic else self.certificate.delta,
             k=self.certificate.k,
             rate=self.certificate.rate,
             groups=done.size.groups,

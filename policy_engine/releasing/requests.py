@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.attest.parquet_file import facts_text, plain
 from policy_engine.attest.sealing import state_mac
+from policy_engine.attest.syntactic import Uncertified
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.entry import Entry
@@ -30,6 +31,8 @@ from policy_engine.policy.project import Project, Warehouse
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.publish import certificate_path
 
+Vouched = Certificate | Uncertified
+"""What stands beside a release: a certificate, or the statement of one without (ε, δ)."""
 _MARK_BYTES = 8
 _IN_A_FILE = 2
 """Schema and table; what a database is called before them is the project file's to say."""
@@ -95,7 +98,7 @@ class Run:
     sealed: Mapping[str, str]
 
     @classmethod
-    def new(cls, request: Request, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
+    def new(cls, request: Request, certificate: Vouched, sealed: Mapping[str, str]) -> Run:
         """A first run."""
         mark = secrets.token_hex(_MARK_BYTES)
         ends = request.ends
@@ -152,7 +155,7 @@ class Run:
 
 
 def request_of(
-    policy: Policy, certificate: Certificate, ends: Ends, source: Mapping[str, str]
+    policy: Policy, certificate: Vouched, ends: Ends, source: Mapping[str, str]
 ) -> Request:
     """What a policy asks of a source of these names, of which one is of its content."""
     return Request(
@@ -251,7 +254,7 @@ def _text_of(sql: str) -> str:
     return sql.replace("CREATE OR REPLACE TABLE", "CREATE TABLE", 1)
 
 
-def is_of(run: Run, certificate: Certificate) -> bool:
+def is_of(run: Run, certificate: Vouched) -> bool:
     """Whether a run was of what ``certificate`` is of, as far as the run says.
 
     Of one from before claims had digests the text is known alone, which a template may change.
@@ -261,7 +264,7 @@ def is_of(run: Run, certificate: Certificate) -> bool:
     return run.text == text_of(certificate.identity, certificate.terms.published_as)
 
 
-def change_since(run: Run, certificate: Certificate, sealing_key_id: str) -> str:
+def change_since(run: Run, certificate: Vouched, sealing_key_id: str) -> str:
     """What is not as it was at an earlier run in the same place."""
     if run.sealed and sealing_key_id not in run.sealed:
         # States of a source are named with the sealing key, so those names cannot be compared.

@@ -20,14 +20,13 @@ from policy_engine.attest.confidential import KEPT, make_folder
 from policy_engine.attest.parquet_file import write_parquet
 from policy_engine.attest.review_policy import Stage
 from policy_engine.errors import FileError, NotApproved
-from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.project import Project
 from policy_engine.releasing.publish import write_certificate
-from policy_engine.releasing.requests import Ends, Run
+from policy_engine.releasing.requests import Ends, Run, Vouched
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,14 +111,14 @@ def add_approval(request: Path, line: str) -> Path:
     return path
 
 
-def asked_for(charge: Charge, certificate: Certificate, ends: Ends) -> Charge:
+def asked_for(charge: Charge, certificate: Vouched, ends: Ends) -> Charge:
     """A charge before it has a run of its own: with all that is approved of it."""
     sealed = certificate.claim is not None and not isinstance(certificate.claim.law, Native)
     run = {"predicate": certificate.predicate(), "target": ends.name, "sealed": sealed}
     return replace(charge, run=run)
 
 
-def check_brought(ledger: Ledger, charge: Charge, certificate: Certificate, ends: Ends) -> None:
+def check_brought(ledger: Ledger, charge: Charge, certificate: Vouched, ends: Ends) -> None:
     """Return if what an account requires is there before it is charged; NotApproved if not."""
     brought = brought_at(request_file(ends.certificate_path, "claim"))
     ledger.check_reviewed(replace(asked_for(charge, certificate, ends), brought=brought))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from policy_engine.attest.attestation import open_envelope
+from policy_engine.attest.attestation import open_envelope, type_of_release
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Entry
@@ -98,7 +98,8 @@ def certifies(run: Run, certificate: Path, trusted: TrustedKeys) -> bool:
 def _certified(run: Run, certificate: Path, trusted: TrustedKeys) -> str:
     """The digest that a certificate of this run states, signed by a trusted key; else empty."""
     try:
-        statement = open_envelope(aside_text(certificate, run.mark), trusted)
+        kind = type_of_release(run.predicate)
+        statement = open_envelope(aside_text(certificate, run.mark), trusted, kind)
     except VerificationFailed:
         return ""
     return statement.subject_sha256 if predicate_digest(statement.predicate) == run.digest else ""

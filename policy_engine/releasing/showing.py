@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
-from policy_engine.attest.attestation import Json, Unverified, unverified
+from policy_engine.attest.attestation import Json, Unverified, unverified_release
 from policy_engine.attest.facts import claim_of, models_of
+from policy_engine.attest.syntactic import SyntacticMeaning
 from policy_engine.attest.tables import read_parquet
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
@@ -52,11 +53,11 @@ class Meaning:
     count: str | None
 
     @classmethod
-    def of(cls, facts: Mapping[str, Json]) -> Meaning | NoisyMeaning | PureMeaning | None:
+    def of(cls, facts: Mapping[str, Json]) -> _Meaning | None:
         """What the facts of a certificate say; None where they cannot be read."""
-        if facts.get("mechanism") == Noisy.mechanism:
-            return NoisyMeaning.of(facts)
-        if facts.get("mechanism") in (Randomised.mechanism, Inserted.mechanism):
+        if (kind := facts.get("mechanism")) in (Noisy.mechanism, SyntacticMeaning.mechanism):
+            return NoisyMeaning.of(facts) if kind == Noisy.mechanism else SyntacticMeaning.of(facts)
+        if kind in (Randomised.mechanism, Inserted.mechanism):
             return PureMeaning.of(facts)
         try:
             rate, of_it = Decimal(str(facts["rate"])), Decimal(str(facts["sampled_at"]))
@@ -236,7 +237,7 @@ class PureMeaning:
             yield f"estimated people by {name}: {', '.join(listed)}"
 
 
-_Meaning = Meaning | NoisyMeaning | PureMeaning
+_Meaning = Meaning | NoisyMeaning | PureMeaning | SyntacticMeaning
 
 
 @dataclass(frozen=True)
@@ -388,7 +389,7 @@ def _remarks(
 def _stated(path: Path) -> Unverified:
     """What a certificate's file says."""
     try:
-        return unverified(path.read_bytes())
+        return unverified_release(path.read_bytes())
     except OSError as error:
         raise FileError(f"{path} could not be read: {error.strerror}") from None
     except VerificationFailed as error:

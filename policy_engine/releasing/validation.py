@@ -26,7 +26,7 @@ from policy_engine.errors import (
     WarehouseError,
     WarehouseFailed,
 )
-from policy_engine.kernel.certificate import Certificate, certified_rate
+from policy_engine.kernel.certificate import certified_rate
 from policy_engine.ledger.account import Account, admit
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
@@ -35,8 +35,9 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.salvage import salvage
+from policy_engine.policy.syntactic import NONE, still_works
 from policy_engine.policy.tree import path_text
-from policy_engine.releasing.books import has_ledger, open_ledger
+from policy_engine.releasing.books import has_ledger, limit_of, open_ledger
 from policy_engine.releasing.publish import certificate_path
 from policy_engine.releasing.release import (
     Preview,
@@ -44,12 +45,13 @@ from policy_engine.releasing.release import (
     ends_of,
     open_warehouse,
     paying_account,
-    prepare,
     preview,
     project_of,
     table_certificate_path,
     unenforced,
+    vouched_for,
 )
+from policy_engine.releasing.requests import Vouched
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.warehouse.base import Warehouse
 
@@ -110,7 +112,7 @@ def check_policy(path: Path) -> Checked:
     policy = None
     problems: list[Problem] = []
     try:
-        policy = load_policy(path)
+        policy = load_policy(path, syntactic=True)
         problems += [*_guarantee(policy), *_target(policy)]
         project = project_of(policy)
     except PolicyError as error:
@@ -144,8 +146,10 @@ _Look = Callable[[Policy, Project, Warehouse], None]
 """Looks at a policy's source. Raises PolicyError and NotCertifiable."""
 
 
-def _certified(policy: Policy, project: Project, warehouse: Warehouse) -> Certificate:
-    certificate, table = prepare(policy, project, warehouse)
+def _certified(policy: Policy, project: Project, warehouse: Warehouse) -> Vouched:
+    certificate, table = vouched_for(policy, project, warehouse)
+    if policy.is_syntactic:
+        limit_of(policy, project, paying_account(policy, project, table, certificate.dialect))
     if not policy.declared_budget and policy.source_path is None:
         # Its account is the warehouse's to name.
         check_account(policy, project, paying_account(policy, project, table, certificate.dialect))
@@ -250,6 +254,12 @@ def warnings_of(policy: Policy) -> tuple[Problem, ...]:
 
 def _of_guarantee(policy: Policy) -> Iterator[Problem]:
     """Numbers that promise next to nothing."""
+    if policy.is_syntactic:
+        names = ", ".join(name for name, _ in still_works(policy.k, policy.models))
+        message = f"guarantee is syntactic: {NONE}; attacks that it leaves open: {names}"
+        remedy = "{epsilon: …, delta: …} bounds them all"
+        yield Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
+        return
     epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
     remedy = "a δ is far below one over the number of people, and ε mostly at most 10"
     if epsilon > _WEAK_EPSILON:
@@ -394,7 +404,7 @@ def _loaded(paths: Sequence[Path]) -> tuple[Policy, ...]:
     problems: list[Problem] = []
     for path in paths:
         try:
-            policy = load_policy(path)
+            policy = load_policy(path, syntactic=True)
             check_account(policy, project_of(policy))
             check_guarantee(policy)
             policies.append(policy)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from policy_engine.releasing.ledger_state import LedgerState
 
 
+UNBOUNDED = "unbounded"
+"""What ε is of releases that have none, alone or among others."""
+
+
 @dataclass(frozen=True)
 class Amount:
     """An ε with its δ, each as text and as a share of the limit's ε; None without a limit."""
@@ -109,6 +113,8 @@ def _sum(entries: list[Entry], limit: Limit | None) -> Amount:
 
 def _amount(epsilon: Decimal, delta: Decimal, limit: Limit | None) -> Amount:
     share = None
+    if delta >= 1:
+        return Amount(UNBOUNDED, in_text(min(delta, Decimal(1))))
     if limit is not None and limit.epsilon:
         share = float(epsilon / limit.epsilon)
     return Amount(in_text(epsilon), in_text(delta), share)

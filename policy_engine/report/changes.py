@@ -6,17 +6,20 @@ two values cannot be compared nobody knows, and that is told apart from a change
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from os.path import relpath
 from typing import Any, Literal
 
 from policy_engine.accounting.domain import in_text
-from policy_engine.attest.facts import STATED, Facts, claim_of
+from policy_engine.attest.attestation import SYNTACTIC_MECHANISM
+from policy_engine.attest.facts import STATED, Facts, claim_of, models_of
+from policy_engine.attest.syntactic import claim_stated
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import IntegerTable, Noisy
 from policy_engine.kernel.types import digits_of
+from policy_engine.policy.enforced import Model
 from policy_engine.policy.resolve import Policy
 from policy_engine.report import recodes
 
@@ -59,6 +62,8 @@ class Comparable:
     @property
     def price(self) -> str:
         """What one release of it costs, with δ and unit."""
+        if self.epsilon.is_infinite():
+            return "no (ε, δ): it promises nothing"
         return f"ε {in_text(self.epsilon)}, δ {in_text(self.delta)} for one {self.unit}"
 
     @classmethod
@@ -68,11 +73,13 @@ class Comparable:
         counts = getattr(noise, "counts", None)
         law = _law(counts) if counts is not None else getattr(noise, "words", "")
         mechanism = "noisy-counts" if counts is not None else _PURE.get(law, "sampled-suppression")
+        if policy.is_syntactic:
+            mechanism = SYNTACTIC_MECHANISM
         return cls(
             kind="policy",
             name=policy.name,
-            epsilon=policy.guarantee.epsilon,
-            delta=policy.guarantee.delta,
+            epsilon=_NONE[0] if policy.is_syntactic else policy.guarantee.epsilon,
+            delta=_NONE[1] if policy.is_syntactic else policy.guarantee.delta,
             k=policy.k,
             unit=source.key or "row",
             neutral={
@@ -93,6 +100,7 @@ class Comparable:
                 "source.view": "rowwise" if source.is_rowwise else "",
                 "budget": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
+                **({"models": _held(policy.models)} if policy.is_syntactic else {}),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
             },
             shown=dict(policy.recodings),
@@ -135,6 +143,37 @@ class Comparable:
             sums={each.name: _summed(each) for each in noisy.aggregates} if noisy else {},
             assumptions=tuple(facts["assumptions"]),
         )
+
+    @classmethod
+    def of_statement(cls, facts: Facts) -> Comparable:
+        """A statement without (ε, δ). Errors: VerificationFailed."""
+        claim = claim_stated(facts)
+        return cls(
+            kind="certificate",
+            name=facts["policy"]["name"],
+            epsilon=_NONE[0],
+            delta=_NONE[1],
+            k=facts["k"],
+            unit=facts["unit"],
+            neutral={
+                "mechanism": facts["mechanism"],
+                "release.as": facts["form"],
+                "engine": facts["dialect"],
+                **{name: facts[name] for name in STATED if name in facts},
+            },
+            fixed={"models": _held(models_of(facts)), **_of_claim(claim)},
+            shown={each.name: each.recode for each in claim.columns},
+            sums={},
+            assumptions=tuple(facts["assumptions"]),
+        )
+
+
+_NONE = (Decimal("Infinity"), Decimal(1))
+"""What is compared where there is no (ε, δ): anything that is promised is more."""
+
+
+def _held(models: Iterable[Model]) -> str:
+    return "; ".join(map(str, models))
 
 
 _PURE = {"randomised response": "randomised-response", "αβ insertion": "ab-insertion"}
@@ -207,13 +246,19 @@ def _number(
     """A number that weakens the promise where ``high`` is above ``low``."""
     if low == high:
         return
-    before, after = (digits_of(n) if isinstance(n, int) else in_text(n) for n in (low, high))
+    before, after = map(_amount, (low, high))
     if swapped:
         before, after = after, before
     is_weaker = high > low
     yield KeyChange(
         key, before, after, "weaker" if is_weaker else "stronger", why if is_weaker else ""
     )
+
+
+def _amount(number: Decimal | int) -> str:
+    if isinstance(number, int):
+        return digits_of(number)
+    return "none" if number.is_infinite() else in_text(number)
 
 
 def _texts(

@@ -24,20 +24,20 @@ is on the page; JSON has all."""
 
 def page(view: ReportView) -> str:
     """The HTML text of a report; the same view gives the same text."""
+    return rendered("page.html.j2", view)
+
+
+def rendered(template: str, view: object) -> str:
+    """A page of a view, in a template that stands beside this module."""
+    most = {
+        "columns": MOST_COLUMNS,
+        "lines": MOST_LINES,
+        "width": MOST_WIDTH,
+        "cells": MOST_CELLS,
+        "text": MOST_TEXT,
+    }
     style = page_file("page.css")
-    return filled(
-        "policy_engine.report",
-        "page.html.j2",
-        style,
-        view=view,
-        most={
-            "columns": MOST_COLUMNS,
-            "lines": MOST_LINES,
-            "width": MOST_WIDTH,
-            "cells": MOST_CELLS,
-            "text": MOST_TEXT,
-        },
-    )
+    return filled("policy_engine.report", template, style, view=view, most=most)
 
 
 def filled(package: str, template: str, style: str, **values: Any) -> str:

@@ -188,6 +188,22 @@ def test_with_a_key_people_are_counted(cli: Cli, project) -> None:
     assert "alone in their class: 33.3 % of the people" in shown
     document = cli(*words, "--format", "json").document
     assert (document["counts"], document["tables"][0]["people"]) == ("people", 3)
+    sizes = document["tables"][0]["risks"]["sizes"]
+    assert sizes[0]["people_by_class"] == 1 and "people" not in sizes[0]
+    assert "of the people, each once in every class of theirs" in shown
+
+
+def test_a_population_is_of_people_where_the_table_is(cli: Cli, project) -> None:
+    """Of x there are two people in the population, in four rows, and not four people."""
+    pq.write_table(pa.table(visits()), "visits.parquet")
+    everybody = {"who": [*"aaadbcef"], "g": [*"xxxxyyyy"]}
+    pq.write_table(pa.table(everybody), "everybody.parquet")
+    words = ("measure", "visits.parquet", "--quasi", "g", "--key", "who", "--population")
+    told = cli(*words, "everybody.parquet", "--format", "json").document["tables"][0]["risks"]
+    assert told["journalist"] == {"highest": 0.5, "mean": pytest.approx((1 / 2 + 2 / 4) / 3)}
+    pq.write_table(pa.table({"g": everybody["g"]}), "nobodys.parquet")
+    refused = cli(*words, "nobodys.parquet")
+    assert refused.code == 2 and "nobodys.parquet has no column 'who'" in refused.err
 
 
 @pytest.mark.parametrize(
@@ -202,4 +218,41 @@ def test_with_a_key_people_are_counted(cli: Cli, project) -> None:
 def test_a_key_that_cannot_serve_is_refused(cli: Cli, project, words, told: str) -> None:
     pq.write_table(pa.table({"g": ["a", None], "s": ["x", "y"], "n": [1, 2]}), "t.parquet")
     shown = cli("measure", "t.parquet", *words)
+    assert shown.code == 2 and told in shown.err
+
+
+def test_a_workload_is_public_of_the_release_alone_and_confidential_beside_its_source(
+    cli: Cli, policy: Policies
+) -> None:
+    path = policy()
+    assert cli("release", path).code == 0
+    words = ("measure", path, "--sensitive", "sex", "--workload")
+    alone = cli(*words)
+    assert alone.code == 0 and alone.out.startswith(PUBLIC)
+    assert "workload, of the release alone" in alone.out and "of the source" not in alone.out
+    document = cli(*words, "--format", "json").document
+    assert document["confidential"] is document["workload"]["confidential"] is False
+    assert document["workload"]["relative_errors"] is None
+    beside = cli(*words, "--raw")
+    assert beside.code == 0 and beside.out.startswith(CONFIDENTIAL)
+    document = cli(*words, "--raw", "--format", "json").document
+    assert next(iter(document)) == "confidential"
+    assert document["confidential"] is document["workload"]["confidential"] is True
+    errors = document["workload"]["relative_errors"]
+    # A sample of a tenth has 400 of 4,000 people in six groups: each count is off by some per cent.
+    assert 0.01 < errors["median"] < 0.3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["people.parquet", "--workload", "--sensitive", "sex"], "is no release"),
+        (["out/a.parquet", "--workload"], "--workload needs --sensitive"),
+        (["out/a.parquet", "--workload", "--raw", "--sensitive", "sex"], "which names its source"),
+        (["a.yaml", "--raw"], "--raw stands beside --workload"),
+    ],
+)
+def test_a_workload_that_cannot_be_is_refused(cli: Cli, policy: Policies, words, told) -> None:
+    assert cli("release", policy()).code == 0
+    shown = cli("measure", *words)
     assert shown.code == 2 and told in shown.err

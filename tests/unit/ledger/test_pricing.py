@@ -23,6 +23,7 @@ from policy_engine.accounting.events import (
     RandomisedResponse,
     SampledSuppression,
     TableNoise,
+    Unbounded,
 )
 from policy_engine.accounting.exact import delta_exact, delta_of_event
 from policy_engine.accounting.noise import Statistic
@@ -585,3 +586,41 @@ def test_counts_with_noise_fill_an_account_by_the_rule():
     found = price(state, limit)
     assert found.tight_delta <= limit.delta
     assert found.tight_epsilon <= limit.epsilon
+
+
+NOTHING = Asked(Unbounded(), Decimal(0), Decimal(1))
+
+
+def test_with_a_release_of_no_guarantee_no_limit_is_kept_whatever_it_is() -> None:
+    huge = Limit(Decimal(10) ** 9, Decimal(1))
+    state = Spent.none(ADD_REMOVE).plus(NOTHING, None).plus(half_of(), None)
+    assert (state.unbounded, state.is_unbounded) == (1, True)
+    assert not fits(Spent.none(ADD_REMOVE), NOTHING, huge)
+    assert not fits(state, half_of(), huge) and not state.is_within(huge)
+    assert fits(state, NOTHING, None)
+    assert price(state, huge).tight_epsilon is price(state, huge).tight_delta is None
+    assert price(state, None).basic_delta >= 1
+    assert Spent.from_json(json.loads(json.dumps(state.to_json()))) == state
+    assert state.plus(half_of(), huge).plan is None
+
+
+def test_one_that_never_ran_is_given_back_unless_it_was_the_first() -> None:
+    limit = Limit(Decimal(1), Decimal("1e-6"))
+    second = Spent.none(ADD_REMOVE).plus(half_of(), None).plus(NOTHING, None).minus(NOTHING)
+    assert not second.is_unbounded and second.is_within(limit)
+    # A plan is made of the first that was ever reserved, and of this one none can be.
+    first = Spent.none(ADD_REMOVE).plus(NOTHING, None).plus(half_of(), None).minus(NOTHING)
+    assert first.is_unbounded and not first.unbounded and not first.is_within(limit)
+    assert Spent.none(ADD_REMOVE).plus(NOTHING, None).minus(NOTHING) == Spent.none(ADD_REMOVE)
+
+
+def half_of() -> Asked:
+    return Asked(PureDP("0.5"), Decimal("0.5"), Decimal(0))
+
+
+@pytest.mark.parametrize("notion", NOTIONS)
+def test_no_rule_of_the_accountant_takes_what_has_no_guarantee(notion: str) -> None:
+    with pytest.raises(DomainError):
+        Tight().delta(((Unbounded(), 1),), Decimal(1), Question(notion))
+    with pytest.raises(DomainError):
+        Accountant.of([Unbounded()], notion).delta(Decimal(1))

@@ -147,7 +147,7 @@ def test_a_warehouse_that_fails_is_no_problem_of_the_policy(write, monkeypatch):
     def fail(*_, **__):
         raise WarehouseFailed("the connection to the server was lost")
 
-    monkeypatch.setattr(validation, "prepare", fail)
+    monkeypatch.setattr(validation, "vouched_for", fail)
     checked = check_policy(write())
     assert (checked.problems, checked.unchecked) == ((), "the connection to the server was lost")
 
@@ -169,7 +169,7 @@ def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatc
             (Finding("V24", "k"), Finding("V29", "told already"), Finding("V02", "x"))
         )
 
-    monkeypatch.setattr(validation, "prepare", refuse)
+    monkeypatch.setattr(validation, "vouched_for", refuse)
     problems = check_policy(write()).problems
     assert [(p.line, p.path, p.message) for p in problems] == [
         (0, "", "V02 x"), (7, "k", "V24 k")

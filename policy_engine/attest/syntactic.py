@@ -1,0 +1,293 @@
+"""The statement of a release without (ε, δ): signed, and no certificate.
+
+It has a predicate type of its own, so that no reader of certificates takes it for one, and neither
+an ε nor a δ: what it says first is that there is none, and which attacks its models leave open.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast, get_type_hints
+
+from policy_engine.attest.attestation import (
+    SYNTACTIC_MECHANISM,
+    SYNTACTIC_TYPE,
+    Statement,
+    Unverified,
+    open_envelope,
+)
+from policy_engine.attest.enforcing import check_models
+from policy_engine.attest.facts import FIELDS, STATED, Facts, models_of
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.parquet_file import check_bytes, plain
+from policy_engine.attest.results import Results, Verified
+from policy_engine.attest.rows import check_rows
+from policy_engine.attest.tables import created_by, read_parquet
+from policy_engine.compile.suppression import printed_classes
+from policy_engine.engines.base import Refused
+from policy_engine.errors import FileError, VerificationFailed
+from policy_engine.kernel.assumptions import unit_of
+from policy_engine.kernel.certificate import Terms, now
+from policy_engine.kernel.claim import Claim, to_json
+from policy_engine.kernel.decoding import decoded
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Law
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.kernel.tokens import Unreadable, tokens
+from policy_engine.policy.enforced import Model, NoModel, model_from
+from policy_engine.policy.syntactic import NO_GUARANTEE, NONE, WholeClasses, still_works
+
+VERSION = 1
+UNCHECKED = (
+    "that the SQL ran on the source, and what it left out, which no release tells",
+    "any (ε, δ): there is none",
+)
+
+
+@dataclass(frozen=True)
+class Uncertified:
+    """What is said of a release without (ε, δ); it stands where a certificate stands of others.
+
+    Every release is (0, 1)-DP, which promises nothing: that is what its account is charged.
+    """
+
+    terms: Terms
+    query: str
+    dialect: str
+    claim: Claim
+    k: int
+    time: str
+    epsilon: Decimal = Decimal(0)
+    delta: Decimal = Decimal(1)
+    rate: Decimal = Decimal(1)
+    neighbours: Literal["add_remove"] = "add_remove"
+
+    @property
+    def policy_name(self) -> str:
+        """The policy's name."""
+        return self.terms.policy_name
+
+    @property
+    def policy_digest(self) -> str:
+        """The policy's digest."""
+        return self.terms.policy_digest
+
+    @property
+    def unit(self) -> str:
+        """What is taken for one person: the column of a key, or ``row``."""
+        return unit_of(self.claim)
+
+    @property
+    def identity(self) -> str:
+        """What a request is of."""
+        return self.claim.digest
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        """The models that hold of its classes, beside k."""
+        return tuple(map(model_from, dict(self.terms.stated).get("models", ())))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What it takes for granted."""
+        who = "row of the source" if self.unit == "row" else f"value of {self.unit}"
+        return (f"each {who} is one person",)
+
+    def predicate(self) -> dict[str, Any]:
+        """It as the predicate of an in-toto Statement."""
+        attacks = still_works(self.k, self.models)
+        return {
+            **dict(self.terms.stated),
+            "guarantee": NO_GUARANTEE,
+            "still_works": [{"attack": name, "why": why} for name, why in attacks],
+            "version": VERSION,
+            "mechanism": SYNTACTIC_MECHANISM,
+            "policy": {"name": self.policy_name, "digest": self.policy_digest},
+            "k": self.k,
+            "unit": self.unit,
+            "assumptions": list(self.assumptions),
+            "columns": list(self.claim.released),
+            "count": self.claim.count,
+            "form": "rows" if self.claim.count is None else "counts",
+            "claim": to_json(self.claim),
+            "query": self.query,
+            "query_digest": "sha256:" + hashlib.sha256(self.query.encode()).hexdigest(),
+            "published_as": self.terms.published_as,
+            "dialect": self.dialect,
+            "engine_version": self.terms.engine_version,
+            "time": self.time,
+        }
+
+
+def uncertified(claim: Claim, query: str, dialect: str, k: int, terms: Terms) -> Uncertified:
+    """What is said of the release of ``query``, as of now."""
+    return Uncertified(terms, query, dialect, claim, k, now())
+
+
+def read_syntactic(statement: Statement | Unverified) -> Facts:
+    """The predicate of such a statement, every field of it known and of its form.
+
+    Raises VerificationFailed, with the names of the fields that are not.
+    """
+    facts: Facts = dict(statement.predicate)
+    wrong = [name for name, holds in _FIELDS.items() if not holds(facts.get(name, ...))]
+    wrong += sorted(ascii(name[:60]) for name in facts.keys() - _FIELDS.keys())
+    if not wrong and not _attacks(facts) <= {each["attack"] for each in facts["still_works"]}:
+        wrong.append("still_works")
+    if wrong:
+        raise VerificationFailed((f"the statement lacks or misstates: {', '.join(wrong)}",))
+    return facts
+
+
+def claim_stated(facts: Mapping[str, Any]) -> Claim:
+    """The claim that such a statement states, of a law that the kernel does not know.
+
+    Raises VerificationFailed where it is none, or is another than its other fields say.
+    """
+    value, hints = plain(facts["claim"]), get_type_hints(Claim)
+    told = tuple(dict.fromkeys(model.of for model in models_of(facts)))
+    names = [field.name for field in fields(Claim) if field.name != "law"]
+    try:
+        parts = {name: decoded(hints[name], value[name]) for name in names}
+        claim = Claim(**parts, law=cast("Law", WholeClasses(facts["k"], told)))
+    except (ClaimError, TypeError, ValueError, ArithmeticError, KeyError):
+        raise VerificationFailed(("the statement's claim is none",)) from None
+    stated = (list(facts["columns"]), facts["count"], facts["unit"])
+    if to_json(claim) != value or stated != (list(claim.released), claim.count, unit_of(claim)):
+        raise VerificationFailed(("the statement's claim is another than it says",))
+    return claim
+
+
+def _check_query(facts: Facts) -> Results:
+    """That its SQL is what is printed of its claim."""
+    query, engine = facts["query"], facts["dialect"]
+    if facts["query_digest"] != "sha256:" + hashlib.sha256(query.encode()).hexdigest():
+        return Results.refused("query_digest is not that of its query")
+    try:
+        same = tokens(query, engine) == tokens(printed_classes(claim_stated(facts), engine), engine)
+    except (Unreadable, Refused, KeyError):
+        same = False
+    if not same:
+        return Results.refused("its SQL is not what is printed of its claim")
+    return Results.held("its SQL is what is printed of what it states")
+
+
+@dataclass(frozen=True)
+class SyntacticMeaning:
+    """What the numbers of a release without (ε, δ) are, as its statement says."""
+
+    count: str | None
+    attacks: tuple[str, ...]
+    mechanism: ClassVar[str] = SYNTACTIC_MECHANISM
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> SyntacticMeaning | None:
+        """What the facts of a statement say; None where they cannot be read."""
+        try:
+            claim = claim_stated(facts)
+            found = still_works(facts["k"], models_of(facts))
+        except (KeyError, NoModel, VerificationFailed):
+            return None
+        return cls(claim.count, tuple(f"{name} still works: {why}" for name, why in found))
+
+    def told(self) -> Iterator[str]:
+        """Sentences, first that nothing is promised."""
+        yield NO_GUARANTEE
+        yield from self.attacks
+        counted = self.count or "the number of a group's rows"
+        yield f"{counted} is how many people of the source are in the group, as it is"
+
+
+def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None = None) -> Verified:
+    """Verify the statement of a release without (ε, δ), and with ``release`` its file.
+
+    Guarantee: a trusted key signed it, it says what it has not, and the file is the one that was
+    signed, with its columns, in which every class has at least k people and its models. Nothing is
+    proved of what was left out, so that it is never ``is_proved``.
+
+    Raises:
+        VerificationFailed: with every reason.
+        FileError: the release cannot be read.
+    """
+    statement = open_envelope(envelope, trusted, SYNTACTIC_TYPE)
+    facts = read_syntactic(statement)
+    found = Results.held(f"signed by {statement.key_id}") + _check_query(facts)
+    unchecked: tuple[str, ...] = UNCHECKED
+    if release is None:
+        unchecked = ("the release itself: name it with --release", *UNCHECKED)
+    else:
+        found += _check_file(facts, statement, release)
+    if found.reasons:
+        raise VerificationFailed(found.reasons)
+    return Verified(
+        subject=statement.subject_name,
+        checked=found.checked,
+        unchecked=found.unchecked + unchecked,
+        assumptions=tuple(facts["assumptions"]),
+        facts={name: facts[name] for name in ("guarantee", "still_works", "k", "unit")},
+        is_proved=False,
+    )
+
+
+def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
+    import pyarrow as pa
+
+    try:
+        data = release.read_bytes()
+    except OSError as error:
+        raise FileError(f"{release} could not be read: {error.strerror}") from None
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != statement.subject_sha256:
+        return Results.refused(f"{release.name} is not the release: its SHA-256 is {digest}")
+    try:
+        table, writer = read_parquet(data), created_by(data)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return Results.refused(f"{release.name} is no Parquet file")
+    # Of the form of rows nothing differs; that k is of classes is looked at below.
+    rows = check_rows({**facts, "mechanism": MECHANISM, "k": 1}, table)
+    if rows.reasons:
+        return rows
+    found = Results.held(f"{release.name} has the signed SHA-256", "its columns and their order")
+    found += _check_k(facts, table) + check_models(facts, table)
+    return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)
+
+
+def _check_k(facts: Facts, table: Any) -> Results:
+    """That the rows that are alike in all columns but those of its models are k people and more."""
+    told, count = {model.of for model in models_of(facts)}, facts["count"]
+    quasi = [name for name in facts["columns"] if name not in told]
+    what = (count, "sum") if count else ([], "count_all")
+    sizes = table.group_by(quasi).aggregate([what])
+    least = min(sizes.column(f"{count}_sum" if count else "count_all").to_pylist(), default=None)
+    if least is not None and least < facts["k"]:
+        return Results.refused(f"a class has {least} people, and k is {facts['k']}")
+    return Results.held(f"every class has at least {facts['k']} people")
+
+
+def _attacks(facts: Mapping[str, Any]) -> set[str]:
+    """The names of the attacks that it must say are open."""
+    return {name for name, _ in still_works(facts["k"], models_of(facts))}
+
+
+def _are_attacks(value: object) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    return all(isinstance(each, Mapping) and set(each) == {"attack", "why"} for each in value)
+
+
+_OF_CERTIFICATES = (
+    "assumptions", "columns", "count", "dialect", "engine_version", "form", "k", "models",
+    "policy", "published_as", "query", "query_digest", "time", "unit", *STATED,
+)  # fmt: skip
+_FIELDS: Mapping[str, Callable[[object], bool]] = {
+    **{name: FIELDS[2][name] for name in _OF_CERTIFICATES},
+    "claim": lambda value: isinstance(value, Mapping),
+    "guarantee": lambda value: isinstance(value, str) and value.startswith(NONE),
+    "mechanism": lambda value: value == SYNTACTIC_MECHANISM,
+    "still_works": _are_attacks,
+    "version": lambda value: value == VERSION and type(value) is int,
+}

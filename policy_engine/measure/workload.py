@@ -1,0 +1,207 @@
+"""What a release is good for: the answers it gives to counting questions, and what can be learnt.
+
+* *Queries* (Rastogi, Suciu, Hong 2007; Brickell, Shmatikov 2008): how many people have values in a
+  random range of some columns? The error is |estimate − truth| over the truth, or over a thousandth
+  of all people where that is more, so that empty ranges do not decide.
+* *Classifier* (Brickell, Shmatikov 2008): U_san, how often a decision tree that is grown on the
+  release is right about people of the source; U_base, how often who guesses the commonest value;
+  U_max, a tree grown on half of the source, about the other half. U_san − U_base is what the
+  release gives beyond the sensitive column alone.
+
+Everything that looks at the source is confidential. Of the release alone a tree is grown on half of
+its people and asked about the other half, which is public.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.errors import UsageError, to_install
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Numbers = np.ndarray[Any, np.dtype[np.float64]]
+
+QUERIES, _MOST_COLUMNS, _SANITY, _SEED = 1_000, 3, 1_000, 20
+Cells = Mapping[tuple[Any, ...], float]
+"""How many people have each combination of values of the released columns."""
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """How often a tree of a sensitive column is right, as shares of the people.
+
+    ``own``: grown on half of the release, about the other half; ``commonest``: the guess of the
+    commonest value there. The others are of the source, None where it was not looked at.
+    """
+
+    column: str
+    own: float | None
+    commonest: float | None
+    sanitised: float | None = None
+    base: float | None = None
+    best: float | None = None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The utility of a release; ``errors`` are quantiles of the queries' relative errors.
+
+    ``errors`` is None where the source was not looked at; ``is_public`` says so.
+    """
+
+    learnt: tuple[Learnt, ...]
+    errors: Mapping[str, float] | None = None
+    queries: int = 0
+
+    @property
+    def is_public(self) -> bool:
+        """Whether all of it is of the release alone."""
+        return self.errors is None
+
+
+def workload(
+    columns: Sequence[str],
+    released: Cells,
+    sensitive: Sequence[str],
+    source: Cells | None = None,
+    orders: Mapping[str, Sequence[Any]] | None = None,
+) -> Workload:
+    """What a release is good for, and with the cells of its ``source`` how far it is off.
+
+    ``orders`` are the values of columns that have an order; texts are else in their own. The same
+    cells give the same numbers: what is random has a fixed seed.
+
+    Raises UsageError where scikit-learn is not installed.
+    """
+    places = {name: place for place, name in enumerate(columns)}
+    found = tuple(_learnt(places, released, column, source) for column in sensitive)
+    if source is None:
+        return Workload(found)
+    return Workload(found, _errors(columns, released, source, orders or {}), QUERIES)
+
+
+def _errors(
+    columns: Sequence[str], released: Cells, source: Cells, orders: Mapping[str, Sequence[Any]]
+) -> dict[str, float]:
+    """The mean and the quantiles of the relative errors of random counting queries."""
+    import numpy as np
+
+    keys = list(dict.fromkeys((*source, *released)))
+    truth, told = (np.array([cells.get(key, 0) for key in keys]) for cells in (source, released))
+    axes = [
+        _places([key[i] for key in keys], orders.get(name, ())) for i, name in enumerate(columns)
+    ]
+    random, floor, found = np.random.default_rng(_SEED), truth.sum() / _SANITY, []
+    for _ in range(QUERIES):
+        most = min(_MOST_COLUMNS, len(columns))
+        chosen = random.choice(len(columns), size=random.integers(1, most + 1), replace=False)
+        inside = np.ones(len(keys), dtype=bool)
+        for axis in (axes[place] for place in chosen):
+            low, high = sorted(random.integers(0, axis.max(initial=0) + 1, size=2))
+            inside &= (axis >= low) & (axis <= high)
+        real = truth[inside].sum()
+        found.append(abs(told[inside].sum() - real) / max(real, floor, 1e-300))
+    quantiles = np.quantile(found, [0.5, 0.9, 0.99])
+    named = dict(zip(("median", "p90", "p99"), map(float, quantiles), strict=True))
+    return {"mean": float(np.mean(found)), **named}
+
+
+def _places(values: Sequence[Any], order: Sequence[Any]) -> Any:
+    """The places of values in their order: NULL last, and texts as they sort."""
+    import numpy as np
+
+    known = {value: place for place, value in enumerate(order)}
+    sorted_ = sorted(set(values), key=lambda v: (v is None, known.get(v, len(known)), str(v)))
+    places = {value: place for place, value in enumerate(sorted_)}
+    return np.array([places[value] for value in values], dtype=int)
+
+
+def _learnt(
+    places: Mapping[str, int], released: Cells, column: str, source: Cells | None
+) -> Learnt:
+    if not any(n > 0 for n in released.values()):
+        return Learnt(column, None, None)
+    grown, asked = _halves(released)
+    own = _right(_grown(places, grown, column), places, asked, column)
+    if source is None:
+        return Learnt(column, own, _commonest(places, grown, asked, column))
+    half, other = _halves(source)
+    return Learnt(
+        column,
+        own,
+        _commonest(places, grown, asked, column),
+        _right(_grown(places, released, column), places, other, column),
+        _commonest(places, half, other, column),
+        _right(_grown(places, half, column), places, other, column),
+    )
+
+
+def _halves(cells: Cells) -> tuple[Cells, Cells]:
+    """The people of cells in two halves, each drawn by a coin of a fixed seed."""
+    import numpy as np
+
+    random = np.random.default_rng(_SEED)
+    sizes = [max(0, round(n)) for n in cells.values()]
+    heads = random.binomial(sizes, 0.5).tolist()
+    tails = [n - own for n, own in zip(sizes, heads, strict=True)]
+    return dict(zip(cells, heads, strict=True)), dict(zip(cells, tails, strict=True))
+
+
+def _grown(places: Mapping[str, int], cells: Cells, column: str) -> Any:
+    """A decision tree of a column by the others, with the people as weights; None of nobody."""
+    try:
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder
+        from sklearn.tree import DecisionTreeClassifier
+    except ModuleNotFoundError:
+        install = to_install("workload")
+        raise UsageError(f"--workload needs scikit-learn: {install}") from None
+    known = {key: n for key, n in cells.items() if n > 0}
+    if not known:
+        return None
+    tree = DecisionTreeClassifier(min_weight_fraction_leaf=0.001, random_state=_SEED)
+    model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree)
+    weights = {"decisiontreeclassifier__sample_weight": list(known.values())}
+    return model.fit(_known(places, known, column), _told(places, known, column), **weights)
+
+
+def _right(model: Any, places: Mapping[str, int], cells: Cells, column: str) -> float | None:
+    """The share of the people whose value a tree says."""
+    people = sum(cells.values())
+    if model is None or not people:
+        return None
+    said = model.predict(_known(places, cells, column))
+    told = _told(places, cells, column)
+    right = sum(n for n, a, b in zip(cells.values(), said, told, strict=True) if a == b)
+    return right / people
+
+
+def _commonest(places: Mapping[str, int], grown: Cells, asked: Cells, column: str) -> float | None:
+    counts = Counter[str]()
+    for value, n in zip(_told(places, grown, column), grown.values(), strict=True):
+        counts[value] += n  # type: ignore[assignment]
+    people = sum(asked.values())
+    if not counts or not people:
+        return None
+    [(guess, _)] = counts.most_common(1)
+    told = zip(_told(places, asked, column), asked.values(), strict=True)
+    return sum(n for value, n in told if value == guess) / people
+
+
+def _known(places: Mapping[str, int], cells: Cells, column: str) -> list[list[str]]:
+    """What a tree is grown by: every other column, as texts; of one column alone nothing."""
+    others = [place for name, place in places.items() if name != column]
+    return [[_text(key[place]) for place in others] or [""] for key in cells]
+
+
+def _told(places: Mapping[str, int], cells: Cells, column: str) -> list[str]:
+    return [_text(key[places[column]]) for key in cells]
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None else f"= {value}"

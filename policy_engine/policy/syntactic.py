@@ -1,0 +1,152 @@
+"""`guarantee: syntactic`: classes of the raw table are suppressed until its models hold.
+
+Which class is shown is decided by the people in it alone, so nothing is certified: such a release
+has no (ε, δ), at any price. What it says first is in ``NO_GUARANTEE``, and ``still_works`` names
+the attacks that its models leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic_core import PydanticCustomError
+
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
+from policy_engine.kernel.nodes import Identifier, Number
+from policy_engine.policy.auto import Guarantee
+from policy_engine.policy.enforced import LDiversity, Model, TCloseness
+from policy_engine.policy.laws import refusal
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.mechanisms import CountedBy
+    from policy_engine.policy.noise import Sum
+
+SYNTACTIC = "syntactic"
+NONE = "this release carries no (ε, δ)"
+NO_GUARANTEE = (
+    f"{NONE}: which groups it shows was decided by the people in them, and"
+    " no account limits what it tells, alone or with other releases"
+)
+UNMET = Guarantee(Decimal(0), Decimal(0), "add_remove")
+"""What stands where a policy has no guarantee: nothing that reads the source meets it."""
+_OF_OTHERS = (
+    "mechanism", "sample", "noise", "auto", "contribution", "aggregate", "rollup", "marginals",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """In place of a noise, where there is none: everybody counts, and whole classes are left out.
+
+    ``sensitive`` are the columns of the models; a class is what is alike in all others.
+    """
+
+    sensitive: tuple[str, ...]
+    sums: ClassVar[tuple[Sum, ...]] = ()
+    groupings: ClassVar[tuple[CountedBy, ...]] = ()
+
+    @property
+    def words(self) -> str:
+        """Its name."""
+        return "suppression of raw classes"
+
+
+@dataclass(frozen=True)
+class WholeClasses(OfColumns):
+    """The law of a claim that nothing is certified of: classes of k people and more, as they are.
+
+    The kernel has no template, no price and no reader for it, and refuses to certify it.
+    """
+
+    k: int
+    sensitive: tuple[str, ...] = ()
+
+    def check(self, claim: Claim) -> None:
+        """Raise ClaimError unless ``claim`` can have this law."""
+        names = [shown.name for shown in claim.columns]
+        require(self.k >= 1, "k must be at least 1")
+        require({*self.sensitive} < {*names}, "a class is told by a column that no model is of")
+        require(not claim.unit.counts_all, "a unit is in one group")
+
+    def nodes(self) -> dict[str, Any]:
+        """What its template is given besides a claim's own values."""
+        return {"k": Number(self.k), "secret_relation": None, "secret_release": None}
+
+    def classes(self, claim: Claim) -> list[dict[str, Identifier]]:
+        """The columns that tell classes apart."""
+        names = (shown.name for shown in claim.columns)
+        return [{"name": Identifier(name)} for name in names if name not in self.sensitive]
+
+
+def syntactic_laws(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    """The laws of a policy without (ε, δ): what it suppresses by, and nothing of a mechanism."""
+    for key in _OF_OTHERS:
+        if key in data:
+            wrong = "is of a release with (ε, δ), and this policy has guarantee: syntactic"
+            yield refusal(wrong, "remove one of them", at=(key,), on_key=True)
+    if data.get("k") == "auto":
+        yield refusal("is auto, and there is no guarantee to choose it by", "write it", at=("k",))
+    if "k" not in data and not data.get("models"):
+        remedy = "add k, the least size of a class, or models"
+        yield refusal("is syntactic, and nothing says of which model", remedy, at=("guarantee",))
+    source, release = _mapping(data.get("source")), _mapping(data.get("release"))
+    if "relation" in release:
+        wrong = "cannot stand beside guarantee: syntactic, which is for files"
+        yield refusal(wrong, "name a file in path", at=("release", "relation"), on_key=True)
+    if _mapping(source.get("unit")).get("keep") == "all":
+        wrong = "is all: in a class of a syntactic model a person counts once"
+        yield refusal(wrong, "write keep: any", at=("source", "unit", "keep"))
+    models, recode = _mapping(data.get("models")), _mapping(data.get("recode"))
+    told = {_mapping(spec).get("of") for spec in models.values()}
+    if recode and {*recode} <= told:
+        wrong = "are of every released column, so that no column tells classes apart"
+        yield refusal(wrong, "recode one that no model is of", at=("models",), on_key=True)
+
+
+_HOMOGENEITY = "all people of a class can have one value of {}, which is then known of each"
+_BACKGROUND = "who can exclude some values of {} for a person is left with fewer of them"
+_SKEWNESS = "a value of {} can be far more frequent in a class than in the whole table"
+_SIMILARITY = "values of {} that differ can mean the same"
+_LINKAGE = "a class can be one person, whom another table names"
+_DIFFERENCING = (
+    "of two releases, before and after one person or by other recodes, the difference can be that"
+    " one person: no model is of two releases together"
+)
+_MEMBERSHIP = (
+    "who knows everybody else of a class at the limit sees by whether it is shown if a person is in"
+    " the table: nothing bounds it"
+)
+
+
+def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
+    """The attacks of the literature that such a release does not stop, by name, and why.
+
+    >>> [name for name, _ in still_works(3, [LDiversity("pay", Decimal(2))])][:3]
+    ['background knowledge', 'skewness', 'similarity']
+    """
+    diverse = {each.of for each in models if isinstance(each, LDiversity)}
+    close = {each.of for each in models if isinstance(each, TCloseness)}
+    ordered = {each.of for each in models if isinstance(each, TCloseness) and each.order}
+    told = list(dict.fromkeys(each.of for each in models)) or ["any column, of which no model is"]
+    open_to = {
+        "homogeneity": (_HOMOGENEITY, diverse),
+        "background knowledge": (_BACKGROUND, set[str]()),
+        "skewness": (_SKEWNESS, close),
+        "similarity": (_SIMILARITY, ordered),
+    }
+    if k < 2 and not diverse:
+        yield "linkage", _LINKAGE
+    for name, (why, stopped) in open_to.items():
+        if left := [column for column in told if column not in stopped]:
+            yield name, why.format(", ".join(left))
+    yield "differencing", _DIFFERENCING
+    yield "membership", _MEMBERSHIP
+
+
+def _mapping(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
