@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from random import Random
 
@@ -322,6 +322,10 @@ GAMES = (
 )  # fmt: skip
 
 
+def _up(share: Decimal) -> Decimal:
+    return share.quantize(Decimal("0.1"), ROUND_CEILING)
+
+
 def main() -> None:
     """Play all games and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -336,7 +340,7 @@ def main() -> None:
             print(
                 f"| {game.name} | {game.coin} | {mechanism or 'exact table'} |"
                 f" {100 * guesses.share:.1f} | {100 * low:.1f} to {100 * high:.1f} |"
-                f" {'none' if mechanism is None else f'{100 * bound:.1f}'} |"
+                f" {'none' if mechanism is None else _up(100 * bound)} |"
             )
             sys.stdout.flush()
 
