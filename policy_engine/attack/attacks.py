@@ -46,7 +46,7 @@ class Attempt:
     """One attack: what it took, what it learnt, line by line, and what stops it.
 
     ``victims`` is how many people it learnt something of, for certain or as the lines say.
-    ``bound`` is what a theorem says of the most that it can learn; it was not run then.
+    ``bound`` is what a theorem says of the most that it can learn, and ``measured`` what runs gave.
     """
 
     name: str
@@ -55,6 +55,7 @@ class Attempt:
     learned: tuple[str, ...]
     remedy: str
     bound: str = ""
+    measured: str = ""
 
 
 def classes_of(rows: Sequence[tuple[Key, Any, int]]) -> dict[Key, Counter[Any]]:

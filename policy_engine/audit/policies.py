@@ -14,6 +14,7 @@ from policy_engine.accounting.domain import claimed, in_text
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.audit.bench import Place, drawing
 from policy_engine.audit.estimate import Hits
+from policy_engine.audit.events import Features
 from policy_engine.audit.people import Pair, People, pairs_for
 from policy_engine.audit.runs import Runs, Tick, observe
 from policy_engine.audit.verdict import (
@@ -129,18 +130,25 @@ def run(
 ) -> Audit:
     """Run what was prepared, and judge it."""
     error = error_of(confidence, len(made.pairs))
-    wanted = {
-        table: Runs(partial(drawing, made.place, table, made.certificate), runs)
-        for table in made.tables
-    }
-    with _elsewhere(made.place):
-        seen = observe(wanted, tick)
+    seen = observed(made, runs, tick)
     found = tuple(
         Found(pair.name, pair.what, judge(seen[pair.one], seen[pair.other], made.claim, error))
         for pair in made.pairs
     )
     least = power(runs, made.claim, error)
     return Audit(policy, made.claim, confidence, runs, least, found, made.skipped, made.notes)
+
+
+def observed(
+    made: Prepared, runs: int, tick: Tick = lambda done, total: None
+) -> dict[People, list[Features]]:
+    """What so many runs on each table let out."""
+    wanted = {
+        table: Runs(partial(drawing, made.place, table, made.certificate), runs)
+        for table in made.tables
+    }
+    with _elsewhere(made.place):
+        return observe(wanted, tick)
 
 
 def prepared(policy: Policy, project: Project, seed: int) -> Prepared:

@@ -88,17 +88,11 @@ def report(
 
     The page stands by itself: it fetches nothing and runs nothing. Its band is green where the
     certificate holds and the release was looked at, amber (exit code 4) where it was not, red (exit
-<<<<<<< HEAD
-    code 1) where the certificate does not hold. Of the account it says what the ledger of the
-    policy's project says, or of the project here. What nobody stated is shown as "not stated".
-    The other formats export it for a registry of deployments, a NIST SP 800-226 checklist,
-    OpenLineage, a data contract (ODCS), or dbt, and ask on stderr for what nobody stated; of a
-    certificate that does not hold there is none.
-=======
     code 1) where the certificate does not hold; without (ε, δ) it is never green. Of the account it
     says what the ledger of the policy's project says, or of the project here. What nobody
-    stated is shown as "not stated".
->>>>>>> w-syntactic
+    stated is shown as "not stated". The other formats export it for a registry of deployments, a
+    NIST SP 800-226 checklist, OpenLineage, a data contract (ODCS), or dbt, and ask on stderr for
+    what nobody stated; of a certificate that does not hold there is none.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
@@ -121,10 +115,12 @@ def report(
     trusted, places = trusted_keys(key or [], keyring)
     text = read_certificate(certificate)
     if stated_type(text) == SYNTACTIC_TYPE:
-        if policy is not None or previous is not None:
-            raise UsageError("a statement without (ε, δ) has no --policy and no --previous")
+        if policy is not None or previous is not None or format in _EXPORTS:
+            raise UsageError(
+                "a statement without (ε, δ) has no --policy, no --previous and no form of others"
+            )
         made = syntactic_view(text, trusted, release)
-        _report_syntactic(made, output, format)
+        _report_syntactic(made, output, Format(format.value))
         return
     loaded = None if policy is None else load_policy(policy)
     project = _project(policy)
@@ -142,14 +138,13 @@ def report(
             edition=edition.value,
         )
     )
-<<<<<<< HEAD
     made = view(found)
     if format in _EXPORTS:
         _export(found, made, format, output)
         return
     document = made.to_json()
     if output is not None:
-        _write(output, _page(output, made, document))
+        _write(output, _page(output, page(made), document))
     _told(found, made, document, output, Format(format.value))
 
 
@@ -172,13 +167,6 @@ def _export(found: Evidence, made: ReportView, form: ReportFormat, output: Path 
         note(gap)
     if made.band.colour != "green":
         raise typer.Exit(NothingChecked.exit_code)
-=======
-    seen = view(found)
-    document = seen.to_json()
-    if output is not None:
-        _write(output, page(seen), document)
-    _told(found, seen, document, output, format)
->>>>>>> w-syntactic
 
 
 def _told(
@@ -199,7 +187,7 @@ def _report_syntactic(made: SyntacticView, output: Path | None, form: Format) ->
     """The page of a release without (ε, δ): amber at best."""
     document, band = made.to_json(), made.band
     if output is not None:
-        _write(output, made.page(), document)
+        _write(output, _page(output, made.page(), document))
     lines = [f"{band.colour}: {band.verdict}", f"  {band.first}", *(f"  {r}" for r in band.reasons)]
     emit(document, lines if output is None else [*lines, f"report  {output}"], form)
     raise typer.Exit(1 if band.colour == "red" else NothingChecked.exit_code)
@@ -226,21 +214,13 @@ def _check_place(path: Path, kinds: tuple[str, ...], *, replace: bool) -> None:
         raise FileError(f"{path} exists; use --replace to write it anew")
 
 
-<<<<<<< HEAD
-def _page(path: Path, made: ReportView, document: dict[str, Any]) -> str:
+def _page(path: Path, html: str, document: dict[str, Any]) -> str:
     """The page, or the same as JSON, by the name of the file."""
-    from policy_engine.report.page import page
-
-    return json_text(document) + "\n" if path.suffix.lower() == ".json" else page(made)
+    return json_text(document) + "\n" if path.suffix.lower() == ".json" else html
 
 
 def _write(path: Path, text: str) -> None:
     """Write a report, whole or not at all."""
-=======
-def _write(path: Path, html: str, document: dict[str, Any]) -> None:
-    """Write a report, whole or not at all."""
-    text = json_text(document) + "\n" if path.suffix.lower() == ".json" else html
->>>>>>> w-syntactic
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         aside.write_text(text, encoding="utf-8")
@@ -310,19 +290,11 @@ def _comparable(path: Path) -> Comparable:
     from policy_engine.report.changes import Comparable
 
     if path.suffix.lower() != ".json":
-<<<<<<< HEAD
-        return Comparable.of_policy(load_policy(path))
-    return Comparable.of_certificate(read_facts(unverified(read_certificate(path))))
-=======
         return Comparable.of_policy(load_policy(path, syntactic=True))
     text = read_certificate(path)
     if stated_type(text) == SYNTACTIC_TYPE:
         return Comparable.of_statement(read_syntactic(unverified(text, SYNTACTIC_TYPE)))
-    try:
-        return Comparable.of_certificate(read_facts(unverified(text)))
-    except ClaimError as error:
-        raise VerificationFailed((f"{path}: its claim is none: {error}",)) from None
->>>>>>> w-syntactic
+    return Comparable.of_certificate(read_facts(unverified(text)))
 
 
 def _document(
