@@ -160,26 +160,6 @@ class Statistic:
         return _edges(corners)
 
 
-def delta_of_table(
-    table: NoiseTable,
-    epsilon: Number,
-    neighbours: str = ADD_REMOVE,
-    shift: int = 1,
-    times: int = 1,
-    *,
-    signed: bool = False,
-) -> Bound:
-    """The least δ for which one noisy number a group is (ε, δ)-DP, ε ≥ 0, [TABLE].
-
-    Of a unit in up to ``times`` groups, whose numbers it moves by up to ``shift`` steps each: see
-    ``Statistic``. Guarantee and errors as ``delta_of_release``.
-
-    >>> delta_of_table(NoiseTable((1 << 50, (1 << 60) - (1 << 50)), least=-1), 20)
-    Bound(delta=Decimal('0.0009765625'), at_n=None)
-    """
-    return delta_of_release((Statistic(table, shift, times, signed),), epsilon, neighbours)
-
-
 def delta_of_release(
     statistics: Iterable[Statistic], epsilon: Number, neighbours: str = ADD_REMOVE
 ) -> Bound:

@@ -6,7 +6,8 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.domain import ADD_REMOVE
-from policy_engine.accounting.noise import NoiseTable, delta_of_table
+from policy_engine.accounting.exact import delta_of_table
+from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.tables import laplace, place
 from policy_engine.kernel.assumptions import ALWAYS_NOISY, WAITS, assumptions, randomness_of
 from policy_engine.kernel.certificate import Terms, Unmet, certify

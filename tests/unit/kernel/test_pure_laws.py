@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from policy_engine.accounting.events import PureDP, RandomisedResponse
-from policy_engine.accounting.finite import least_share
+from policy_engine.accounting.shares import least_share
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import ALWAYS_NOISY, WAITS, assumptions, randomness_of
 from policy_engine.kernel.certificate import Terms, Unmet, certify
