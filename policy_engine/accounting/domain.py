@@ -24,7 +24,7 @@ from decimal import (
 )
 from fractions import Fraction
 
-from policy_engine.errors import DomainError
+from policy_engine.base_errors import DomainError
 
 Number = Decimal | Fraction | str | int | float
 """What a caller may give for a rate, an ε or a δ."""

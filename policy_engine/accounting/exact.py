@@ -72,7 +72,7 @@ def epsilon_exact(
     Decimal('0.369867280606')
     >>> epsilon_exact(20, "0.1", "1e-21")
     Traceback (most recent call last):
-    policy_engine.errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
+    policy_engine.base_errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
     """
     k, rate, delta = threshold(k), sampling_rate(rate), probability(delta)
     digits = _RESOLUTION if neighbour_notion(neighbours) == ADD_REMOVE else _ROUGH_RESOLUTION

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from policy_engine.accounting.domain import arithmetic, upward
-from policy_engine.accounting.noise import WHOLE
+from policy_engine.accounting.noise import WHOLE, ReleaseCurve, by_ratio
 
 _GUARD = Decimal("1e-30")
 
@@ -54,17 +54,7 @@ def delta_of(factors: Sequence[Factor], epsilon: Decimal) -> Decimal:
     bound = exact_epsilon(factors)
     if bound is not None and bound <= epsilon:
         return Decimal(0)
-    steps = [(1, 1)]
-    for factor in factors:
-        steps = [(p * one, q * other) for p, q in steps for one, other in factor]
-    with arithmetic(epsilon, room=40 * len(factors)):
-        # Smaller than e^ε, so that δ is not below the true one.
-        scale = epsilon.exp() * (1 - _GUARD)
-        ways = (
-            sum((max(Decimal(0), p - scale * q) for p, q in way), Decimal(0))
-            for way in (steps, [(q, p) for p, q in steps])
-        )
-        return min(Decimal(1), upward(max(ways) / WHOLE ** len(factors)))
+    return ReleaseCurve.composed([(by_ratio(factor), 1) for factor in factors]).delta(epsilon).delta
 
 
 def response(values: int, share: int) -> Factor:

@@ -188,7 +188,7 @@ def loaded(policy: object) -> Policy:
     >>> loaded("policy.yaml")
     Traceback (most recent call last):
     ...
-    policy_engine.errors.UsageError: a loaded policy is needed, found the str 'policy.yaml'; \
+    policy_engine.base_errors.UsageError: a loaded policy is needed, found the str 'policy.yaml'; \
 call load_policy on the file's path first
     """
     if isinstance(policy, Policy):
