@@ -295,7 +295,7 @@ def _unsampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]
     rollup, recode = document.rollup, tuple(document.recode)
     lists = document.marginals if rollup is None else (recode, rollup.to)
     groupings = tuple(in_order(names, recode) for names in lists)
-    asked = Needs(groups, k, tuple(document.aggregate.items()), groupings, rollup)
+    asked = Needs(groups, k, tuple(document.aggregate.items()), groupings, rollup, document.keys)
     noise = solve_noise(document.noise or NoiseSpec(), guarantee, asked)
     return {"k": max(k, noise.k), "rate": Decimal(1), "method": "keyed", "noise": noise}
 
