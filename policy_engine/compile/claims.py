@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import fields
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
 
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.reading import is_raw_first
@@ -261,7 +262,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
     known = {name: labels_of(recoding) for name, recoding in policy.recodings}
     problems: list[Problem] = []
 
-    def value(name: str, text: str | None) -> Value | None:
+    def value(name: str, text: str | None) -> Any:
         kind, labels = columns[name].kind, known[name]
         found = None
         if text is not None and kind in ("text", "integer", "date"):
@@ -274,7 +275,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
             problems.append(Problem(str(policy.file), 0, 0, "keys", law, told))
         return found
 
-    constants = {
+    constants: dict[str, Any] = {
         each.name: each.recode.label for each in shown if isinstance(each.recode, Constant)
     }
     rows_of = [
@@ -292,7 +293,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
         found = [tuple((row[name],) for row in rows) for name, rows in every]
     if problems:
         raise PolicyError(tuple(dict.fromkeys(problems)))
-    return tuple(found)  # type: ignore[return-value]
+    return tuple(found)
 
 
 def recode_of(recoding: Recoding, seen: Type, widest: int = MOST_INTEGER + 1) -> recodes.Recode:

@@ -19,7 +19,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimated import compared, estimated, tuples_there
 from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Aggregate, Inserted, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Aggregate, Inserted, Listed, Noisy, Pure, Randomised
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
@@ -137,6 +137,13 @@ class NoisyMeaning:
                 f"a person is counted in up to {most} groups; of whoever is in more, {most} were"
                 " drawn, so that a group may have more people than were counted"
             )
+        if isinstance(law, Listed):
+            yield (
+                f"all {law.size:,} keys of a public list are shown, those of nobody too: {counted}"
+                " can be 0 or less, and a group that is not listed is not shown, whoever is in it"
+            )
+            yield from self._of_sums()
+            return
         yield f"every group that is shown has at least {'one person' if k == 1 else f'{k} people'}"
         yield from self._of_sums()
         yield from self._of_groupings()

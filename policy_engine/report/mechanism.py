@@ -17,7 +17,14 @@ from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimates import part
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import Aggregate, Inserted, IntegerTable, Noisy, Randomised
+from policy_engine.kernel.mechanisms import (
+    Aggregate,
+    Inserted,
+    IntegerTable,
+    Listed,
+    Noisy,
+    Randomised,
+)
 from policy_engine.kernel.price import priced
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
@@ -95,6 +102,10 @@ def _of_law(facts: Facts, law: object) -> Iterator[Step]:
         case Noisy():
             yield Step("count", "how many people are in each group" + _several(law))
             yield Step("noise", "; ".join(_noises(law)))
+            if isinstance(law, Listed):
+                shown = f"all {law.size:,} keys of a public list are shown, and no other group"
+                yield Step("list", f"{shown}: a number can be 0 or less")
+                return
             least = f"a group is shown from {law.least_shown} on"
             some = "one person" if law.k == 1 else f"{law.k} people"
             yield Step("suppress", f"{least}, so that it has at least {some} for certain")
@@ -173,7 +184,7 @@ def _bars(facts: Facts, claim: Claim | None) -> Iterator[Bars]:
         there, nobody = part(law.shown), part(law.inserted)
         pair = (Bar.of("somebody has it", there), Bar.of("nobody has it", nobody))
         yield Bars("How likely a combination is shown", pair)
-    else:
+    elif not isinstance(law, Listed):
         yield from (_shown(name, each) for name, each in _candidates(facts, law))
 
 
