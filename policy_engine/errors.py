@@ -30,28 +30,11 @@ from dataclasses import dataclass
 from policy_engine.base_errors import DomainError, InternalError, PolicyEngineError, UsageError
 
 __all__ = [
-    "BudgetExceeded",
-    "DomainError",
-    "EnvironmentFailed",
-    "FileError",
-    "Finding",
-    "InternalError",
-    "LedgerBroken",
-    "LedgerError",
-    "NoLedger",
-    "NotApproved",
-    "NotCertifiable",
-    "NotReleasable",
-    "NothingChecked",
-    "PolicyEngineError",
-    "PolicyError",
-    "Problem",
-    "UsageError",
-    "VerificationFailed",
-    "WarehouseError",
-    "WarehouseFailed",
-    "to_install",
-]
+    "BudgetExceeded", "DomainError", "EnvironmentFailed", "FileError", "Finding",
+    "InternalError", "LedgerBroken", "LedgerError", "NoLedger", "NotApproved", "NotCertifiable",
+    "NotReleasable", "NothingChecked", "PolicyEngineError", "PolicyError", "Problem",
+    "UsageError", "VerificationFailed", "WarehouseError", "WarehouseFailed", "to_install",
+]  # fmt: skip
 
 
 def to_install(extra: str) -> str:

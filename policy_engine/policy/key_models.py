@@ -39,7 +39,8 @@ def _keys(found: object) -> Keys:
     if isinstance(found, dict) and found:
         for column, values in found.items():
             if not isinstance(values, list) or not values:
-                raise refusal(f"must be a list of values, found {show(values)}", at=(column,))
+                given = "none" if values == [] else show(values)
+                raise refusal(f"must be a list of values, found {given}", at=(column,))
         lists = [((column,), [(value,) for value in found[column]]) for column in sorted(found)]
     elif isinstance(found, list) and found and all(isinstance(row, dict) and row for row in found):
         columns = tuple(sorted(found[0]))

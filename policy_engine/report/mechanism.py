@@ -15,6 +15,7 @@ from policy_engine.accounting.frontier import Pair
 from policy_engine.attest.facts import Facts
 from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.estimated import all_shown
 from policy_engine.kernel.estimates import part
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.mechanisms import (
@@ -103,8 +104,7 @@ def _of_law(facts: Facts, law: object) -> Iterator[Step]:
             yield Step("count", "how many people are in each group" + _several(law))
             yield Step("noise", "; ".join(_noises(law)))
             if isinstance(law, Listed):
-                shown = f"all {law.size:,} keys of a public list are shown, and no other group"
-                yield Step("list", f"{shown}: a number can be 0 or less")
+                yield Step("list", all_shown(law, str(facts["count"])))
                 return
             least = f"a group is shown from {law.least_shown} on"
             some = "one person" if law.k == 1 else f"{law.k} people"
