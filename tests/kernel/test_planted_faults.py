@@ -185,9 +185,9 @@ FAULTS = {
     "rows are numbered in another order": (
         "duckdb", ANSWERS, "ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }})",
         "COUNT(*) OVER () - ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }}) + 1"),
-    "all columns have one draw": ("duckdb", ANSWERS, "draw.stream", "hashes[0].stream"),
+    "all columns have one draw": ("duckdb", ANSWERS, "streams[loop.index]", "streams[1]"),
     "a column answers by another's draw": (
-        "duckdb", ANSWERS, "hashes[loop.index0].name", "hashes[0].name"),
+        "duckdb", ANSWERS, "hash = hashes[loop.index0]", "hash = hashes[0]"),
     "the own value is told": (
         "duckdb", ANSWERS, "THEN {{ recodes.label(label) }}", "THEN {{ s.name }}"),
     "answers are not counted by a column": (
@@ -209,7 +209,7 @@ FAULTS = {
         " domain\n    UNION ALL\n", ""),
     "a tuple is there if nobody has it": ("duckdb", TUPLES, "MAX(", "MIN("),
     "a value is not in the domain": (
-        "duckdb", TUPLES, "{% for label in labels %}", "{% for label in labels[1:] %}"),
+        "duckdb", UNITS, "{% for row in part %}", "{% for row in part[1:] %}"),
     "all tuples have one draw": (
         "duckdb", TUPLES, "ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }})", "1"),
     "a column of a file's folder": (
@@ -251,7 +251,7 @@ FAULTS = {
     "a key has the sum of one step": ("duckdb", NOISE, ", 0 AS {{ a.total }}", ", 1 AS"
                                       " {{ a.total }}"),
     "the groups that are there are shown": (
-        "duckdb", NOISE, "{% if domain %}tuples{% else %}grouped{% endif %}", "grouped"),
+        "duckdb", NOISE, "{% if domain %}tuples{% else %}", "{% if domain %}grouped{% else %}"),
     "a list ends with its first part": (
         "duckdb", UNITS, "{% for part in parts %}", "{% for part in parts[:1] %}"),
     "a key that is absent is a text": (
