@@ -18,6 +18,7 @@ _MOST = Decimal(50)
 def least_share(values: int, epsilon: Decimal) -> int | None:
     """The least share for which ``response`` is ε-DP; None where ε is too small for any.
 
+    >>> from policy_engine.accounting.finite import epsilon_of
     >>> share = least_share(2, Decimal(1))
     >>> epsilon_of([response(2, share)]), epsilon_of([response(2, share - 1)]) > 1
     (Decimal('1.00000000000'), True)

@@ -174,7 +174,7 @@ def test_no_other_module_is_longer_than_400_lines():
 #: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
-    ".": 305, "accounting": 5_866, "attack": 337, "attest": 4_585, "audit": 1_894, "check":
+    ".": 305, "accounting": 5_867, "attack": 337, "attest": 4_585, "audit": 1_894, "check":
     2_390, "cli": 7_290, "compile": 1_084, "dbt": 10_634, "engines": 733, "expressions": 2_221,
     "kernel": 2_964, "ledger": 4_474, "measure": 1_376, "policy": 5_618, "relations": 1_291,
     "release": 5, "releasing": 4_764, "report": 1_897, "syntax": 1_223, "verify": 1_576,
