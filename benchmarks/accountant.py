@@ -14,7 +14,8 @@ from functools import cache
 from policy_engine.accounting.certificate_numbers import certify_numbers
 from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import Event, PureDP, SampledSuppression, TableNoise
-from policy_engine.accounting.noise import Statistic, delta_of_table
+from policy_engine.accounting.exact import delta_of_table
+from policy_engine.accounting.noise import Statistic
 from policy_engine.accounting.tables import gaussian, laplace, place
 
 TURNS = 7

@@ -26,7 +26,8 @@ from noisy_counts import NOISY, noisy
 from overhead import make_people, measure, table
 from scipy import stats
 
-from policy_engine.accounting.noise import NoiseTable, delta_of_table
+from policy_engine.accounting.exact import delta_of_table
+from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.tables import gaussian, laplace
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "1.5", "2", "4")

@@ -27,6 +27,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from policy_engine.base_errors import DomainError, InternalError, PolicyEngineError, UsageError
+
+__all__ = [
+    "BudgetExceeded", "DomainError", "EnvironmentFailed", "FileError", "Finding",
+    "InternalError", "LedgerBroken", "LedgerError", "NoLedger", "NotApproved", "NotCertifiable",
+    "NotReleasable", "NothingChecked", "PolicyEngineError", "PolicyError", "Problem",
+    "UsageError", "VerificationFailed", "WarehouseError", "WarehouseFailed", "to_install",
+]  # fmt: skip
+
 
 def to_install(extra: str) -> str:
     """How to get an extra of this package, whose name is on no index yet.
@@ -35,34 +44,6 @@ def to_install(extra: str) -> str:
     "pip install '.[plot]' in a clone of policy-engine"
     """
     return f"pip install '.[{extra}]' in a clone of policy-engine"
-
-
-class PolicyEngineError(Exception):
-    """The root: catching it catches everything the engine raises on purpose.
-
-    ``lines`` are its message. What separates them is never a line end within a text, which may be
-    another's.
-    """
-
-    exit_code = 1
-
-    def __init__(self, *lines: str) -> None:
-        super().__init__("\n".join(lines))
-        self.lines = lines
-
-
-class UsageError(PolicyEngineError):
-    """A command or function was called in a way it does not have."""
-
-    exit_code = 2
-
-
-class DomainError(UsageError, ValueError):
-    """A parameter lies outside the domain of the formula it was given to."""
-
-    def __init__(self, parameter: str, law: str, found: object) -> None:
-        super().__init__(f"{parameter} must be {law}, found {found}")
-        self.parameter = parameter
 
 
 @dataclass(frozen=True)
@@ -184,9 +165,3 @@ class LedgerBroken(LedgerError):
 
 class NoLedger(LedgerError):
     """There is no ledger at the place that was named, and none was to be made."""
-
-
-class InternalError(PolicyEngineError):
-    """A bug of ours: an invariant does not hold."""
-
-    exit_code = 70

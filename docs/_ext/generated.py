@@ -87,7 +87,7 @@ def errors_text() -> str:
         indent = "&emsp;" * depth
         yield f"| {indent}`{kind.__name__}` | {kind.exit_code} | {summary} |"
         for child in kind.__subclasses__():
-            if child.__module__ == errors.__name__:
+            if vars(errors).get(child.__name__) is child:
                 yield from rows(child, depth + 1)
 
     table = "\n".join(rows(errors.PolicyEngineError, 0))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from policy_engine.accounting.binomial import sum_from
 from policy_engine.accounting.bisection import least_integer
@@ -18,6 +18,7 @@ from policy_engine.accounting.domain import (
     arithmetic,
     count,
     decimal,
+    downward,
     neighbour_notion,
     nonnegative_epsilon,
     probability,
@@ -233,3 +234,18 @@ def _share(parameter: str, value: Number) -> Decimal:
     if not 0 <= number <= 1:
         raise DomainError(parameter, "a number from 0 to 1", value)
     return number
+
+
+def part_of(total: Decimal, parts: int) -> Decimal:
+    """One of N equal parts, rounded down at 12 significant digits unless N is 1.
+
+    >>> part_of(Decimal(1), 3)
+    Decimal('0.333333333333')
+    """
+    if parts == 1:
+        return total
+    with arithmetic(total) as context:
+        # Toward 0: the quotient of a tie in the last digit must not be rounded up first.
+        context.rounding = ROUND_FLOOR
+        quotient = total / parts
+    return downward(quotient)

@@ -16,7 +16,6 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
-    part_of,
     probability,
     sampling_rate,
     threshold,
@@ -141,7 +140,7 @@ def _delta_lqs(
     """[LQS] for each release and unit, the generic bound for groups, basic composition."""
     if who.neighbours != ADD_REMOVE:
         return None
-    each = part_of(part_of(epsilon, releases), who.group)
+    each = bounds.part_of(bounds.part_of(epsilon, releases), who.group)
     single = bounds.delta_lqs(event.k, event.rate, each)
     return None if single is None else _summed(single.delta, each, who.group, releases)
 
@@ -151,7 +150,7 @@ def _epsilon_lqs(
 ) -> Decimal | None:
     if who != Question() or releases == 1:
         return None
-    single = bounds.epsilon_lqs(event.k, event.rate, part_of(delta, releases))
+    single = bounds.epsilon_lqs(event.k, event.rate, bounds.part_of(delta, releases))
     return None if single is None else single * releases
 
 
@@ -160,7 +159,7 @@ def _delta_generic(
 ) -> Decimal | None:
     if who.group == 1:
         return None
-    each = part_of(part_of(epsilon, releases), who.group)
+    each = bounds.part_of(bounds.part_of(epsilon, releases), who.group)
     single = delta_exact(event.k, event.rate, each, who.neighbours)
     return _summed(single.delta, each, who.group, releases)
 

@@ -47,6 +47,7 @@ class Candidate:
     law: str
     by: NoiseTable | Pair
     at_least: int = 1
+    listed: bool = False
 
     @property
     def true_rows(self) -> bool:
@@ -55,7 +56,9 @@ class Candidate:
 
     @cached_property
     def half(self) -> int:
-        """The fewest people that are shown with a chance of one half or more."""
+        """The fewest people that are shown with a chance of one half or more; 0 where all are."""
+        if self.listed:
+            return 0
         if isinstance(self.by, Pair):
             return appearing.half_shown(self.by.k, self.by.rate)
         return shown_half(self.by, self.at_least)
@@ -79,6 +82,8 @@ class Candidate:
         """Every group that is shown has so many people for certain."""
         if isinstance(self.by, Pair):
             return self.by.k
+        if self.listed:
+            return 0
         return max(self.at_least, self.by.least) if self.by.open else self.at_least
 
     def chance(self, size: int) -> Decimal:
@@ -87,6 +92,8 @@ class Candidate:
         >>> Candidate(SAMPLED, Pair(2, Decimal("0.5"))).chance(3)
         Decimal('0.5')
         """
+        if self.listed:
+            return Decimal(1)
         if isinstance(self.by, Pair):
             return appearing.chance_shown(self.by.k, self.by.rate, size)
         least = 0 if self.by.open else self.by.largest + self.at_least
@@ -149,10 +156,12 @@ def compare(aim: Aim) -> Comparison:
 
 def _tried(law: str, aim: Aim) -> Candidate | str:
     """The law with its numbers for the aim, or why it has none."""
+    if law == SAMPLED and aim.listed:
+        return "it shows no key that few people have"
     if law == SAMPLED and aim.groups > 1:
         return "it counts a person once, and has no sums"
     try:
         by = Pair(*pair(aim)) if law == SAMPLED else calibrated(law, aim)
     except DomainError as error:
         return str(error)
-    return Candidate(law, by, aim.at_least)
+    return Candidate(law, by, aim.at_least, aim.listed)

@@ -34,7 +34,6 @@ from policy_engine.accounting.domain import (
     downward,
     neighbour_notion,
     nonnegative_epsilon,
-    part_of,
     probability,
     upward,
 )
@@ -112,7 +111,7 @@ class Basic(Rule):
             left = epsilon - fixed_epsilon
         if left < 0 or len(curves) > _MOST_CURVES:
             return None
-        share = part_of(left, times) if times else left
+        share = bounds.part_of(left, times) if times else left
         spent = [
             (delta_of_event(event, share, question.neighbours, question.group), n)
             for event, n in curves
@@ -129,7 +128,7 @@ class Basic(Rule):
         if left < 0 or (times and not left) or len(curves) > _MOST_CURVES:
             return None
         with suppress(DomainError):
-            share = part_of(left, times) if times else left
+            share = bounds.part_of(left, times) if times else left
             spent = [
                 (epsilon_of_event(event, share, question.neighbours, question.group), n)
                 for event, n in curves
@@ -176,7 +175,7 @@ class Optimal(Rule):
         if has_curve(event):
             for share in _SHARES:
                 with suppress(DomainError):
-                    one = part_of(delta * share, n)
+                    one = bounds.part_of(delta * share, n)
                     points.append(
                         (epsilon_of_event(event, one, question.neighbours, question.group), one)
                     )

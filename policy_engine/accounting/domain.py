@@ -13,7 +13,6 @@ from decimal import (
     MAX_PREC,
     MIN_EMIN,
     ROUND_CEILING,
-    ROUND_FLOOR,
     ROUND_HALF_EVEN,
     Context,
     Decimal,
@@ -25,7 +24,7 @@ from decimal import (
 )
 from fractions import Fraction
 
-from policy_engine.errors import DomainError
+from policy_engine.base_errors import DomainError
 
 Number = Decimal | Fraction | str | int | float
 """What a caller may give for a rate, an ε or a δ."""
@@ -223,18 +222,3 @@ def in_text(value: Decimal) -> str:
     """
     plain = _WIDE.normalize(value)
     return f"{plain:f}" if -7 < plain.adjusted() < 16 else str(plain).lower()
-
-
-def part_of(total: Decimal, parts: int) -> Decimal:
-    """One of N equal parts, rounded down at 12 significant digits unless N is 1.
-
-    >>> part_of(Decimal(1), 3)
-    Decimal('0.333333333333')
-    """
-    if parts == 1:
-        return total
-    with arithmetic(total) as context:
-        # Toward 0: the quotient of a tie in the last digit must not be rounded up first.
-        context.rounding = ROUND_FLOOR
-        quotient = total / parts
-    return downward(quotient)

@@ -16,7 +16,6 @@ from policy_engine.accounting.domain import (
     arithmetic,
     neighbour_notion,
     nonnegative_epsilon,
-    part_of,
     probability,
     sampling_rate,
     threshold,
@@ -24,7 +23,7 @@ from policy_engine.accounting.domain import (
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
 from policy_engine.accounting.groups import delta_group, group_size
 from policy_engine.accounting.losses import Composition
-from policy_engine.accounting.noise import ReleaseCurve
+from policy_engine.accounting.noise import NoiseTable, ReleaseCurve, Statistic, delta_of_release
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
@@ -55,7 +54,7 @@ def delta_exact(
         return delta_of_one(k, rate, epsilon, neighbours)
     if neighbour_notion(neighbours) == ADD_REMOVE:
         return delta_group(k, rate, epsilon, group)
-    each = part_of(epsilon, group)
+    each = bounds.part_of(epsilon, group)
     generic = bounds.group(each, delta_of_one(k, rate, each, REPLACE_ONE).delta, group)[1]
     return Bound(min(generic, _replaced(k, rate, group).delta(epsilon)), None)
 
@@ -73,7 +72,7 @@ def epsilon_exact(
     Decimal('0.369867280606')
     >>> epsilon_exact(20, "0.1", "1e-21")
     Traceback (most recent call last):
-    policy_engine.errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
+    policy_engine.base_errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
     """
     k, rate, delta = threshold(k), sampling_rate(rate), probability(delta)
     digits = _RESOLUTION if neighbour_notion(neighbours) == ADD_REMOVE else _ROUGH_RESOLUTION
@@ -163,3 +162,23 @@ def _replaced(k: int, rate: Decimal, group: int) -> Composition:
     """m units that leave one cell, and m that enter another."""
     pairs = pairs_of(SampledSuppression(k, rate), REPLACE_ONE, group)
     return Composition((pair, 1) for pair in pairs)
+
+
+def delta_of_table(
+    table: NoiseTable,
+    epsilon: Number,
+    neighbours: str = ADD_REMOVE,
+    shift: int = 1,
+    times: int = 1,
+    *,
+    signed: bool = False,
+) -> Bound:
+    """The least δ for which one noisy number a group is (ε, δ)-DP, ε ≥ 0, [TABLE].
+
+    Of a unit in up to ``times`` groups, whose numbers it moves by up to ``shift`` steps each: see
+    ``Statistic``. Guarantee and errors as ``noise.delta_of_release``.
+
+    >>> delta_of_table(NoiseTable((1 << 50, (1 << 60) - (1 << 50)), least=-1), 20)
+    Bound(delta=Decimal('0.0009765625'), at_n=None)
+    """
+    return delta_of_release((Statistic(table, shift, times, signed),), epsilon, neighbours)

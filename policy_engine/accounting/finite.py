@@ -10,11 +10,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from policy_engine.accounting.domain import arithmetic, upward
-from policy_engine.accounting.noise import WHOLE
+from policy_engine.accounting.noise import WHOLE, ReleaseCurve, by_ratio
 
 _GUARD = Decimal("1e-30")
-_MOST = Decimal(50)
-"""A share of one in 2⁶⁰ already costs less."""
 
 Factor = tuple[tuple[int, int], ...]
 
@@ -27,11 +25,11 @@ def epsilon_of(factors: Iterable[Factor]) -> Decimal | None:
     >>> epsilon_of([((3 << 58, 1 << 58), (1 << 58, 3 << 58))])
     Decimal('1.09861228867')
     """
-    bound = _epsilon(factors)
+    bound = exact_epsilon(factors)
     return None if bound is None else upward(bound)
 
 
-def _epsilon(factors: Iterable[Factor]) -> Decimal | None:
+def exact_epsilon(factors: Iterable[Factor]) -> Decimal | None:
     """The same, above the true one by a 1e-30 share."""
     ways = [Decimal(0), Decimal(0)]
     with arithmetic():
@@ -53,20 +51,10 @@ def delta_of(factors: Sequence[Factor], epsilon: Decimal) -> Decimal:
     >>> delta_of([flip], Decimal(0)), delta_of([flip], Decimal("1.1"))
     (Decimal('0.500000000001'), Decimal('0'))
     """
-    bound = _epsilon(factors)
+    bound = exact_epsilon(factors)
     if bound is not None and bound <= epsilon:
         return Decimal(0)
-    steps = [(1, 1)]
-    for factor in factors:
-        steps = [(p * one, q * other) for p, q in steps for one, other in factor]
-    with arithmetic(epsilon, room=40 * len(factors)):
-        # Smaller than e^ε, so that δ is not below the true one.
-        scale = epsilon.exp() * (1 - _GUARD)
-        ways = (
-            sum((max(Decimal(0), p - scale * q) for p, q in way), Decimal(0))
-            for way in (steps, [(q, p) for p, q in steps])
-        )
-        return min(Decimal(1), upward(max(ways) / WHOLE ** len(factors)))
+    return ReleaseCurve.composed([(by_ratio(factor), 1) for factor in factors]).delta(epsilon).delta
 
 
 def response(values: int, share: int) -> Factor:
@@ -85,21 +73,3 @@ def presence(shown: int, inserted: int) -> Factor:
     With probability shown·2⁻⁶⁰ where it is in the table, else inserted·2⁻⁶⁰.
     """
     return (shown, inserted), (WHOLE - shown, WHOLE - inserted)
-
-
-def least_share(values: int, epsilon: Decimal) -> int | None:
-    """The least share for which ``response`` is ε-DP; None where ε is too small for any.
-
-    >>> share = least_share(2, Decimal(1))
-    >>> epsilon_of([response(2, share)]), epsilon_of([response(2, share - 1)]) > 1
-    (Decimal('1.00000000000'), True)
-    """
-    epsilon = min(epsilon, _MOST)
-    with arithmetic(epsilon):
-        share = max(1, int(WHOLE / (epsilon.exp() + values - 1)))
-    while values * share < WHOLE:
-        found = _epsilon([response(values, share)])
-        if found is not None and found <= epsilon:
-            return share
-        share += 1
-    return None

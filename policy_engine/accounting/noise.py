@@ -41,7 +41,7 @@ from policy_engine.accounting.domain import (
     nonnegative_epsilon,
 )
 from policy_engine.accounting.powers import GridLaw, Step, compose
-from policy_engine.errors import DomainError
+from policy_engine.base_errors import DomainError
 
 BITS = 60
 WHOLE = 1 << BITS
@@ -153,31 +153,11 @@ class Statistic:
             nothing = (0,) * shift
             pair = list(zip((*masses, *nothing), (*nothing, *masses), strict=True))
             for turned in (pair, _turned(pair)) if self.signed else (pair,):
-                falling = _falling([*turned, (self.table.tail, self.table.tail)])
+                falling = by_ratio([*turned, (self.table.tail, self.table.tail)])
                 if self.shift == 1 and not self.signed:
                     return falling
                 corners += accumulate(falling, lambda at, step: (at[0] + step[0], at[1] + step[1]))
         return _edges(corners)
-
-
-def delta_of_table(
-    table: NoiseTable,
-    epsilon: Number,
-    neighbours: str = ADD_REMOVE,
-    shift: int = 1,
-    times: int = 1,
-    *,
-    signed: bool = False,
-) -> Bound:
-    """The least δ for which one noisy number a group is (ε, δ)-DP, ε ≥ 0, [TABLE].
-
-    Of a unit in up to ``times`` groups, whose numbers it moves by up to ``shift`` steps each: see
-    ``Statistic``. Guarantee and errors as ``delta_of_release``.
-
-    >>> delta_of_table(NoiseTable((1 << 50, (1 << 60) - (1 << 50)), least=-1), 20)
-    Bound(delta=Decimal('0.0009765625'), at_n=None)
-    """
-    return delta_of_release((Statistic(table, shift, times, signed),), epsilon, neighbours)
 
 
 def delta_of_release(
@@ -215,15 +195,26 @@ class ReleaseCurve:
         >>> ReleaseCurve.of([Statistic(NoiseTable((1 << 59,), least=0))]).factors
         1
         """
-        replacing = neighbour_notion(neighbours) == REPLACE_ONE
         pairs = [(statistic.steps(), statistic.groups) for statistic in statistics]
         if not pairs:
             raise DomainError("statistics", "at least one", "none")
-        turned = [(_turned(steps)[::-1], n) for steps, n in pairs]
-        ways = [pairs + turned] if replacing else [pairs, turned]
-        halves = _halves(ways[0])
+        if neighbour_notion(neighbours) == REPLACE_ONE:
+            pairs += [(_turned(steps)[::-1], n) for steps, n in pairs]
+        return cls.composed(pairs, neighbours)
+
+    @classmethod
+    def composed(
+        cls, pairs: Sequence[tuple[Sequence[Step], int]], neighbours: str = ADD_REMOVE
+    ) -> ReleaseCurve:
+        """The curve of a product of pairs whose ratios fall, each so many times.
+
+        Under add_remove δ is the larger of both directions; else they are alike.
+        """
+        halves, ways = _halves(pairs), [pairs]
+        if neighbours != REPLACE_ONE:
+            ways.append([(_turned(steps)[::-1], n) for steps, n in pairs])
         laws = tuple(compose(way, WHOLE) for way in ways) if halves is None else ()
-        return cls(halves, laws, sum(n for _, n in ways[0]), neighbours)
+        return cls(halves, laws, sum(n for _, n in pairs), neighbours)
 
     @property
     def largest(self) -> Decimal:
@@ -258,7 +249,7 @@ def _halves(
             if len(halves[0]) * len(factor) > _MOST_STEPS:
                 return None
             halves[0] = _product(halves[0], factor)
-    return tuple(_falling(halves[0])), tuple(_falling(halves[1])[::-1])
+    return tuple(by_ratio(halves[0])), tuple(by_ratio(halves[1])[::-1])
 
 
 def _excess(falling: Sequence[Step], rising: Sequence[Step], top: int, bottom: int) -> int:
@@ -286,7 +277,7 @@ def _turned(steps: Sequence[Step]) -> list[Step]:
     return [(q, p) for p, q in steps]
 
 
-def _falling(steps: Sequence[Step]) -> list[Step]:
+def by_ratio(steps: Sequence[Step]) -> list[Step]:
     """By falling ratio p/q, infinite ones first; what neither law takes is left out."""
     taken = [step for step in steps if any(step)]
     # Two different ratios of numbers below 2^b are 2^−2b apart, so their keys differ rightly.

@@ -68,9 +68,9 @@ class Prior:
         Errors: DomainError unless sizes and numbers of groups are integers from 1 to 10⁹, and
         there is at least one.
 
-        >>> Prior.of_sizes({})
+        >>> Prior.of_sizes({})  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        policy_engine.errors.DomainError: sizes must be at least one size of a group, found none
+        policy_engine.base_errors.DomainError: sizes must be at least one size of a group, ...
         """
         if not sizes:
             raise DomainError("sizes", "at least one size of a group", "none")

@@ -6,7 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from policy_engine.accounting.domain import sampling_rate
-from policy_engine.errors import DomainError
+from policy_engine.base_errors import DomainError
 
 NATIVE_GRAIN = Decimal(2) ** -32
 """How far the rate of an engine's own sample may be above the one that is written."""

@@ -34,7 +34,7 @@ from policy_engine.accounting.domain import (
     threshold,
     upward,
 )
-from policy_engine.errors import InternalError
+from policy_engine.base_errors import InternalError
 
 _CLOSE = Decimal("1.0001")
 _TOLERANCE = 5e-4

@@ -7,7 +7,7 @@ rounded to integers and its parameters are looked for. So floats will do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
@@ -179,7 +179,8 @@ def shown_half(table: NoiseTable, at_least: int = 1) -> int:
 class Aim:
     """(ε, δ) over so many releases, and what one unit moves in each, as of ``Statistic``.
 
-    ``at_least``: a group that is shown has so many people for certain.
+    ``at_least``: a group that is shown has so many people for certain. ``listed``: the groups are
+    public and all shown, so that the least noise is wanted.
     """
 
     epsilon: Decimal
@@ -189,6 +190,7 @@ class Aim:
     releases: int = 1
     shift: int = 1
     at_least: int = 1
+    listed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is outside the domains; numbers become the decimals written."""
@@ -231,16 +233,23 @@ def calibrated(law: str, aim: Aim) -> NoiseTable:
         )
     if law == "place":
         return _best_place(aim)
-    guesses = _guesses(law, aim)
-    first = max(1, guesses[0][0] - 1)
-    # A guess is nearly right; a δ next to 2⁻⁶⁰ of each number is out of reach.
-    for bound in range(first, first + 10 + first // 4, max(1, first // 500)):
-        for _, _, scale in guesses[:_TRIED]:
-            with suppress(DomainError):
-                table = _LAWS[law](scale, bound)
-                if aim.met(table):
-                    return table
+    for bound, scale in _tries(law, aim):
+        with suppress(DomainError):
+            table = _LAWS[law](scale, bound)
+            if aim.met(table):
+                return table
     raise DomainError("delta", "larger for a table of this law", aim.delta)
+
+
+def _tries(law: str, aim: Aim) -> Iterator[tuple[int, Decimal]]:
+    """B and the law's parameter: the smallest B first, or of a list of groups the least noise."""
+    guesses = _guesses(law, aim)
+    quiet = sorted(guesses, key=lambda guess: guess[2], reverse=law == LAWS[0])
+    for tried in [[each] for each in quiet] if aim.listed else [guesses[:_TRIED]]:
+        first = max(1, tried[0][0] - 1)
+        # A guess is nearly right; a δ next to 2⁻⁶⁰ of each number is out of reach.
+        for bound in range(first, first + 10 + first // 4, max(1, first // 500)):
+            yield from ((bound, scale) for _, _, scale in tried)
 
 
 def guessed(law: str, aim: Aim, wider: int = 0) -> NoiseTable:
@@ -266,9 +275,9 @@ def _guesses(law: str, aim: Aim) -> list[Guess]:
 def auto(aim: Aim) -> tuple[str, NoiseTable]:
     """The law, and its table, that shows the smallest groups half the time; then the least noise.
 
-    Nothing but public numbers is looked at. No place is among them: it shows smaller groups where a
-    unit moves about 20 numbers or more, at a larger error, and takes long to find. Errors:
-    DomainError where no law meets the aim.
+    Where all are shown, the least noise. Nothing but public numbers is looked at. No place is among
+    them: it shows smaller groups where a unit moves about 20 numbers or more, at a larger error,
+    and takes long to find. Errors: DomainError where no law meets the aim.
 
     >>> law, table = auto(Aim(Decimal(1), Decimal("1e-6")))
     >>> law, shown_half(table)
@@ -278,7 +287,8 @@ def auto(aim: Aim) -> tuple[str, NoiseTable]:
     for law in LAWS[:2]:
         try:
             table = calibrated(law, aim)
-            found.append((shown_half(table, aim.at_least), deviation(table), law, table))
+            half = 0 if aim.listed else shown_half(table, aim.at_least)
+            found.append((half, deviation(table), law, table))
         except DomainError as error:
             refused = error
     if not found:
@@ -368,6 +378,8 @@ def _best_place(aim: Aim) -> NoiseTable:
     """That of the best pair, at a rate that is a little smaller."""
     if aim.shift > 1:
         raise DomainError("shift", "1 for a place, which counts", aim.shift)
+    if aim.listed:
+        raise DomainError("law", "one without a threshold where all keys are shown", "place")
     if aim.groups > _MOST_PLACES:
         raise DomainError("groups", f"at most {_MOST_PLACES} for a place", aim.groups)
     k, rate = pair(aim)

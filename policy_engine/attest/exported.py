@@ -33,7 +33,7 @@ BESIDE = (
 )
 ORDER_OF_CSV = "the order of the rows: a CSV file has no types to sort by, and the digest fixes it"
 
-_COUNT = re.compile(r"[0-9]{1,18}")
+_COUNT = re.compile(r"-?[0-9]{1,18}")
 _Line = tuple[str | None, ...]
 
 

@@ -157,8 +157,8 @@ def load_private_key(
 
     >>> load_private_key(environ={})
     Traceback (most recent call last):
-    policy_engine.errors.UsageError: no signing key: name a key file, or put its PEM text into \
-POLICY_ENGINE_SIGNING_KEY
+    policy_engine.base_errors.UsageError: no signing key: name a key file, or put its PEM text \
+into POLICY_ENGINE_SIGNING_KEY
     """
     if path is not None:
         return _private_key(read_key_file(path, refuse=GROUP_AND_OTHERS), str(path), FileError)

@@ -7,7 +7,7 @@ from itertools import groupby, repeat
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.facts import Facts, law_of
-from policy_engine.attest.public_values import check_public, is_set
+from policy_engine.attest.public_values import check_listed, check_public, is_set
 from policy_engine.attest.results import Results
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.syntax.names import fold
@@ -43,6 +43,7 @@ def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str]) -> Re
     else:
         groups = zip(_keys(keys, table), _values(table.column(len(facts["columns"]))), strict=True)
     certified += check_public(facts, (column.unique().to_pylist() for column in keys.columns))
+    certified += check_listed(facts, keys)
     return certified + _check_groups(groups, least_shown(facts), facts["k"])
 
 

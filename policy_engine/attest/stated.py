@@ -22,19 +22,7 @@ from policy_engine.attest.results import Results
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError
-from policy_engine.kernel.assumptions import (
-    ALWAYS,
-    STAYS,
-    assumptions,
-    is_a_person,
-    is_unique,
-    of_its_population,
-    of_its_sample,
-    randomness,
-    randomness_of,
-    source_of,
-    unit_of,
-)
+from policy_engine.kernel.assumptions import assumptions, randomness_of, source_of, unit_of
 from policy_engine.kernel.certificate import (
     NotPrinted,
     check_text,
@@ -44,6 +32,15 @@ from policy_engine.kernel.certificate import (
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed, templates_digest
+from policy_engine.kernel.sentences import (
+    ALWAYS,
+    STAYS,
+    is_a_person,
+    is_unique,
+    of_its_population,
+    of_its_sample,
+    randomness,
+)
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
 from policy_engine.syntax.names import fold
 

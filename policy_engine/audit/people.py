@@ -122,6 +122,8 @@ def _crowd(policy: Policy) -> int:
         return math.ceil(policy.k / policy.rate)
     if isinstance(policy.noise, Chance):
         return 1
+    if policy.noise.keys:
+        return 1
     from policy_engine.accounting.tables import shown_half
 
     assert isinstance(policy.noise, Noise)

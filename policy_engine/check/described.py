@@ -11,7 +11,7 @@ from policy_engine.compile.claims import KINDS
 from policy_engine.kernel.assumptions import method_of, source_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.estimates import estimates
-from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.mechanisms import Listed, Noisy, Pure
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.types import Type, digits_of
 
@@ -124,6 +124,8 @@ def lines(claim: Claim, engine: str) -> Iterator[str]:
         about = ", an offset and a random number taken away" if claim.law.table.is_open else ""
         about = about or f", with noise from {claim.law.table.least} to {claim.law.table.largest}"
         yield f"  counts   everybody{about}"
+        if isinstance(claim.law, Listed):
+            yield f"  keys     {claim.law.size:,} of a public list, all shown"
     else:
         yield f"  rate     {float(claim.law.rate):.12g} ({method_of(claim, engine)})"
     yield f"  k        {claim.law.k}"

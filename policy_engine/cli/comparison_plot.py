@@ -34,7 +34,7 @@ def draw(table: Table, path: Path) -> None:
 
 def _chances(axes: Axes, named: list[tuple[Candidate, str, str]]) -> None:
     """The chance that a group is shown, up to twice the size of the last that is shown half."""
-    largest = 2 * max(row.half for row, _, _ in named)
+    largest = max(2, *(2 * row.half for row, _, _ in named))
     sizes = sorted({1 + round((largest - 1) * i / _POINTS) for i in range(_POINTS + 1)})
     for row, name, colour in named:
         chances = [100 * float(row.chance(size)) for size in sizes]

@@ -88,4 +88,5 @@ def _own(policy: Policy) -> Candidate:
     if policy.noise is None:
         return Candidate(SAMPLED, Pair(policy.k, policy.rate))
     assert isinstance(policy.noise, Noise)
-    return Candidate(policy.noise.law, policy.noise.table, policy.k)
+    noise = policy.noise
+    return Candidate(noise.law, noise.table, policy.k, bool(noise.keys))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -114,7 +115,8 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> Table:
     asked, noise = policy.guarantee, policy.noise
     assert noise is None or isinstance(noise, Noise)
     numbers, at_least = (1, 1) if noise is None else (noise.numbers, policy.k)
-    aim = Aim(asked.epsilon, asked.delta, asked.neighbours, numbers, releases, at_least=at_least)
+    aim = Aim(asked.epsilon, asked.delta, asked.neighbours, numbers, releases,
+              at_least=at_least, listed=seen.own.listed)  # fmt: skip
     with progress("comparing mechanisms"):
         return Table(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
 
@@ -201,7 +203,13 @@ def _text(
 def _outlook_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
     """What a reader could see."""
     from policy_engine.accounting.comparison import per_cent
+    from policy_engine.policy.noise import Noise
 
+    if isinstance(policy.noise, Noise) and policy.noise.keys:
+        many = math.prod(len(rows) for _, rows in policy.noise.keys)
+        yield f"shown      {many:,} public keys, whoever is in them, and no other group"
+        yield from _noise_lines(policy, seen)
+        return
     told = [f"{column} {count}" for column, count in seen.labels.items() if count is not None]
     factors = [" × ".join(told)] if len(told) > 1 else []
     if any(count is not None and count > 1 for count in seen.labels.values()):
@@ -222,16 +230,21 @@ def _outlook_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
         together = f"{seen.of_known * half:,} people{every}"
         those = f"{seen.of_known:,} groups of that size, without missing values"
         yield f"           {those}: {together}"
-    count = policy.release.count_as if policy.release.form == "counts" else "its rows"
     if policy.noise is not None:
-        said = _of_noise(policy, count, seen.error)
-        yield from (
-            f"{head} {text}" for head, text in zip(("counts    ", " " * 10), said, strict=True)
-        )
-        yield from _beside_counts(policy)
+        yield from _noise_lines(policy, seen)
         return
-    estimate = f"{count} / {shown(policy.rate)} estimates a group of the source"
+    estimate = f"{_count(policy)} / {shown(policy.rate)} estimates a group of the source"
     yield f"counts     {estimate}: at {half:,} people give or take {seen.error:.0f} (1 SD)"
+
+
+def _count(policy: Policy) -> str:
+    return policy.release.count_as if policy.release.form == "counts" else "its rows"
+
+
+def _noise_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
+    said = _of_noise(policy, _count(policy), seen.error)
+    yield from (f"{head} {text}" for head, text in zip(("counts    ", " " * 10), said, strict=True))
+    yield from _beside_counts(policy)
 
 
 def _of_noise(policy: Policy, count: str, error: Decimal) -> Iterator[str]:
@@ -279,7 +292,8 @@ def noise_words(policy: Policy) -> str:
         return policy.noise.words
     law = policy.noise.law.replace("_", " ")
     groups = f", a person in up to {policy.noise.groups} groups" * (policy.noise.groups > 1)
-    return f"noisy counts, law {law}, k = {policy.k}{groups}"
+    least = "public keys" if policy.noise.keys else f"k = {policy.k}"
+    return f"noisy counts, law {law}, {least}{groups}"
 
 
 def _price_lines(found: Preview, more: int | None) -> Iterator[str]:

@@ -21,7 +21,7 @@ from policy_engine.cli.output import (
 )
 from policy_engine.cli.proofs import PolicyOption
 from policy_engine.cli.reading import KeyOption, KeyringOption
-from policy_engine.errors import FileError, NothingChecked, UsageError
+from policy_engine.errors import FileError, NothingChecked, UsageError, VerificationFailed
 
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange

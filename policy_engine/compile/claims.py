@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from contextlib import suppress
+from dataclasses import fields
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import cast
+from typing import Any, cast
 
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.reading import is_raw_first
@@ -21,14 +22,18 @@ from policy_engine.kernel import recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Aggregate, Keyed, Law, Native, Noisy, Secret
+from policy_engine.kernel.mechanisms import Aggregate, Keyed, Law, Listed, Native, Noisy, Secret
+from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is, threshold
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.chance import Chance
 from policy_engine.policy.filter_models import FilterSpec
+from policy_engine.policy.key_models import Keys
+from policy_engine.policy.laws import suggestion
 from policy_engine.policy.noise import Noise
-from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding
+from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding, labels_of
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import show
 from policy_engine.policy.syntactic import Suppression, WholeClasses
 from policy_engine.policy.tree import path_text
 
@@ -242,10 +247,57 @@ def _law(
     if (noise := policy.noise) is not None:
         raw_first = raw_first and not policy.source.counts_all and not sums
         numbers = (noise.counts, policy.k, noise.offset)
-        return Noisy(*numbers, raw_first, secret, noise.groupings, tuple(sums))
+        law = Noisy(*numbers, raw_first, secret, noise.groupings, tuple(sums))
+        if noise.keys:
+            own = {field.name: getattr(law, field.name) for field in fields(law)}
+            return Listed(**own, keys=_listed(policy, noise.keys, shown))
+        return law
     if policy.method == "native":
         return Native(policy.rate, policy.k, raw_first)
     return Keyed(threshold(policy.rate), policy.k, raw_first, secret)
+
+
+def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key, ...], ...]:
+    """The public keys in the order of the columns that are shown; a constant has its own value.
+
+    Raises PolicyError where no row can show a value.
+    """
+    columns = {each.name: each for each in shown}
+    known = {name: labels_of(recoding) for name, recoding in policy.recodings}
+    problems: list[Problem] = []
+
+    def value(name: str, text: str | None) -> Any:
+        kind, labels = columns[name].kind, known[name]
+        found = None
+        if text is not None and kind in ("text", "integer", "date"):
+            found = _key(text, Type(kind))  # type: ignore[arg-type]
+        if (found is None and text is not None) or (labels is not None and text not in labels):
+            law = f"column {name!r} shows a {kind}, and never {show(text)}"
+            told = "a key is a text, a whole number or a date, as its column shows it"
+            if labels is not None:
+                told = suggestion(text, (each or "null" for each in labels))
+            problems.append(Problem(str(policy.file), 0, 0, "keys", law, told))
+        return found
+
+    constants: dict[str, Any] = {
+        each.name: each.recode.label for each in shown if isinstance(each.recode, Constant)
+    }
+    rows_of = [
+        [
+            constants | {name: value(name, text) for name, text in zip(names, row, strict=True)}
+            for row in rows
+        ]
+        for names, rows in lists
+    ]
+    if len(lists) == 1:  # rows of all columns
+        found = [tuple(tuple(row[name] for name in columns) for row in rows_of[0])]
+    else:
+        place = {names[0]: rows for (names, _), rows in zip(lists, rows_of, strict=True)}
+        every = ((name, place.get(name, [constants])) for name in columns)
+        found = [tuple((row[name],) for row in rows) for name, rows in every]
+    if problems:
+        raise PolicyError(tuple(dict.fromkeys(problems)))
+    return tuple(found)
 
 
 def recode_of(recoding: Recoding, seen: Type, widest: int = MOST_INTEGER + 1) -> recodes.Recode:

@@ -26,7 +26,7 @@ from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import secrets_read, text_md5
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, UsageError
-from policy_engine.kernel.assumptions import WAITS
+from policy_engine.kernel.sentences import WAITS
 from policy_engine.verify.proof import prove
 
 if TYPE_CHECKING:

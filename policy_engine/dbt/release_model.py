@@ -116,9 +116,12 @@ def broken_laws(policy: Policy) -> Iterator[_Law]:
             " or {row_key: id}"
         )
         yield "source.unit", law, remedy
-    for key, is_there in (("aggregate", policy.beside), ("recode", policy.groupings)):
+    keys = policy.noise.keys if isinstance(policy.noise, Noise) else ()
+    for key, is_there in (
+        ("aggregate", policy.beside), ("recode", policy.groupings), ("keys", keys),
+    ):  # fmt: skip
         if is_there:
-            law = "a dbt project releases counts alone, without aggregate, rollup and marginals"
+            law = "a dbt project releases counts alone, without aggregate, rollup, marginals, keys"
             yield key, law, "release it by policy-engine release, or take it out"
     if not policy.declared_budget:
         law = "budget must name the account that pays in a dbt project"

@@ -9,7 +9,7 @@ from decimal import Decimal
 from policy_engine.errors import DomainError
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimates import FINE, part
-from policy_engine.kernel.mechanisms import Inserted, Randomised
+from policy_engine.kernel.mechanisms import Inserted, Listed, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 
 _WHOLE = 1 << SAMPLE_BITS
@@ -28,6 +28,12 @@ def believed(law: Inserted, prior: Decimal) -> Decimal:
     absent = _WHOLE - law.shown
     kept = FINE.divide(prior * law.shown, prior * law.shown + (1 - prior) * law.inserted)
     return min(Decimal(1), max(kept, FINE.divide(prior * _WHOLE, Decimal(absent))))
+
+
+def all_shown(law: Listed, count: str) -> str:
+    """What a release of public keys shows, with its counts in the column ``count``."""
+    keys = f"all {law.size:,} keys of a public list are shown, those of nobody too, and no other"
+    return f"{keys} group: {count} can be 0 or less"
 
 
 def estimated(

@@ -179,10 +179,12 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
     ]
     file = source if isinstance(source, Files) else None
     parts = source.parts if isinstance(source, Relation) else ()
+    drawn = max(len(columns), len(claim.law.beside))  # of a row, beside a group's count
     return {
         "inputs": [read_of(column) for column in claim.inputs],
         "recoded": [read_of(column) for column in claim.recoded],
-        "hashes": [_hash(claim, number) for number in range(1, len(columns) + 1)],
+        "streams": [Text(f":g:{number}:{claim.stream}:") for number in range(drawn + 1)],
+        "hashes": [Identifier(f"policy_engine_hash_{n}") for n in range(1, drawn + 1)],
         "columns": columns,
         "lookups": [column for column in columns if column["lookup"] is not None],
         "filter": [shown_of(Shown(KEPT, each.column, each.recode)) for each in claim.filter],
@@ -217,18 +219,11 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
         for number, each in enumerate(law.aggregates, 1)
     ]
     return {
-        "streams": [Text(f":g:{number}:{claim.stream}:") for number in range(len(aggregates) + 1)],
         "aggregates": aggregates,
         "has_means": any(each.clip.is_mean for each in law.aggregates),
         "grouping": Identifier(GROUPING),
         "groupings": [Number(number) for number in range(1, len(law.groupings) + 1)],
     }
-
-
-def _hash(claim: Claim, number: int) -> dict[str, Any]:
-    """What tells a draw of each row's column from all others, and the name of its hash."""
-    stream = Text(f":g:{number}:{claim.stream}:")
-    return {"stream": stream, "name": Identifier(f"policy_engine_hash_{number}")}
 
 
 def _unit_values(claim: Claim) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class Charge:
 
     >>> Charge("census", Decimal("0.5"), 1e-9, "add_remove", "adult", "sha256:…", "sha256:…")
     Traceback (most recent call last):
-    policy_engine.errors.DomainError: delta must be a Decimal, found float
+    policy_engine.base_errors.DomainError: delta must be a Decimal, found float
     """
 
     account: str

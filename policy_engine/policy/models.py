@@ -21,6 +21,7 @@ from policy_engine.policy.auto_models import AutoSpec, chooses
 from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.documents import Document
 from policy_engine.policy.filter_models import FilterSpec
+from policy_engine.policy.key_models import KeysField
 from policy_engine.policy.laws import At, refusal
 from policy_engine.policy.model_specs import ModelsSpec, enforceable
 from policy_engine.policy.noise_models import (
@@ -267,6 +268,9 @@ class PolicyDocument(Document):
         BeforeValidator(laws.a_list("lists of columns", "as in [[age, sex], [sex, pay]]")),
     ] = Field(default=(), json_schema_extra={"minItems": 1})
     """Several groupings, by some of the columns each, for one price: for noisy_counts."""
+    keys: KeysField = ()
+    """Public keys: the groups that are shown, each whoever is in it, and no other: for
+    noisy_counts. Values for each column, whose product is taken, or rows."""
     k: fields.OptionalKField = None
     """The least size of a group that is released: in the sample, where there is one, and `auto`
     chooses it there; else in the source, for certain."""

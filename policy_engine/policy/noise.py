@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from policy_engine.errors import DomainError
-from policy_engine.kernel.mechanisms import Clip, CountedBy, IntegerTable, Noisy
+from policy_engine.kernel.mechanisms import Clip, CountedBy, IntegerTable, Listed, Noisy
 from policy_engine.policy.auto import Guarantee, NoSolution
+from policy_engine.policy.key_models import Keys
 from policy_engine.policy.noise_models import AggregateSpec, NoiseSpec, RollupSpec
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Sum:
 class Noise:
     """The noise of a release by its law; a person counts in ``groups`` groups at most.
 
-    Of a ``place`` n − Z + ``offset`` is shown where Z ≤ n, else n + Z where it is at least τ.
+    Of a ``place`` n − Z + ``offset`` is shown where Z ≤ n, else n + Z where it is at least τ, or
+    for each of the ``keys``, whatever it is.
     """
 
     law: str
@@ -43,6 +45,7 @@ class Noise:
     groups: int = 1
     sums: tuple[Sum, ...] = ()
     groupings: tuple[CountedBy, ...] = ()
+    keys: Keys = ()
 
     @cached_property
     def table(self) -> NoiseTable:
@@ -77,7 +80,8 @@ class Noise:
 
     def least_shown(self, k: int) -> int:
         """The least number that a group is shown with, where every one has k people at least."""
-        return Noisy(self.counts, k, self.offset).shown_from(self.counts)
+        law = Listed(self.counts, 1) if self.keys else Noisy(self.counts, k, self.offset)
+        return law.shown_from(self.counts)
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ class Needs:
     """What noise is needed for: a person counts in so many ``groups`` of each grouping.
 
     Beside each count stand ``aggregates``. Of a ``rollup`` the coarser grouping is the last of two.
+    ``keys`` are shown whoever is in them.
     """
 
     groups: int = 1
@@ -92,6 +97,7 @@ class Needs:
     aggregates: tuple[tuple[str, AggregateSpec], ...] = ()
     groupings: tuple[tuple[str, ...], ...] = ()
     rollup: RollupSpec | None = None
+    keys: Keys = ()
 
     @property
     def numbers(self) -> int:
@@ -110,7 +116,8 @@ def solve_noise(spec: NoiseSpec, guarantee: Guarantee, needs: Needs) -> Noise:
     from policy_engine.accounting.tables import Aim
 
     numbers = needs.numbers
-    whole = Aim(guarantee.epsilon, guarantee.delta, guarantee.neighbours, numbers, at_least=needs.k)
+    whole = Aim(guarantee.epsilon, guarantee.delta, guarantee.neighbours, numbers,
+                at_least=needs.k, listed=bool(needs.keys))  # fmt: skip
     share = Decimal(0) if needs.rollup is None else needs.rollup.share
     aim = _part(whole, 1 - share)
     try:
@@ -118,7 +125,7 @@ def solve_noise(spec: NoiseSpec, guarantee: Guarantee, needs: Needs) -> Noise:
         coarse = _table(spec.law, _part(whole, share))[1] if share else None
         own = [None] * (len(needs.groupings) - 1) + [coarse]
         groupings = tuple(CountedBy(*each) for each in zip(needs.groupings, own, strict=False))
-        found = Noise(law, counts, needs.groups, groupings=groupings)
+        found = Noise(law, counts, needs.groups, groupings=groupings, keys=needs.keys)
         return replace(found, sums=_sums(found, aim, needs)) if needs.aggregates else found
     except DomainError as error:
         raise NoSolution(str(error)) from None

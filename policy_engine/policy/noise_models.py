@@ -14,10 +14,11 @@ from policy_engine.kernel.mechanisms import Clip
 from policy_engine.policy import fields, laws
 from policy_engine.policy.chance_models import PURE, public_values, pure_delta
 from policy_engine.policy.documents import Document
+from policy_engine.policy.key_models import listed
 from policy_engine.policy.laws import refusal
 from policy_engine.policy.scalars import show
 
-NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup")
+NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "keys")
 """The keys of a policy that are of noisy counts alone."""
 
 
@@ -230,6 +231,7 @@ def _law_of(data: Mapping[str, Any]) -> object:
 
 def _noisy(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     yield from _several(data)
+    yield from listed(data)
     if "sample" in data:
         wrong = "must not stand beside mechanism: noisy_counts, which counts everybody"
         yield refusal(wrong, "keep one of them", at=("sample",), on_key=True)

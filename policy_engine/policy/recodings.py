@@ -60,14 +60,21 @@ def labels(recoding: Recoding, declared: str | None = None) -> int | None:
     >>> labels(Lookup((("a", "x"), ("b", "x")), other="other")), labels(Keep(), "boolean")
     (3, 3)
     """
+    if isinstance(recoding, Constant):
+        return 1
+    if isinstance(recoding, Keep) and declared == "boolean":
+        return len((False, True, None))
+    known = labels_of(recoding)
+    return None if known is None else len(known)
+
+
+def labels_of(recoding: Recoding) -> tuple[str | None, ...] | None:
+    """The values that intervals and maps can give, each once, NULL last; None: it does not tell."""
     match recoding:
         case Bins():
-            return len({*recoding.labels, None})
+            return (*dict.fromkeys(recoding.labels), None)
         case Lookup():
-            return len({*(label for _, label in recoding.table), recoding.other, None})
-        case Constant():
-            return 1
-        case Keep() if declared == "boolean":
-            return len((False, True, None))
+            given = (*(label for _, label in recoding.table), recoding.other)
+            return (*dict.fromkeys(label for label in given if label is not None), None)
         case _:
             return None

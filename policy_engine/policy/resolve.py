@@ -197,7 +197,7 @@ def loaded(policy: object, *, syntactic: bool = False) -> Policy:
     >>> loaded("policy.yaml")
     Traceback (most recent call last):
     ...
-    policy_engine.errors.UsageError: a loaded policy is needed, found the str 'policy.yaml'; \
+    policy_engine.base_errors.UsageError: a loaded policy is needed, found the str 'policy.yaml'; \
 call load_policy on the file's path first
     """
     if isinstance(policy, Policy):
@@ -317,7 +317,7 @@ def _unsampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]
     rollup, recode = document.rollup, tuple(document.recode)
     lists = document.marginals if rollup is None else (recode, rollup.to)
     groupings = tuple(in_order(names, recode) for names in lists)
-    asked = Needs(groups, k, tuple(document.aggregate.items()), groupings, rollup)
+    asked = Needs(groups, k, tuple(document.aggregate.items()), groupings, rollup, document.keys)
     noise = solve_noise(document.noise or NoiseSpec(), guarantee, asked)
     return {"k": max(k, noise.k), "rate": Decimal(1), "method": "keyed", "noise": noise}
 

@@ -17,10 +17,10 @@ from policy_engine.attest.syntactic import SyntacticMeaning
 from policy_engine.attest.tables import read_parquet
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimated import compared, estimated, tuples_there
+from policy_engine.kernel.estimated import all_shown, compared, estimated, tuples_there
 from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Aggregate, Inserted, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Aggregate, Inserted, Listed, Noisy, Pure, Randomised
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
@@ -117,8 +117,7 @@ class NoisyMeaning:
         from policy_engine.accounting.tables import around, deviation, shown_half
         from policy_engine.kernel.price import priced
 
-        law, k = self.law, self.law.k
-        table = priced(law.table)
+        law, k, table = self.law, self.law.k, priced(self.law.table)
         counted = self.claim.count or "the number of a group's rows"
         low, high = around(table, law.offset)
         if self.claim.count is None:
@@ -138,6 +137,9 @@ class NoisyMeaning:
                 f"a person is counted in up to {most} groups; of whoever is in more, {most} were"
                 " drawn, so that a group may have more people than were counted"
             )
+        if isinstance(law, Listed):
+            yield from (all_shown(law, counted), *self._of_sums())
+            return
         yield f"every group that is shown has at least {'one person' if k == 1 else f'{k} people'}"
         yield from self._of_sums()
         yield from self._of_groupings()

@@ -6,9 +6,12 @@ two values cannot be compared nobody knows, and that is told apart from a change
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import prod
 from os.path import relpath
 from typing import Any, Literal
 
@@ -17,7 +20,7 @@ from policy_engine.attest.attestation import SYNTACTIC_MECHANISM
 from policy_engine.attest.facts import STATED, Facts, claim_of, models_of
 from policy_engine.attest.syntactic import claim_stated
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import IntegerTable, Noisy
+from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.enforced import Model
 from policy_engine.policy.resolve import Policy
@@ -101,6 +104,7 @@ class Comparable:
                 "budget": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
                 **({"models": _held(policy.models)} if policy.is_syntactic else {}),
+                "keys": _keys(getattr(noise, "keys", ())),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
             },
             shown=dict(policy.recodings),
@@ -135,6 +139,7 @@ class Comparable:
                 "groupings": "; ".join(", ".join(g.columns) for g in noisy.groupings)
                 if noisy
                 else "",
+                "keys": "" if claim is None else _keys([*_listed(claim)]),
                 **_of_claim(claim),
             },
             shown=dict.fromkeys(facts["columns"])
@@ -183,6 +188,26 @@ def _law(table: IntegerTable) -> str:
     if table.is_open:
         return f"a random number from {table.least} on is taken away"
     return f"a random number from {table.least} to {table.largest} is added"
+
+
+def _listed(claim: Claim) -> Iterator[tuple[Sequence[str], Iterable[Sequence[object]]]]:
+    """The lists of public keys, with the names of their columns; a constant is in none."""
+    shown = iter(claim.columns)
+    for rows in claim.law.keys if isinstance(claim.law, Listed) else ():
+        columns = [next(shown) for _ in rows[0]]
+        own = [at for at, each in enumerate(columns) if each.column is not None]
+        if own:
+            yield [columns[at].name for at in own], [[row[at] for at in own] for row in rows]
+
+
+def _keys(lists: Sequence[tuple[Sequence[str], Iterable[Sequence[object]]]]) -> str:
+    """How many public keys there are, and a digest that tells them from others."""
+    found = []
+    for names, rows in lists:
+        texts = ([None if each is None else str(each) for each in row] for row in rows)
+        found.append(sorted(json.dumps(sorted(zip(names, row, strict=True))) for row in texts))
+    digest = hashlib.sha256(json.dumps(sorted(found)).encode()).hexdigest()
+    return f"{prod(map(len, found)):,} public, sha256 {digest[:12]}" if found else ""
 
 
 def _summed(each: Any) -> str:

@@ -40,7 +40,7 @@ _STEPS = {
     "numbered": "The rows in an order that tells nothing.",
     "answered": "Each value, or by chance one of the public list in its place.",
     "domain": "The public lists of values.",
-    "tuples": "Every combination of public values, and whether somebody has it.",
+    "tuples": "Every combination of public values, and whether, or how many, people have it.",
 }
 _LOOKUP = "A public list: a value, and what it is shown as."
 _LAST = {

@@ -15,9 +15,17 @@ from policy_engine.accounting.frontier import Pair
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.estimated import all_shown
 from policy_engine.kernel.estimates import part
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import Aggregate, Inserted, IntegerTable, Noisy, Randomised
+from policy_engine.kernel.mechanisms import (
+    Aggregate,
+    Inserted,
+    IntegerTable,
+    Listed,
+    Noisy,
+    Randomised,
+)
 from policy_engine.kernel.price import priced
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
@@ -98,6 +106,9 @@ def _of_law(facts: Facts, law: object) -> Iterator[Step]:
         case Noisy():
             yield Step("count", "how many people are in each group" + _several(law))
             yield Step("noise", "; ".join(_noises(law)))
+            if isinstance(law, Listed):
+                yield Step("list", all_shown(law, str(facts["count"])))
+                return
             least = f"a group is shown from {law.least_shown} on"
             some = "one person" if law.k == 1 else f"{law.k} people"
             yield Step("suppress", f"{least}, so that it has at least {some} for certain")
@@ -177,7 +188,7 @@ def _bars(facts: Facts, claim: Claim | None) -> Iterator[Bars]:
         there, nobody = part(law.shown), part(law.inserted)
         pair = (Bar.of("somebody has it", there), Bar.of("nobody has it", nobody))
         yield Bars("How likely a combination is shown", pair)
-    else:
+    elif not isinstance(law, Listed):
         yield from (_shown(name, each) for name, each in _candidates(facts, law))
 
 

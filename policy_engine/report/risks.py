@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from policy_engine.attest.facts import Facts
-from policy_engine.kernel.assumptions import ALWAYS, ALWAYS_NOISY, STAYS, WAITS
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY, STAYS, WAITS
 
 _MOST_COLUMNS = 30
 Line = tuple[str | None, ...]

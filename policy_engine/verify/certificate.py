@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import NotCertifiable, UsageError
-from policy_engine.kernel.assumptions import (
+from policy_engine.kernel.certificate import ROWS, Certificate, certified_rate, now, stated
+from policy_engine.kernel.sentences import (
     ALWAYS,
     ROW_UNIT,
     STAYS,
@@ -20,7 +21,6 @@ from policy_engine.kernel.assumptions import (
     of_its_population,
     randomness,
 )
-from policy_engine.kernel.certificate import ROWS, Certificate, certified_rate, now, stated
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.models import PARQUET_FILES
 from policy_engine.policy.resolve import Policy

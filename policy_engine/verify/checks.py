@@ -15,7 +15,7 @@ from policy_engine.engines.types import DECLARED
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import written
 from policy_engine.expressions.value_map import value_map
-from policy_engine.kernel.assumptions import ROW_UNIT
+from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.policy.recodings import Keep, Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.relations.ordering import is_sorted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from policy_engine.accounting.rates import grain_of
-from policy_engine.kernel.assumptions import ROW_UNIT
+from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.relations.shape import Relation, Sample
 from policy_engine.syntax.findings import law
 from policy_engine.syntax.names import fold

@@ -9,7 +9,7 @@ from sqlglot import exp
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import read_recoding
 from policy_engine.expressions.values import Kind, Value
-from policy_engine.kernel.assumptions import ROW_UNIT, is_a_person, is_unique, of_its_sample
+from policy_engine.kernel.sentences import ROW_UNIT, is_a_person, is_unique, of_its_sample
 from policy_engine.relations.assumptions import APART, BUILT_INS, TIES, UNORDERED
 from policy_engine.relations.shape import ColumnShape, Rank, Relation, ReleaseShape, Stage
 from policy_engine.relations.sources import Sources

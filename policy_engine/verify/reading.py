@@ -15,7 +15,7 @@ from sqlglot import exp
 from policy_engine.expressions.evaluation import evaluate, folded
 from policy_engine.expressions.row_laws import names_one_column
 from policy_engine.expressions.values import Kind, Value
-from policy_engine.kernel.assumptions import ROW_UNIT
+from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.relations.joins import joined
 from policy_engine.relations.ordering import read_order
 from policy_engine.relations.parts import condition_of, united

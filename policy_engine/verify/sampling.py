@@ -26,7 +26,7 @@ from policy_engine.expressions.row_laws import (
     names_one_column,
 )
 from policy_engine.expressions.values import Kind
-from policy_engine.kernel.assumptions import ROW_UNIT, WAITS
+from policy_engine.kernel.sentences import ROW_UNIT, WAITS
 from policy_engine.relations.assumptions import is_a_key
 from policy_engine.relations.scope import assume_a_column, lookup
 from policy_engine.relations.shape import Relation, Sample

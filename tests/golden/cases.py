@@ -95,6 +95,14 @@ CASES: dict[str, dict[str, str]] = {
     "sums": {"mechanism": SUMS},
     "rollup": {"mechanism": "rollup: {to: [age]}"},
     "marginals": {"mechanism": "marginals: [[age], [zip]]"},
+    "public_keys": {
+        "recode": "{age: keep, zip: keep}",
+        "mechanism": "keys: {age: [18, 65, null], zip: ['10115', \"it's\", null]}",
+    },
+    "public_keys_of_rows": {
+        "recode": "{age: {bins: [18]}, everybody: {constant: '*'}, born: keep}",
+        "mechanism": "keys: [{age: <18, born: '2020-01-01'}, {age: null, born: null}]",
+    },
     "several_groups": {
         "source": MANY,
         "mechanism": f"contribution: {{groups: 2}}\n{SUMS}",

@@ -26,6 +26,7 @@ from policy_engine.kernel.mechanisms import (
     IntegerTable,
     Keyed,
     Law,
+    Listed,
     Native,
     Noisy,
     Pure,
@@ -167,6 +168,35 @@ def pure(chance: Random, count: int, names: Iterable[str] = COLUMNS) -> list[Cla
         except (ClaimError, ZeroDivisionError):
             continue
     return found
+
+
+def with_keys(chance: Random, claim: Claim, there: list[tuple[Any, ...]]) -> Claim:
+    """A claim of noisy counts of a public list: some groups that are there, some of nobody.
+
+    Raises ClaimError where its columns show values that no key can have.
+    """
+    size, width = chance.choice([1, 3, 450]), len(claim.columns)
+    found = chance.sample(there, min(len(there), 5))
+    kinds = [_LISTED.get(shown.kind, ["?"]) for shown in claim.columns]
+    rows = [*found, *(tuple(map(chance.choice, kinds)) for _ in range(size))]
+    if size == 450:  # so many that they are listed in parts
+        more = {"integer": range(1000, 1450), "text": [f"t{n}" for n in range(450)]}
+        rows += [(*key, *[None] * (width - 1)) for key in zip(more.get(claim.columns[0].kind, ()))]
+    keys = (tuple(dict.fromkeys(rows)),)
+    if chance.random() < 0.5:
+        first, rest = {row[:1] for row in keys[0]}, {row[1:] for row in keys[0]}
+        keys = tuple(tuple(sorted(part, key=str)) for part in (first, rest) if () not in part)
+    assert isinstance(claim.law, Noisy)
+    sums = tuple(each for each in claim.law.aggregates if not each.clip.is_mean)
+    law = Listed(claim.law.table, 1, 0, claim.law.raw_first, claim.law.secret, (), sums, keys)
+    return replace(claim, law=law, count="n")
+
+
+_LISTED: dict[str, list[Any]] = {
+    "text": [None, "a", "it's", "日本"],
+    "integer": [None, 0, -5, MOST_INTEGER, -MOST_INTEGER],
+    "date": [None, date(2020, 2, 29), date(1969, 12, 31)],
+}
 
 
 def _pure(

@@ -31,6 +31,7 @@ from policy_engine.kernel.mechanisms import (
     Inserted,
     IntegerTable,
     Keyed,
+    Listed,
     Noisy,
     Randomised,
 )
@@ -60,6 +61,8 @@ def released(claim: Claim, rows: Iterable[Row], secret: str) -> Released:
     for group, own in found:
         for part in groupings(claim, group):
             members[part].append(own)
+    if isinstance(claim.law, Listed):
+        members = {key: members.get(key, []) for key in listed(claim.law)}
     groups = sorted(members.items(), key=lambda each: [ascending(value) for value in each[0]])
     sizes = [(group, len(own)) for group, own in groups]
     if not isinstance(claim.law, Noisy):
@@ -106,6 +109,12 @@ def inserted(
             law.shown if found in there else law.inserted
         ):
             yield found
+
+
+def listed(law: Listed) -> Iterator[tuple[Any, ...]]:
+    """The public keys."""
+    for rows in product(*law.keys):
+        yield tuple(value for row in rows for value in row)
 
 
 def group_of(claim: Claim, row: Row) -> tuple[Any, ...]:
@@ -199,6 +208,9 @@ def counted(
         if table.is_open:
             is_shown = drawn < table.least + len(table.entries) and drawn <= size
             yield group, size - drawn + law.offset if is_shown else None
+            continue
+        if isinstance(law, Listed):
+            yield group, size + drawn
             continue
         greatest = table.least + len(table.entries)
         yield group, size + drawn if size + drawn >= law.k + greatest else None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from random import Random
 from typing import Any
 
-from claims import COLUMNS, SALT, claims, pure, rows
-from reference import bits_of
+from claims import COLUMNS, SALT, claims, pure, rows, with_keys
+from reference import bits_of, group_of
 from running import Place
 
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Keyed, Noisy
 from policy_engine.kernel.mechanisms.sampled_suppression import Secret
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Constant
@@ -36,6 +38,20 @@ def of_public_values(place: Place, seed: int, count: int, size: int = 240) -> li
     if size:
         place.load(rows(chance, drawn, size))
     return [claim for claim in map(place.claim, drawn) if claim is not None]
+
+
+def of_public_keys(place: Place, seed: int, count: int) -> list[Claim]:
+    """Random claims of public keys, over the table that is there."""
+    chance = Random(seed)
+    found: list[Claim] = []
+    while len(found) < count:
+        [drawn] = claims(chance, 1, place.columns)
+        claim = place.claim(drawn)
+        if claim is not None and isinstance(claim.law, Noisy):
+            with suppress(ClaimError):
+                there = dict.fromkeys(group_of(claim, row) for row in place.rows)
+                found.append(with_keys(chance, claim, list(there)))
+    return found
 
 
 def edges(place: Place, count: int = 4) -> Iterator[Claim]:

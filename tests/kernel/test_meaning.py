@@ -6,7 +6,7 @@ import os
 
 import pytest
 from running import NAMES, PLACES
-from suite import edges, loaded, of_public_values, printable
+from suite import edges, loaded, of_public_keys, of_public_values, printable
 
 from policy_engine.kernel import printing
 from policy_engine.kernel.mechanisms import Inserted, Randomised
@@ -46,6 +46,18 @@ def test_public_values_are_drawn_as_the_claim_means(place_of, name, seed):
     place = place_of(name)
     drawn = list(printable(of_public_values(place, seed, 8 if name == "spark" else 40), name))
     assert {type(claim.law) for claim, _ in drawn} == {Randomised, Inserted}
+    with place.opened() as warehouse:
+        for claim, text in drawn:
+            found, wanted = place.run(warehouse, claim, text), place.meant(claim)
+            assert found == wanted, f"{claim}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_public_keys_are_shown_as_the_claim_means(place_of, name, seed):
+    place = place_of(name)
+    loaded(place, seed, 8)
+    drawn = printable(of_public_keys(place, seed, 8 if name == "spark" else 40), name)
     with place.opened() as warehouse:
         for claim, text in drawn:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)

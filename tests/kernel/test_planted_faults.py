@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 from running import DuckDB
-from suite import edges, loaded, of_public_values, outcome, printable
+from suite import edges, loaded, of_public_keys, of_public_values, outcome, printable
 
 from policy_engine.kernel import printing
 
@@ -185,9 +185,9 @@ FAULTS = {
     "rows are numbered in another order": (
         "duckdb", ANSWERS, "ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }})",
         "COUNT(*) OVER () - ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }}) + 1"),
-    "all columns have one draw": ("duckdb", ANSWERS, "draw.stream", "hashes[0].stream"),
+    "all columns have one draw": ("duckdb", ANSWERS, "streams[loop.index]", "streams[1]"),
     "a column answers by another's draw": (
-        "duckdb", ANSWERS, "hashes[loop.index0].name", "hashes[0].name"),
+        "duckdb", ANSWERS, "hash = hashes[loop.index0]", "hash = hashes[0]"),
     "the own value is told": (
         "duckdb", ANSWERS, "THEN {{ recodes.label(label) }}", "THEN {{ s.name }}"),
     "answers are not counted by a column": (
@@ -209,7 +209,7 @@ FAULTS = {
         " domain\n    UNION ALL\n", ""),
     "a tuple is there if nobody has it": ("duckdb", TUPLES, "MAX(", "MIN("),
     "a value is not in the domain": (
-        "duckdb", TUPLES, "{% for label in labels %}", "{% for label in labels[1:] %}"),
+        "duckdb", UNITS, "{% for row in part %}", "{% for row in part[1:] %}"),
     "all tuples have one draw": (
         "duckdb", TUPLES, "ROW_NUMBER() OVER (ORDER BY {{ units.sorted(columns) }})", "1"),
     "a column of a file's folder": (
@@ -241,6 +241,24 @@ FAULTS = {
         "ON {% if s.of.type.collated %}UPPER({{ x }})"),
     "another row's label (joined)": (
         "duckdb", UNITS, "draws, filter, order, recodes", "draws, filter, none, recodes"),
+    "a group that is not listed is shown": (
+        "duckdb", NOISE, "HAVING MAX(policy_engine_there) = 1", ""),
+    "a key of nobody is not shown": (
+        "duckdb", NOISE, "policy_engine_there) = 1", "policy_engine_there) = 1 AND"
+        " SUM(policy_engine_people) > 0"),
+    "a key has one person more": (
+        "duckdb", NOISE, "0 AS policy_engine_people", "1 AS policy_engine_people"),
+    "a key has the sum of one step": ("duckdb", NOISE, ", 0 AS {{ a.total }}", ", 1 AS"
+                                      " {{ a.total }}"),
+    "the groups that are there are shown": (
+        "duckdb", NOISE, "{% if domain %}tuples{% else %}", "{% if domain %}grouped{% else %}"),
+    "a list ends with its first part": (
+        "duckdb", UNITS, "{% for part in parts %}", "{% for part in parts[:1] %}"),
+    "a key that is absent is a text": (
+        "duckdb", "recodes", "{% elif v is none %}{{ e.text(x) }}", "{% elif v is none %}''"),
+    "a number of a key is another": (
+        "duckdb", "recodes", "{% if kind == 'integer' %}{{ e.integer(x) }}",
+        "{% if kind == 'integer' %}{{ e.integer(x) }} + 1"),
     "NULL first (MariaDB)": ("mariadb", MARIADB, " IS NULL, {% if kind", ", {% if kind"),
 }  # fmt: skip
 
@@ -254,7 +272,8 @@ def suites(place_of):
         if name not in made:
             place = DuckDB() if name == "duckdb" else place_of(name)
             drawn = loaded(place, seed=5, count=220 if name == "duckdb" else 120, size=500, near=60)
-            made[name] = place, [*edges(place), *drawn, *of_public_values(place, 5, 80, 0)]
+            public = (*of_public_values(place, 5, 80, 0), *of_public_keys(place, 5, 60))
+            made[name] = place, [*edges(place), *drawn, *public]
         place, drawn = made[name]
         if (name, longest) not in found:
             found[name, longest] = list(printable(drawn, name))

@@ -59,6 +59,7 @@ IN_BOTH = ((("cell", "a"),), (("cell", "b"),))
 
 SUMS = f"{LAPLACE}\naggregate: {{age: {{sum: {{clip: [0, 10]}}}}}}"
 SUM = 'SUM("policy_engine_value_1")'
+LISTED = """(SELECT 'x' AS "cell" UNION ALL SELECT 'y' AS "cell")"""
 SHOWN, NUMBER = "\nWHERE policy_engine_n >= ", 'policy_engine_n AS "n"'
 
 
@@ -148,6 +149,32 @@ CONTROLS = (
         alike(1, age="10"),
         sum_of_the_unshown,
         mechanism=SUMS,
+        runs=150,
+    ),
+    Loose(
+        "no threshold without keys",
+        "every group that is there is shown, whatever its number, and no list says which",
+        "a unique person, or nobody",
+        alike(1),
+        changed((f"{SHOWN}4", "")),
+        runs=150,
+    ),
+    Loose(
+        "keys from the data",
+        "the list of keys is what stands in the source",
+        "a unique person, or nobody",
+        alike(1),
+        changed((LISTED, '(SELECT DISTINCT "cell" FROM recoded)')),
+        mechanism=f"{LAPLACE}\nkeys: {{cell: [x, y]}}",
+        runs=150,
+    ),
+    Loose(
+        "keys of nobody are left out",
+        "a key of the list is shown where somebody has it",
+        "a unique person, or nobody",
+        alike(1),
+        changed(("(policy_engine_there) = 1", "(policy_engine_there) = 1 AND COUNT(*) > 1")),
+        mechanism=f"{LAPLACE}\nkeys: {{cell: [x, y]}}",
         runs=150,
     ),
     Loose(

@@ -43,6 +43,7 @@ LAWS = {
     "discrete_gaussian": Tried(
         "4", "0.02", 10, 100, lambda table: gaussian("0.526", table.largest)
     ),
+    "public keys": Tried("2", "0.002", 1, 10, lambda table: laplace("2.857", table.largest)),
     "place": Tried("0.5", "0.1", 8, 10, lambda table: place(2, "0.42")),
 }
 
@@ -59,6 +60,9 @@ def runs(control: Control, procedure: Procedure, n: int, releases: int) -> list[
 def judged(law: str, procedure: Procedure) -> Verdict:
     of = LAWS[law]
     mechanism = f"{NOISY}\nnoise: {{law: {law}}}"
+    if law == "public keys":
+        groups = ", ".join(f"c{number}" for number in range(GROUPS))
+        mechanism = f"{NOISY}\nkeys: {{cell: [{groups}]}}"
     control = Control(
         law, "", "", alike(1), procedure, mechanism, 0, epsilon=of.epsilon, delta=of.delta
     )

@@ -27,7 +27,7 @@ from policy_engine.policy.resolve import loaded
 def tree(kind: type[PolicyEngineError]) -> Iterator[type[PolicyEngineError]]:
     yield kind
     for child in kind.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if vars(errors).get(child.__name__) is child:
             yield from tree(child)
 
 

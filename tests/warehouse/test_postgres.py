@@ -14,8 +14,8 @@ from alike import COLUMNS, POLICIES, ROWS, SECRET, differences, expected, policy
 from law import check_law
 
 from policy_engine.errors import PolicyEngineError, WarehouseError
-from policy_engine.kernel.assumptions import is_rowwise
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MECHANISM_OF_A_SAMPLE
+from policy_engine.kernel.sentences import is_rowwise
 from policy_engine.policy.project import default_project
 from policy_engine.releasing.release import prepare, table_read
 from policy_engine.warehouse import known_answers, server

@@ -6,6 +6,7 @@ template is given besides a claim's own.
 
 from policy_engine.kernel.mechanisms.ab_insertion import Inserted
 from policy_engine.kernel.mechanisms.noisy_counts import Noisy
+from policy_engine.kernel.mechanisms.public_keys import Listed
 from policy_engine.kernel.mechanisms.randomised_response import Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import Keyed, Native, Secret
 from policy_engine.kernel.mechanisms.tables import Aggregate, Clip, CountedBy, IntegerTable
@@ -18,6 +19,7 @@ __all__ = [
     "IntegerTable",
     "Keyed",
     "Law",
+    "Listed",
     "Native",
     "Noisy",
     "Pure",
@@ -27,4 +29,4 @@ __all__ = [
 
 Pure = Randomised | Inserted
 """Those that cost an ε and no δ."""
-Law = Keyed | Native | Noisy | Pure
+Law = Keyed | Native | Noisy | Listed | Pure

@@ -12,19 +12,22 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
+from policy_engine.kernel.mechanisms.pure import (
+    MOST_TUPLES,
+    OfPublicValues,
+    Values,
+    check_values,
+    domain_of,
+)
 from policy_engine.kernel.mechanisms.sampled_suppression import (
     SAMPLE_BITS,
     Secret,
     bound_of,
     nodes_of,
 )
-from policy_engine.kernel.nodes import Identifier, label_of
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
-
-MOST_TUPLES = 100_000
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,6 @@ class Inserted(OfPublicValues):
         return {
             "shown": bound_of(self.shown),
             "inserted": bound_of(self.inserted),
-            "domain": [
-                (Identifier(f"policy_engine_values_{number}"), list(map(label_of, labels)))
-                for number, labels in enumerate(self.values, 1)
-            ],
+            "domain": domain_of([(value,) for value in values] for values in self.values),
             **nodes_of(self.secret),
         }

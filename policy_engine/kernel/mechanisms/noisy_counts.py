@@ -121,6 +121,7 @@ class Noisy:
             "least_shown": Number(self.shown_from(self.table)),
             "raw_first": self.raw_first,
             "own_tables": list(self._own_tables()),
+            "domain": [],
             **self.table.nodes(self.offset),
             **nodes_of(self.secret),
         }

@@ -1,13 +1,15 @@
-"""What the mechanisms of a pure ε share: a public list of values of each released column."""
+"""What mechanisms share that know a public list of values of each released column."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
+from policy_engine.kernel.nodes import Identifier, Node, Number, Text
 from policy_engine.kernel.recodes.values import values_of
 
 if TYPE_CHECKING:
@@ -17,8 +19,13 @@ MOST_COLUMNS = 10
 """With more of them δ below the promised ε takes minutes to compute."""
 MOST_VALUES = 1000
 """Of a column: a CASE asks for one after another."""
+MOST_TUPLES = 100_000
+_PART = 200
+"""So many rows stand in one list of SELECTs: some engines take no 500 of them."""
 
 Values = tuple[str | None, ...]
+Key = tuple[str | int | date | None, ...]
+"""A value for each of some shown columns."""
 
 
 def public_values(columns: Sequence[Shown]) -> tuple[Values, ...]:
@@ -42,3 +49,23 @@ class OfPublicValues(OfColumns):
 
     rate: ClassVar[Decimal] = Decimal(1)
     k: ClassVar[int] = 1
+
+
+def domain_of(lists: Iterable[Sequence[Key]]) -> list[tuple[Identifier, list[list[Any]]]]:
+    """What a template is given of public lists of rows, whose product is the domain.
+
+    Of each its name and its rows, in parts; of a row the number of each column, and its value.
+    """
+    found, first = [], 0
+    for number, rows in enumerate(lists, 1):
+        nodes = [[(first + at, _node(value)) for at, value in enumerate(row)] for row in rows]
+        parts = [nodes[at : at + _PART] for at in range(0, len(nodes), _PART)]
+        found.append((Identifier(f"policy_engine_values_{number}"), parts))
+        first += len(rows[0])
+    return found
+
+
+def _node(value: str | int | date | None) -> Node | None:
+    if value is None or isinstance(value, int):
+        return None if value is None else Number(value)
+    return Text(str(value), is_label=isinstance(value, str))

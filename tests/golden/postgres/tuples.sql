@@ -23,8 +23,8 @@ WITH people AS NOT MATERIALIZED (
 ), domain AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM
-    (SELECT '<18' AS "age" UNION ALL SELECT '[18,65)' AS "age" UNION ALL SELECT '>=65' AS "age" UNION ALL SELECT NULL AS "age") AS "policy_engine_values_1" CROSS JOIN
-    (SELECT 'Berlin' AS "zip" UNION ALL SELECT 'elsewhere' AS "zip" UNION ALL SELECT NULL AS "zip") AS "policy_engine_values_2"
+    (SELECT '<18' AS "age" UNION ALL SELECT '[18,65)' AS "age" UNION ALL SELECT '>=65' AS "age" UNION ALL SELECT CAST(NULL AS TEXT) AS "age") AS "policy_engine_values_1" CROSS JOIN
+    (SELECT 'Berlin' AS "zip" UNION ALL SELECT 'elsewhere' AS "zip" UNION ALL SELECT CAST(NULL AS TEXT) AS "zip") AS "policy_engine_values_2"
 ), tuples AS NOT MATERIALIZED (
   SELECT "age", "zip", MAX(policy_engine_there) AS policy_engine_there
   FROM (

@@ -13,10 +13,10 @@ from policy_engine.accounting.finite import (
     WHOLE,
     delta_of,
     epsilon_of,
-    least_share,
     presence,
     response,
 )
+from policy_engine.accounting.shares import least_share
 
 FLIP = response(2, 1 << 58)
 WIDE = response(7, 1 << 55)

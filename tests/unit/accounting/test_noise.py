@@ -15,13 +15,13 @@ from flint import arb, ctx
 from policy_engine.accounting import noise
 from policy_engine.accounting.composition import Accountant, Question, Tight
 from policy_engine.accounting.events import TableNoise
+from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import (
     WHOLE,
     NoiseTable,
     ReleaseCurve,
     Statistic,
     delta_of_release,
-    delta_of_table,
 )
 from policy_engine.accounting.powers import aligned, compose
 from policy_engine.accounting.tables import gaussian, laplace, place

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from policy_engine.accounting.noise import WHOLE, NoiseTable, delta_of_table
+from policy_engine.accounting.exact import delta_of_table
+from policy_engine.accounting.noise import WHOLE, NoiseTable
 from policy_engine.accounting.tables import (
     LAWS,
     Aim,

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.accounting.domain import in_text
-from policy_engine.accounting.noise import NoiseTable, delta_of_table
+from policy_engine.accounting.exact import delta_of_table
+from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.rates import population_rate
 from policy_engine.accounting.tables import laplace
 from policy_engine.accounting.tables import place as place_table
@@ -27,12 +28,12 @@ from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.kernel.assumptions import ALWAYS, of_its_sample, randomness
 from policy_engine.kernel.certificate import Certificate, Terms, certify, headed
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Native, Noisy
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins
+from policy_engine.kernel.sentences import ALWAYS, of_its_sample, randomness
 from policy_engine.kernel.sources import Column, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.relations.assumptions import UNORDERED

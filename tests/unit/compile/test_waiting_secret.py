@@ -8,8 +8,8 @@ from pathlib import Path
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
-from policy_engine.kernel.assumptions import WAITS
 from policy_engine.kernel.mechanisms import Secret
+from policy_engine.kernel.sentences import WAITS
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.proof import prove

@@ -9,7 +9,7 @@ import pytest
 
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.engines.base import Refused
-from policy_engine.kernel.assumptions import ALWAYS, WAITS, assumptions
+from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import NotPrinted, Terms, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim, Shown, digest_of, to_json
 from policy_engine.kernel.decoding import claim_from
@@ -17,6 +17,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Native, Secret
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.sentences import ALWAYS, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
 from policy_engine.kernel.types import Type
 

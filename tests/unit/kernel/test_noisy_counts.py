@@ -6,9 +6,10 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.domain import ADD_REMOVE
-from policy_engine.accounting.noise import NoiseTable, delta_of_table
+from policy_engine.accounting.exact import delta_of_table
+from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.tables import laplace, place
-from policy_engine.kernel.assumptions import ALWAYS_NOISY, WAITS, assumptions, randomness_of
+from policy_engine.kernel.assumptions import assumptions, randomness_of
 from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
@@ -17,6 +18,7 @@ from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Noisy, Secret
 from policy_engine.kernel.price import delta_of, statistics_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Keep
+from policy_engine.kernel.sentences import ALWAYS_NOISY, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 

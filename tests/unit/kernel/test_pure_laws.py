@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from policy_engine.accounting.events import PureDP, RandomisedResponse
-from policy_engine.accounting.finite import least_share
+from policy_engine.accounting.shares import least_share
 from policy_engine.errors import DomainError
-from policy_engine.kernel.assumptions import ALWAYS_NOISY, WAITS, assumptions, randomness_of
+from policy_engine.kernel.assumptions import assumptions, randomness_of
 from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.claim import Claim, Shown, to_json
@@ -30,6 +30,7 @@ from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Keep, Map
+from policy_engine.kernel.sentences import ALWAYS_NOISY, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policy_engine.kernel.assumptions import of_its_sample, randomness
+from policy_engine.kernel.sentences import of_its_sample, randomness
 
 
 @pytest.mark.parametrize(

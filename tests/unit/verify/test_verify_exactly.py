@@ -9,7 +9,7 @@ import pytest
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import NotCertifiable
-from policy_engine.kernel.assumptions import ALWAYS, of_its_sample
+from policy_engine.kernel.sentences import ALWAYS, of_its_sample
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Release, Source

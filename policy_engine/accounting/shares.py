@@ -1,0 +1,34 @@
+"""[LOCAL] How much is left to chance for a promised ε: trusted by nobody.
+
+What a share costs is computed from it (``finite``), whoever found it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from policy_engine.accounting.domain import arithmetic
+from policy_engine.accounting.finite import exact_epsilon, response
+from policy_engine.accounting.noise import WHOLE
+
+_MOST = Decimal(50)
+"""A share of one in 2⁶⁰ already costs less."""
+
+
+def least_share(values: int, epsilon: Decimal) -> int | None:
+    """The least share for which ``response`` is ε-DP; None where ε is too small for any.
+
+    >>> from policy_engine.accounting.finite import epsilon_of
+    >>> share = least_share(2, Decimal(1))
+    >>> epsilon_of([response(2, share)]), epsilon_of([response(2, share - 1)]) > 1
+    (Decimal('1.00000000000'), True)
+    """
+    epsilon = min(epsilon, _MOST)
+    with arithmetic(epsilon):
+        share = max(1, int(WHOLE / (epsilon.exp() + values - 1)))
+    while values * share < WHOLE:
+        found = exact_epsilon([response(values, share)])
+        if found is not None and found <= epsilon:
+            return share
+        share += 1
+    return None

@@ -1,0 +1,108 @@
+"""What certificates say of a sample, a source and who is one person: sentences, of no claim.
+
+A certificate states them word for word: a changed word here makes the certificates of before
+incomplete.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from policy_engine.engines import ENGINES
+
+ROW_UNIT = "row"
+"""The privacy unit where one row is one person."""
+
+Method = Literal["drawn", "keyed", "native"]
+
+_DRAWN = "the sample was drawn by {} under a fresh 128-bit secret that stays unknown"
+_KEYED = "the secret has at least 128 bits, is fresh for this release and stays unknown"
+WAITS = "nobody who may see the release can read the secrets relation while the secret is in it"
+ALWAYS = (
+    "nothing else that depends on this sample leaves: it was drawn for this release alone",
+    "the policy's recodings were chosen without looking at the source",
+)
+ALWAYS_NOISY = (
+    "nothing else that depends on this noise leaves: it was drawn for this release alone",
+    "the policy's recodings, noise and limits were chosen without looking at the source",
+)
+LISTED = "the policy's keys are public: they were listed without looking at the source"
+STAYS = " does not change while it is read"
+ANY_ROW = "; of each unit's rows one is kept, drawn by SHA-256 of the secret, the unit and the row"
+
+
+def of_its_sample(method: str, unit: str, engine: str) -> tuple[str, ...]:
+    """What a way of sampling assumes in an engine (sampling.md), the most important first.
+
+    >>> of_its_sample("drawn", "id", "duckdb")
+    ('the sample was drawn by SHA-256 under a fresh 128-bit secret that stays unknown',)
+    """
+    if method == "drawn":
+        return (_DRAWN.format("AES-128" if unit == ROW_UNIT else "SHA-256"),)
+    if method == "keyed":
+        return (_KEYED, *ENGINES[engine].assumes)
+    return (ENGINES[engine].native or ENGINES["duckdb"].native,)
+
+
+def randomness(method: str, unit: str, *, draws_a_row: bool = False) -> str:
+    """What decides who is in a sample, and with which row, in the words of a certificate."""
+    return _randomness(method, unit) + (ANY_ROW if draws_a_row else "")
+
+
+def _randomness(method: str, unit: str) -> str:
+    if method == "native":
+        return "TABLESAMPLE BERNOULLI of the engine"
+    if method == "random":
+        return "random() of the engine"
+    if method == "drawn" and unit == ROW_UNIT:
+        return "AES-128 of each unit under a secret of 128 bits from the operating system"
+    return "SHA-256 of a secret of 128 bits and each unit"
+
+
+def is_a_person(unit: str, source: str) -> str:
+    """Who is one person.
+
+    >>> is_a_person("row", "people"), is_a_person("id", "people")
+    ('one row of people is one person', 'id identifies one person')
+    """
+    if unit == ROW_UNIT:
+        return f"one row of {source} is one person"
+    return f"{unit} identifies one person"
+
+
+def is_unique(unit: str, source: str) -> str:
+    """That no two rows are of one unit.
+
+    >>> is_unique("id", "ids.csv")
+    'id is unique in ids.csv'
+    """
+    return f"{unit} is unique in {source}"
+
+
+def is_rowwise(source: str) -> str:
+    """What a view must be whose text was not proved.
+
+    >>> is_rowwise("seen")
+    'each row of the view seen comes from the rows of one unit, and fails for none'
+    """
+    return f"each row of the view {source} comes from the rows of one unit, and fails for none"
+
+
+def is_readable(source: str, *, is_csv: bool = False) -> str:
+    """What must hold of a file whoever is in it, so that reading it fails for nobody.
+
+    >>> is_readable("people.csv", is_csv=True)
+    'people.csv is well-formed CSV whoever is in it'
+    """
+    if is_csv:
+        return f"{source} is well-formed CSV whoever is in it"
+    return f"every text in {source} is UTF-8 whoever is in it"
+
+
+def of_its_population(source: str, sampled_at: Decimal | str) -> str:
+    """That the source is itself a sample, at the rate ``sampled_at``."""
+    return (
+        f"{source} is a Bernoulli sample of its population, drawn in secret at the rate"
+        f" {sampled_at}"
+    )

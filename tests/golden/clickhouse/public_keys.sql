@@ -1,0 +1,47 @@
+-- policy: golden
+-- digest: sha256:37c71520e1fa787cacbbe8454d88fb41426002d5e795e81cd340da4acd381202
+WITH people AS (
+  SELECT "age", "zip",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_rank
+  FROM "main"."people"
+  WHERE "person" IS NOT NULL
+), recoded AS (
+  SELECT
+    "age" AS "age",
+    "zip" AS "zip"
+  FROM people
+  WHERE policy_engine_rank = 1
+), grouped AS (
+  SELECT "age", "zip", toInt64(COUNT(*)) AS policy_engine_people
+  FROM recoded
+  GROUP BY "age", "zip"
+), domain AS (
+  SELECT "age", "zip"
+  FROM
+    (SELECT toInt64(18) AS "age" UNION ALL SELECT toInt64(65) AS "age" UNION ALL SELECT toInt64(NULL) AS "age") AS "policy_engine_values_1" CROSS JOIN
+    (SELECT '10115' AS "zip" UNION ALL SELECT 'it\'s' AS "zip" UNION ALL SELECT toString(NULL) AS "zip") AS "policy_engine_values_2"
+), tuples AS (
+  SELECT "age", "zip", toInt64(SUM(policy_engine_people)) AS policy_engine_people
+  FROM (
+    SELECT "age", "zip", 1 AS policy_engine_there, 0 AS policy_engine_people FROM domain
+    UNION ALL
+    SELECT "age", "zip", 0 AS policy_engine_there, policy_engine_people FROM grouped
+  ) AS policy_engine_tuples
+  GROUP BY "age", "zip"
+  HAVING MAX(policy_engine_there) = 1
+), drawn AS (
+  SELECT "age", "zip", policy_engine_people,
+    lower(hex(SHA256({salt:String} || ':g:0:9fa58b677e50aaed9a1a009df046a500c47676ce87d51fed9be9eae975eb33fb:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST))))) AS policy_engine_hash
+  FROM tuples
+), noised AS (
+  SELECT "age", "zip", policy_engine_people + CASE
+      WHEN policy_engine_hash < '22ac3083af5ce85' THEN -1
+      WHEN policy_engine_hash < 'dd53cf7c50a317b' THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT "age", "zip", policy_engine_n AS "n"
+FROM noised
+
+ORDER BY "age" NULLS LAST, "zip" NULLS LAST

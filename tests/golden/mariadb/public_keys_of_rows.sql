@@ -1,0 +1,51 @@
+-- policy: golden
+-- digest: sha256:afe135c1874d0dedefd19aa3149058d21bc46338e597c9fd13d98ac3bcb21c10
+WITH people AS (
+  SELECT `age`, `born`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_rank
+  FROM `main`.`people`
+  WHERE `person` IS NOT NULL
+), recoded AS (
+  SELECT
+    CASE
+      WHEN `age` IS NULL THEN NULL
+      WHEN `age` < 18 THEN '<18' COLLATE utf8mb4_nopad_bin
+      ELSE '>=18' COLLATE utf8mb4_nopad_bin
+    END AS `age`,
+    '*' COLLATE utf8mb4_nopad_bin AS `everybody`,
+    `born` AS `born`
+  FROM people
+  WHERE policy_engine_rank = 1
+), grouped AS (
+  SELECT `age`, `everybody`, `born`, COUNT(*) AS policy_engine_people
+  FROM recoded
+  GROUP BY `age`, `everybody`, `born`
+), domain AS (
+  SELECT `age`, `everybody`, `born`
+  FROM
+    (SELECT '<18' COLLATE utf8mb4_nopad_bin AS `age`, '*' COLLATE utf8mb4_nopad_bin AS `everybody`, CAST('2020-01-01' AS DATE) AS `born` UNION ALL SELECT CAST(NULL AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin AS `age`, '*' COLLATE utf8mb4_nopad_bin AS `everybody`, CAST(NULL AS DATE) AS `born`) AS `policy_engine_values_1`
+), tuples AS (
+  SELECT `age`, `everybody`, `born`, CAST(SUM(policy_engine_people) AS SIGNED) AS policy_engine_people
+  FROM (
+    SELECT `age`, `everybody`, `born`, 1 AS policy_engine_there, 0 AS policy_engine_people FROM domain
+    UNION ALL
+    SELECT `age`, `everybody`, `born`, 0 AS policy_engine_there, policy_engine_people FROM grouped
+  ) AS policy_engine_tuples
+  GROUP BY `age`, `everybody`, `born`
+  HAVING MAX(policy_engine_there) = 1
+), drawn AS (
+  SELECT `age`, `everybody`, `born`, policy_engine_people,
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:ec2cfb655ddde0091aeb0fc1ce00e7129362cbe629f6e9e13e8bf74924d50b2c:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
+  FROM tuples
+), noised AS (
+  SELECT `age`, `everybody`, `born`, policy_engine_people + CASE
+      WHEN policy_engine_hash < '22ac3083af5ce85' THEN -1
+      WHEN policy_engine_hash < 'dd53cf7c50a317b' THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT `age`, `everybody`, `born`, policy_engine_n AS `n`
+FROM noised
+
+ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, `born` IS NULL, `born`

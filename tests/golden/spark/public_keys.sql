@@ -1,0 +1,47 @@
+-- policy: golden
+-- digest: sha256:37c71520e1fa787cacbbe8454d88fb41426002d5e795e81cd340da4acd381202
+WITH people AS (
+  SELECT `age`, `zip`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, CAST(`zip` AS STRING) COLLATE UTF8_BINARY NULLS LAST) AS policy_engine_rank
+  FROM `main`.`people`
+  WHERE `person` IS NOT NULL
+), recoded AS (
+  SELECT
+    `age` AS `age`,
+    CAST(`zip` AS STRING) COLLATE UTF8_BINARY AS `zip`
+  FROM people
+  WHERE policy_engine_rank = 1
+), grouped AS (
+  SELECT `age`, `zip`, COUNT(*) AS policy_engine_people
+  FROM recoded
+  GROUP BY `age`, `zip`
+), domain AS (
+  SELECT `age`, `zip`
+  FROM
+    (SELECT CAST(18 AS BIGINT) AS `age` UNION ALL SELECT CAST(65 AS BIGINT) AS `age` UNION ALL SELECT CAST(NULL AS BIGINT) AS `age`) AS `policy_engine_values_1` CROSS JOIN
+    (SELECT '10115' AS `zip` UNION ALL SELECT 'it\'s' AS `zip` UNION ALL SELECT CAST(NULL AS STRING) AS `zip`) AS `policy_engine_values_2`
+), tuples AS (
+  SELECT `age`, `zip`, CAST(SUM(policy_engine_people) AS BIGINT) AS policy_engine_people
+  FROM (
+    SELECT `age`, `zip`, 1 AS policy_engine_there, 0 AS policy_engine_people FROM domain
+    UNION ALL
+    SELECT `age`, `zip`, 0 AS policy_engine_there, policy_engine_people FROM grouped
+  ) AS policy_engine_tuples
+  GROUP BY `age`, `zip`
+  HAVING MAX(policy_engine_there) = 1
+), drawn AS (
+  SELECT `age`, `zip`, policy_engine_people,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:9fa58b677e50aaed9a1a009df046a500c47676ce87d51fed9be9eae975eb33fb:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` NULLS LAST, `zip` COLLATE UTF8_BINARY NULLS LAST) AS STRING), 256) AS policy_engine_hash
+  FROM tuples
+), noised AS (
+  SELECT `age`, `zip`, policy_engine_people + CASE
+      WHEN policy_engine_hash < '22ac3083af5ce85' THEN -1
+      WHEN policy_engine_hash < 'dd53cf7c50a317b' THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT `age`, `zip`, policy_engine_n AS `n`
+FROM noised
+
+ORDER BY `age` NULLS LAST, `zip` COLLATE UTF8_BINARY NULLS LAST

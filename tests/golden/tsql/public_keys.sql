@@ -1,0 +1,47 @@
+-- policy: golden
+-- digest: sha256:37c71520e1fa787cacbbe8454d88fb41426002d5e795e81cd340da4acd381202
+WITH people AS (
+  SELECT [age], [zip],
+    ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2)) AS policy_engine_rank
+  FROM [main].[people]
+  WHERE [person] IS NOT NULL
+), recoded AS (
+  SELECT
+    [age] AS [age],
+    RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) AS [zip]
+  FROM people
+  WHERE policy_engine_rank = 1
+), grouped AS (
+  SELECT [age], [zip], COUNT_BIG(*) AS policy_engine_people
+  FROM recoded
+  GROUP BY [age], [zip]
+), domain AS (
+  SELECT [age], [zip]
+  FROM
+    (SELECT CAST(18 AS BIGINT) AS [age] UNION ALL SELECT CAST(65 AS BIGINT) AS [age] UNION ALL SELECT CAST(NULL AS BIGINT) AS [age]) AS [policy_engine_values_1] CROSS JOIN
+    (SELECT '10115' COLLATE Latin1_General_100_BIN2 AS [zip] UNION ALL SELECT 'it''s' COLLATE Latin1_General_100_BIN2 AS [zip] UNION ALL SELECT CAST(NULL AS VARCHAR) AS [zip]) AS [policy_engine_values_2]
+), tuples AS (
+  SELECT [age], [zip], CAST(SUM(policy_engine_people) AS BIGINT) AS policy_engine_people
+  FROM (
+    SELECT [age], [zip], 1 AS policy_engine_there, 0 AS policy_engine_people FROM domain
+    UNION ALL
+    SELECT [age], [zip], 0 AS policy_engine_there, policy_engine_people FROM grouped
+  ) AS policy_engine_tuples
+  GROUP BY [age], [zip]
+  HAVING MAX(policy_engine_there) = 1
+), drawn AS (
+  SELECT [age], [zip], policy_engine_people,
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:9fa58b677e50aaed9a1a009df046a500c47676ce87d51fed9be9eae975eb33fb:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip]) AS VARCHAR(40)))) AS policy_engine_hash
+  FROM tuples
+), noised AS (
+  SELECT [age], [zip], policy_engine_people + CASE
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '22ac3083af5ce850', 2) THEN -1
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'dd53cf7c50a317b0', 2) THEN 0
+      ELSE 1
+    END AS policy_engine_n
+  FROM drawn
+)
+SELECT [age], [zip], policy_engine_n AS [n]
+FROM noised
+
+ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip]

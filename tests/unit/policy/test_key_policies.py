@@ -1,0 +1,79 @@
+"""`keys`: what a policy of public keys says, and must not."""
+
+import pytest
+from test_noise_policies import PLAIN, load, problems
+
+BOTH = PLAIN.replace(
+    "{sex: keep}", "{sex: keep, age: {bins: [30], labels: [young, old]}, all: {constant: '*'}}"
+)
+LISTS = "keys: {age: [young, old], sex: [F, 1, null]}\n"
+
+
+def test_keys_are_lists_whose_product_is_taken_or_rows():
+    found = load(BOTH + LISTS).noise
+    assert found.keys == (
+        (("age",), (("young",), ("old",))),
+        (("sex",), (("F",), ("1",), (None,))),
+    )
+    rows = load(BOTH + "keys: [{sex: F, age: young}, {age: null, sex: 1}]\n").noise
+    assert rows.keys == ((("age", "sex"), (("young", "F"), (None, "1"))),)
+    assert found.counts == rows.counts == load(BOTH).noise.counts
+    assert (found.least_shown(1), load(BOTH).noise.least_shown(1)) == (-14, 15)
+
+
+def test_the_order_of_columns_changes_no_digest():
+    other = "keys: {sex: [F, 1, null], age: [young, old]}\n"
+    assert load(BOTH + LISTS).digest == load(BOTH + other).digest
+    assert load(BOTH + LISTS).digest != load(BOTH).digest
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ("k: 5", "cannot stand beside k, for a key is shown whoever is in it"),
+        ("noise: {law: place}", "cannot stand beside noise.law: place, which needs a threshold"),
+        ("rollup: {to: [sex]}", "cannot stand beside rollup"),
+        ("marginals: [[sex], [age, all]]", "cannot stand beside marginals"),
+        ("models: {own: {l_diversity: 2, of: sex}}", "cannot stand beside models"),
+        (
+            "aggregate: {pay: {mean: {clip: [0, 9]}}}",
+            "cannot stand beside a mean, which needs a count above 0",
+        ),
+        ("sample: {rate: 0.1}\nk: 5", "is of noisy_counts, and this policy draws a sample"),
+    ],
+)
+def test_what_cannot_stand_beside_keys(more, found):
+    assert any(each.startswith(f"keys {found}") for each in problems(BOTH + LISTS + more + "\n"))
+
+
+def test_rows_have_no_negative_count():
+    rows = BOTH.replace("out.parquet", "out.parquet, as: rows")
+    assert problems(rows + LISTS)[0].startswith("keys cannot stand beside release.as: rows")
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ("[]", "keys must list values by column, or rows"),
+        ("5", "keys must list values by column, or rows"),
+        ("[5]", "keys must list values by column, or rows"),
+        ("{sex: F, age: [young]}", "keys.sex must be a list of values, found 'F'"),
+        ("{sex: [], age: [young]}", "keys.sex must be a list of values, found none"),
+        ("{sex: [F, F], age: [young]}", "keys has a key twice: 'F'"),
+        ("{sex: [1.5], age: [young]}", "keys must be text, an integer or null, found 1.5"),
+        ("[{sex: F, age: young}, {sex: M}]", "keys[1] must have a value for each of age, sex"),
+        ("{sex: [F]}", "keys must have values for every column of recode, not for age"),
+        (
+            "{sex: [F], age: [young], all: ['*']}",
+            "keys must name columns of recode that are no constants, found all",
+        ),
+        ("{sex: [F], age: [young], town: [x]}", "keys must name columns of recode that are no"),
+        (
+            f"{{sex: {[*range(400)]}, age: {[*range(400)]}}}",
+            "keys must be at most 100,000, found 160,000",
+        ),
+    ],
+)
+def test_what_is_no_list_of_keys(keys, found):
+    told = problems(BOTH + f"keys: {keys}\n")
+    assert any(each.startswith(found) for each in told), told
