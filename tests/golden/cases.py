@@ -95,6 +95,10 @@ CASES: dict[str, dict[str, str]] = {
     "sums": {"mechanism": SUMS},
     "rollup": {"mechanism": "rollup: {to: [age]}"},
     "marginals": {"mechanism": "marginals: [[age], [zip]]"},
+    "sums_of_a_rollup": {
+        "mechanism": "aggregate: {years: {sum: {clip: [0, 10], of: age}}}\nrollup: {to: [age]}",
+        "guarantee": "{epsilon: 4, delta: 0.3}",
+    },
     "several_groups": {
         "source": MANY,
         "mechanism": f"contribution: {{groups: 2}}\n{SUMS}",
