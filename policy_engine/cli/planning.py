@@ -247,7 +247,7 @@ def _beside_counts(policy: Policy) -> Iterator[str]:
     """What stands beside the counts: sums and means, and other groupings."""
     from policy_engine.accounting.tables import shown_half
     from policy_engine.kernel.price import priced
-    from policy_engine.releasing.showing import error_of_sum
+    from policy_engine.releasing.sums import error_of_sum
 
     noise, count = policy.noise, policy.release.count_as
     for each in noise.sums if noise is not None else ():

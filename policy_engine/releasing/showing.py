@@ -20,9 +20,7 @@ from policy_engine.kernel.estimated import compared, estimated, tuples_there
 from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
-    Aggregate,
     Inserted,
-    IntegerTable,
     Noisy,
     Pure,
     Randomised,
@@ -35,10 +33,11 @@ from policy_engine.policy.project import Project
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.remarks import lacking, numbered
+from policy_engine.releasing.sums import error_of_sum
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
-    from policy_engine.policy.noise import Sum
+    pass
 
 _UNREAD = "its certificate is of a mechanism that this version does not know, or is damaged"
 _MISSING = "what its numbers mean is not known: there is no certificate {}"
@@ -188,18 +187,6 @@ class NoisyMeaning:
                 for beside, table in zip(self.law.aggregates, each.tables[1:], strict=True):
                     error = error_of_sum(beside, count, table)
                     yield f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
-
-
-def error_of_sum(each: Aggregate | Sum, count: str, table: IntegerTable | None = None) -> str:
-    """The standard deviation of a sum, or of a mean over the number in the column ``count``.
-
-    With the noise of ``table``, where a grouping has its own.
-    """
-    from policy_engine.accounting.tables import deviation
-    from policy_engine.kernel.price import priced
-
-    error = deviation(priced(table or each.table)) * float(each.clip.grain * each.unit)
-    return f"{error:.6g} / {count}" if each.clip.is_mean else f"{error:.6g}"
 
 
 @dataclass(frozen=True)

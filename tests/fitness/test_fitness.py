@@ -175,9 +175,9 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 293, "accounting": 5_834, "attack": 337, "attest": 4_569, "audit": 1_892, "check":
-    2_387, "cli": 7_275, "compile": 1_031, "dbt": 10_631, "engines": 733, "expressions": 2_221,
-    "kernel": 2_834, "ledger": 4_474, "measure": 1_376, "policy": 5_493, "relations": 1_291,
-    "release": 5, "releasing": 4_762, "report": 1_861, "syntax": 1_223, "verify": 1_576,
+    2_387, "cli": 7_279, "compile": 1_031, "dbt": 10_631, "engines": 733, "expressions": 2_221,
+    "kernel": 2_834, "ledger": 4_474, "measure": 1_376, "policy": 5_496, "relations": 1_291,
+    "release": 5, "releasing": 4_789, "report": 1_861, "syntax": 1_223, "verify": 1_576,
     "warehouse": 6_115,
 }  # fmt: skip
 
