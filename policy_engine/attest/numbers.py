@@ -77,7 +77,7 @@ def recomputed(facts: Facts, claim: Claim | None = None) -> Recomputed | None:
         law, groups = claim.law, claim.unit.groups
         if law.aggregates:
             return None
-        tables = [table.entries for table in law.tables for _ in range(groups)]
+        tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
         return brute_noise(tables, epsilon, is_open=law.table.is_open, replaces=replaced)
     if claim is not None and isinstance(claim.law, Inserted):
         own = claim.law

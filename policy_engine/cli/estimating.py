@@ -55,6 +55,9 @@ def estimate(
     *_, count, name = found.columns
     first, size = found.rows[:rows], len(found.rows)
     meaning = [text.format(escaped(count), escaped(name)) for text in _MEANING]
+    beside = " and ".join(map(escaped, found.beside))
+    left = f"sums and means are not made to agree: {beside} stand in the release alone"
+    meaning[2:2] = [left] * bool(beside)
     lines = [f"{found.shown.release}: {counted(size, 'cell')}, {found.shown.size} of them shown"]
     if first:
         lines += table([[*map(escaped, found.columns)], *[[*map(cell, row)] for row in first]])

@@ -268,7 +268,7 @@ def _beside_counts(policy: Policy) -> Iterator[str]:
     """What stands beside the counts: sums and means, and other groupings."""
     from policy_engine.accounting.tables import shown_half
     from policy_engine.kernel.price import priced
-    from policy_engine.releasing.showing import error_of_sum
+    from policy_engine.releasing.sums import error_of_sum
 
     noise, count = policy.noise, policy.release.count_as
     for each in noise.sums if noise is not None else ():
@@ -276,10 +276,11 @@ def _beside_counts(policy: Policy) -> Iterator[str]:
         what = "mean" if each.clip.is_mean else "sum"
         yield f"sums       {each.name}, the {what} of {each.column}: give or take {about} (1 SD)"
     for place, coarse in enumerate(noise.groupings if noise is not None else (), 1):
-        table = coarse.table
-        own = "" if table is None else f": {shown_half(priced(table), policy.k)} people"
-        half = f"{own} are shown half of the time" if own else ""
+        counts = [f"{shown_half(priced(t), policy.k)} people" for t in coarse.tables[:1]]
+        half = f": {counts[0]} are shown half of the time" if counts else ""
         yield f"grouping   {place} by {', '.join(coarse.columns)}{half}"
+        for each, table in zip(noise.sums if noise else (), coarse.tables[1:], strict=False):
+            yield f"           {each.name}: give or take {error_of_sum(each, count, table)} (1 SD)"
 
 
 def noise_words(policy: Policy) -> str:

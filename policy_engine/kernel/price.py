@@ -28,11 +28,11 @@ def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> 
 def statistics_of(claim: Claim, law: Noisy, neighbours: str) -> tuple[Statistic, ...]:
     """What is drawn for each group, as the accountant prices it: one unit is in one of each."""
     groups, found = claim.unit.groups, []
-    for table in law.tables:
-        found.append(Statistic(priced(table), groups=groups))
-        for each in law.aggregates:
+    for counts, *sums in law.tables:
+        found.append(Statistic(priced(counts), groups=groups))
+        for each, table in zip(law.aggregates, sums, strict=True):
             shift = shift_of(each.clip, neighbours)
-            found.append(Statistic(priced(each.table), shift, groups, each.clip.is_signed))
+            found.append(Statistic(priced(table), shift, groups, each.clip.is_signed))
     return tuple(found)
 
 

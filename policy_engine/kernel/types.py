@@ -78,6 +78,14 @@ class Type:
         return False
 
 
+class GivesText:
+    """A recode that shows a text, whatever it sees."""
+
+    def released(self, seen: Type) -> Kind:
+        """A text."""
+        return "text"
+
+
 def _is_multiple(value: object, scale: int) -> bool:
     """Whether a decimal has at most ``scale`` places, and 38 digits with them."""
     return (

@@ -100,35 +100,39 @@ class Needs:
     keys: Keys = ()
 
     @property
-    def numbers(self) -> int:
-        """How many numbers with equal parts of the guarantee one person is in."""
-        times = 1 if self.rollup else max(1, len(self.groupings))
-        return self.groups * times * (1 + len(self.aggregates))
+    def times(self) -> int:
+        """How many groups with equal parts of the guarantee one person is in."""
+        return self.groups * (1 if self.rollup else max(1, len(self.groupings)))
 
 
 def solve_noise(spec: NoiseSpec, guarantee: Guarantee, needs: Needs) -> Noise:
     """The tables of the law that is asked for, or of the best one.
 
-    Each number gets an equal part of the guarantee, but for a roll-up, which says its share. Raises
-    ``NoSolution`` where none meets it.
+    Each number gets an equal part of the guarantee, but for a roll-up, which says its share: the
+    counts and sums of the coarser grouping have tables of their own then. Raises ``NoSolution``
+    where none meets it.
     """
     # Numbers and their search are needed for such a policy alone.
     from policy_engine.accounting.tables import Aim
 
-    numbers = needs.numbers
+    numbers = needs.times * (1 + len(needs.aggregates))
     whole = Aim(guarantee.epsilon, guarantee.delta, guarantee.neighbours, numbers,
                 at_least=needs.k, listed=bool(needs.keys))  # fmt: skip
     share = Decimal(0) if needs.rollup is None else needs.rollup.share
-    aim = _part(whole, 1 - share)
     try:
-        law, counts = _table(spec.law, aim)
-        coarse = _table(spec.law, _part(whole, share))[1] if share else None
-        own = [None] * (len(needs.groupings) - 1) + [coarse]
-        groupings = tuple(CountedBy(*each) for each in zip(needs.groupings, own, strict=False))
-        found = Noise(law, counts, needs.groups, groupings=groupings, keys=needs.keys)
-        return replace(found, sums=_sums(found, aim, needs)) if needs.aggregates else found
+        found = _solved(spec.law, _part(whole, 1 - share), needs)
+        coarse = _solved(spec.law, _part(whole, share), needs) if share else None
     except DomainError as error:
         raise NoSolution(str(error)) from None
+    own = () if coarse is None else (coarse.counts, *(each.table for each in coarse.sums))
+    last = len(needs.groupings)
+    by = (CountedBy(each, own if n == last else ()) for n, each in enumerate(needs.groupings, 1))
+    return replace(found, groupings=tuple(by), keys=needs.keys)
+
+
+def _solved(law: str, aim: Aim, needs: Needs) -> Noise:
+    found = Noise(*_table(law, aim), needs.groups)
+    return replace(found, sums=_sums(found, aim, needs)) if needs.aggregates else found
 
 
 def _part(aim: Aim, share: Decimal) -> Aim:
@@ -151,14 +155,14 @@ def _sums(noise: Noise, aim: Aim, needs: Needs) -> tuple[Sum, ...]:
     law = "truncated_laplace" if noise.law == "place" else noise.law
     part = aim
     for tried in range(_TRIED):
-        found, statistics = [], [Statistic(noise.table, groups=noise.groups)]
+        found, statistics = [], [Statistic(noise.table, groups=needs.times)]
         for name, spec in needs.aggregates:
             clip = spec.clip
             shift = shift_of(clip, aim.neighbours)
             table = guessed(law, replace(part, shift=shift), tried)
             made = IntegerTable(table.entries, table.least)
             found.append(Sum(name, spec.column or name, spec.unit, clip, made))
-            statistics.append(Statistic(table, shift, noise.groups, clip.is_signed))
+            statistics.append(Statistic(table, shift, needs.times, clip.is_signed))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
             return tuple(found)
         part = _part(part, _LESS)

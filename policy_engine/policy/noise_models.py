@@ -179,7 +179,6 @@ def _several(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         release = data.get("release")
         form = release.get("as", "counts") if isinstance(release, dict) else "counts"
         for other, is_there in (
-            ("aggregate", "aggregate" in data),
             ("contribution", "contribution" in data),
             ("release.as: rows", form == "rows"),
             ("noise.law: place", _law_of(data) == "place"),

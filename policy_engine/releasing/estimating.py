@@ -30,6 +30,8 @@ class Estimated:
     shown: Shown
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
+    beside: tuple[str, ...] = ()
+    """The sums and means of the release: these are not in it."""
 
     def write(self, path: Path) -> None:
         """Write the rows as Parquet. Raises FileError where something stands there."""
@@ -72,11 +74,14 @@ def estimated(named: Path, project: Project) -> Estimated:
     except (ValueError, TypeError):
         wrong = (f"the rows of {found.release} are not as its certificate says",)
         raise VerificationFailed(wrong) from None
-    return Estimated(found, (*claim.released, str(claim.count), name), rows)
+    names = (*claim.released, str(claim.count), name)
+    return Estimated(found, names, rows, claim.law.beside)
 
 
 def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     """The rows of a release of several groupings, made to agree: every cell, its estimate last.
+
+    Sums and means beside the counts are left out.
 
     Raises ValueError or TypeError where the rows are not those of the claim, and UsageError where
     there are too many cells.
@@ -84,7 +89,7 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
     from policy_engine.accounting.tables import deviation
     from policy_engine.kernel.price import priced
 
-    law, names = claim.law, (*claim.released, claim.count)
+    law, names = claim.law, (*claim.released, claim.count, *claim.law.beside)
     assert isinstance(law, Noisy)
     counts: list[dict[Group, int]] = [{} for _ in law.groupings]
     for row in rows:
@@ -94,7 +99,7 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
         counts[number][group] = int(values[claim.count])
     tables = [
         Counted(each.columns, own, deviation(priced(table)), law.shown_from(table))
-        for each, own, table in zip(law.groupings, counts, law.tables, strict=True)
+        for each, own, (table, *_) in zip(law.groupings, counts, law.tables, strict=True)
     ]
     for number, (each, cells) in enumerate(zip(tables, agreeing(tables), strict=True), 1):
         for cell, estimate in cells.items():

@@ -20,7 +20,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimated import all_shown, compared, estimated, tuples_there
 from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Aggregate, Inserted, Listed, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Inserted, Listed, Noisy, Pure, Randomised
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
@@ -29,10 +29,11 @@ from policy_engine.policy.project import Project
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.remarks import lacking, numbered
+from policy_engine.releasing.sums import error_of_sum
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
-    from policy_engine.policy.noise import Sum
+    pass
 
 _UNREAD = "its certificate is of a mechanism that this version does not know, or is damaged"
 _MISSING = "what its numbers mean is not known: there is no certificate {}"
@@ -173,23 +174,17 @@ class NoisyMeaning:
             " in it is NULL in its rows"
         )
         for number, each in enumerate(self.law.groupings, 1):
-            if each.table is not None:
-                table = priced(each.table)
-                low, high = around(table)
+            if each.tables:
+                own, count = priced(each.tables[0]), self.claim.count or ""
+                low, high = around(own)
                 yield (
-                    f"in {GROUPING} {number} it is give or take {deviation(table):.1f} (1 SD),"
-                    f" between {self.claim.count} - {-low} and {self.claim.count} + {high}, and"
-                    f" {shown_half(table, self.law.k)} people are shown half of the time"
+                    f"in {GROUPING} {number} it is give or take {deviation(own):.1f} (1 SD),"
+                    f" between {count} - {-low} and {count} + {high}, and"
+                    f" {shown_half(own, self.law.k)} people are shown half of the time"
                 )
-
-
-def error_of_sum(each: Aggregate | Sum, count: str) -> str:
-    """The standard deviation of a sum, or of a mean over the number in the column ``count``."""
-    from policy_engine.accounting.tables import deviation
-    from policy_engine.kernel.price import priced
-
-    error = deviation(priced(each.table)) * float(each.clip.grain * each.unit)
-    return f"{error:.6g} / {count}" if each.clip.is_mean else f"{error:.6g}"
+                for beside, table in zip(self.law.aggregates, each.tables[1:], strict=True):
+                    error = error_of_sum(beside, count, table)
+                    yield f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
 
 
 @dataclass(frozen=True)

@@ -159,14 +159,14 @@ def _kind(each: Aggregate) -> str:
 
 def _noises(law: Noisy) -> Iterator[str]:
     """The noise of the counts, of each grouping that has its own, and of each sum and mean."""
-    yield f"{_noise(law.table)} each count"
-    for grouping in law.groupings:
-        if grouping.table is not None:
-            yield f"by {', '.join(grouping.columns)} {_noise(grouping.table)} each count"
-    for each in law.aggregates:
-        drawn = _noise(each.table, digits_of(each.clip.grain * each.unit))
-        of = f"of which the mean {each.name} is made" if each.clip.is_mean else each.name
-        yield f"{drawn} each sum {of}"
+    sums = tuple(each.table for each in law.aggregates)
+    own = ((f"by {', '.join(each.columns)} ", each.tables) for each in law.groupings if each.tables)
+    for where, (counts, *others) in (("", (law.table, *sums)), *own):
+        yield f"{where}{_noise(counts)} each count"
+        for each, table in zip(law.aggregates, others, strict=True):
+            drawn = _noise(table, digits_of(each.clip.grain * each.unit))
+            of = f"of which the mean {each.name} is made" if each.clip.is_mean else each.name
+            yield f"{where}{drawn} each sum {of}"
 
 
 def _noise(table: IntegerTable, step: str = "1") -> str:
@@ -198,8 +198,8 @@ def _candidates(facts: Facts, law: object) -> Iterator[tuple[str, Candidate]]:
         yield "", Candidate(SAMPLED, Pair(facts["k"], rate))
         return
     names = [f" by {', '.join(each.columns)}" for each in law.groupings] or [""]
-    for name, table in zip(names, law.tables, strict=True):
-        yield name, Candidate("", priced(table), law.k)
+    for name, tables in zip(names, law.tables, strict=True):
+        yield name, Candidate("", priced(tables[0]), law.k)
 
 
 def _shown(name: str, own: Candidate) -> Bars:

@@ -103,6 +103,10 @@ CASES: dict[str, dict[str, str]] = {
         "recode": "{age: {bins: [18]}, everybody: {constant: '*'}, born: keep}",
         "mechanism": "keys: [{age: <18, born: '2020-01-01'}, {age: null, born: null}]",
     },
+    "sums_of_a_rollup": {
+        "mechanism": "aggregate: {years: {sum: {clip: [0, 10], of: age}}}\nrollup: {to: [age]}",
+        "guarantee": "{epsilon: 4, delta: 0.3}",
+    },
     "several_groups": {
         "source": MANY,
         "mechanism": f"contribution: {{groups: 2}}\n{SUMS}",

@@ -64,7 +64,8 @@ NOT_READ = {"bins", "bins_of_dates", "long_map", "round", "truncate"}
 PURE = {"answers", "tuples"}
 LISTED = {"public_keys", "public_keys_of_rows"}
 NOISY = {
-    "noisy_counts", "place", "sums", "rollup", "marginals", "several_groups", *LISTED, *PURE,
+    "noisy_counts", "place", "sums", "rollup", "marginals", "several_groups", "sums_of_a_rollup",
+    *LISTED, *PURE,
 }  # fmt: skip
 
 

@@ -245,8 +245,9 @@ def _with_more(claim: Claim, chance: Random, known: list[str]) -> Claim:
         law = replace(law, aggregates=sums[: chance.choice([1, 2])], raw_first=False)
     if chance.random() < 0.5:
         by = {tuple(names), *((name,) for name in names if chance.random() < 0.5)}
-        groupings = [CountedBy(each, chance.choice([None, _table(chance)])) for each in sorted(by)]
-        law = replace(law, groupings=tuple(groupings))
+        more = len(law.aggregates)
+        own = [tuple(_table(chance) for _ in range(chance.choice([0, 1 + more]))) for _ in by]
+        law = replace(law, groupings=tuple(map(CountedBy, sorted(by), own)))
     return replace(claim, law=law)
 
 

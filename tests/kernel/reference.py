@@ -70,7 +70,7 @@ def released(claim: Claim, rows: Iterable[Row], secret: str) -> Released:
     shown = counted(claim, claim.law, sizes, secret)
     numbered = enumerate(zip(shown, groups, strict=True), 1)
     lines = [
-        (group, size, *aggregated(claim, claim.law, own, size, number, secret))
+        (group, size, *aggregated(claim, claim.law, group, own, size, number, secret))
         for number, ((group, size), (_, own)) in numbered
         if size is not None
     ]
@@ -134,15 +134,23 @@ def groupings(claim: Claim, group: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]
 
 
 def aggregated(
-    claim: Claim, law: Noisy, members: list[list[Row]], n: int, number: int, secret: str
+    claim: Claim,
+    law: Noisy,
+    group: tuple[Any, ...],
+    members: list[list[Row]],
+    n: int,
+    number: int,
+    secret: str,
 ) -> Iterator[int | Decimal]:
     """The sums and means beside the count ``n`` of the ``number``-th group."""
     for place, each in enumerate(law.aggregates, 1):
-        clip = each.clip
+        clip, table = each.clip, each.table
+        if law.groupings and law.groupings[group[0] - 1].tables:
+            table = law.groupings[group[0] - 1].tables[place]
         total = sum(_value_of(each, rows) - clip.center for rows in members)
         sign = -1 if total < 0 else 1
         total = sign * (abs(total) // clip.grain) * clip.grain
-        total += clip.grain * z_of(each.table, bits_of_group(claim, place, number, secret))
+        total += clip.grain * z_of(table, bits_of_group(claim, place, number, secret))
         if clip.is_mean:
             above = min(max(total + (clip.center - clip.low) * n, 0), (clip.high - clip.low) * n)
             total = clip.low + (2 * above + n) // (2 * n)
@@ -202,8 +210,8 @@ def counted(
     """What is shown of each group, in their order, for its size; None where it is not shown."""
     for number, (group, size) in enumerate(groups, 1):
         bits, table = bits_of_group(claim, 0, number, secret), law.table
-        if law.groupings:
-            table = law.groupings[group[0] - 1].table or table
+        if law.groupings and law.groupings[group[0] - 1].tables:
+            table = law.groupings[group[0] - 1].tables[0]
         drawn = z_of(table, bits)
         if table.is_open:
             is_shown = drawn < table.least + len(table.entries) and drawn <= size

@@ -40,7 +40,7 @@ def noise(law: Noisy, engine: str) -> str:
     nodes = law.nodes()
     made = environment(engine).get_template("mechanisms/noise.sql.j2").module
     hashed = Identifier("policy_engine_hash")
-    return str(made.drawn(hashed, nodes["cases"], nodes["last"], nodes["blocks"]))
+    return str(made.drawn(hashed, nodes["table"]))
 
 
 def hash_of(engine: str, bits: int, tail: str) -> str:

@@ -131,7 +131,7 @@ FAULTS = {
     "a place is added": ("duckdb", NOISE, "{% if is_open %}-", "{% if false %}-"),
     "beyond the table is shown": ("duckdb", DRAWN, "ELSE {% if last is none %}NULL", "ELSE {% if"
                                   " last is none %}0"),
-    "a block is left out": ("duckdb", DRAWN, "{% for bound, bytes, cases, last in blocks %}",
+    "a block is left out": ("duckdb", DRAWN, "{% for bound, bytes, cases, last in z.blocks %}",
                             "{% for bound, bytes, cases, last in [] %}"),
     "who has no key counts": (
         "duckdb", UNITS, "WHERE {{ key.name }} IS NOT NULL", "WHERE TRUE"),
@@ -175,6 +175,8 @@ FAULTS = {
         "duckdb", NOISE, "{% if own_tables %}CASE{% for own in own_tables %} WHEN {{ by }} = "
         "{{ own.number }} THEN {{ noise", "{% if own_tables %}CASE{% for own in own_tables %} WHEN"
         " {{ by }} <> {{ own.number }} THEN {{ noise"),
+    "a grouping's sum has the noise of its count": (
+        "duckdb", NOISE, "own.draws[place]", "own.draws[0]"),
     "a grouping has another's threshold": (
         "duckdb", NOISE, "{% for own in own_tables %} WHEN {{ by }} = {{ own.number }} THEN"
         " {{ own.shown }}", "{% for own in own_tables %} WHEN {{ by }} = {{ own.number }} THEN 0"),

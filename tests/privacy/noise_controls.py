@@ -10,6 +10,7 @@ import re
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from policy_engine.audit.controls import Control, Session
 from policy_engine.audit.people import People, Person
@@ -22,6 +23,12 @@ Loose = partial(Control, mechanism=LAPLACE, delta="0.1")
 def alike(number: int, cell: str = "x", age: str | None = None) -> People:
     """So many people with one row each."""
     return tuple(Person(i, ((("cell", cell), ("age", age)),)) for i in reversed(range(number)))
+
+
+def named(number: int) -> People:
+    """So many people of one name, whose age is 0."""
+    row = (("cell", "x"), ("name", "a"), ("age", "0"))
+    return tuple(Person(i, (row,)) for i in reversed(range(number)))
 
 
 def changed(*changes: tuple[str, str]):
@@ -68,6 +75,24 @@ def sum_of_the_unshown(session: Session) -> list[pa.Table]:
     least = session.certificates[0].claim.law.least_shown
     count = f'CASE WHEN policy_engine_n >= {least} THEN policy_engine_n END AS "n"'
     return session.release(session.but((f"{SHOWN}{least}", ""), (NUMBER, count)))
+
+
+BY_BOTH = "policy_engine_grouping, "
+
+
+def sums_by_grouping(session: Session, text: str) -> list[pa.Table]:
+    """The sums of both groupings, each as a table of its own."""
+    [rows] = session.release(text)
+    sums = rows.select(["cell", "name"]).append_column("n", rows["age"])
+    return [sums.filter(pc.equal(rows["grouping"], number)) for number in (1, 2)]
+
+
+def one_noise(session: Session) -> list[pa.Table]:
+    """Groups are numbered anew in each grouping for the noise of their sums."""
+    shared = r"\1(PARTITION BY policy_engine_grouping ORDER BY "
+    text = re.sub(rf"(':g:1:.*? OVER )\(ORDER BY {BY_BOTH}", shared, session.texts[0])
+    assert text != session.texts[0]
+    return sums_by_grouping(session, text)
 
 
 CONTROLS = (
@@ -176,6 +201,17 @@ CONTROLS = (
         changed(("(policy_engine_there) = 1", "(policy_engine_there) = 1 AND COUNT(*) > 1")),
         mechanism=f"{LAPLACE}\nkeys: {{cell: [x, y]}}",
         runs=150,
+    ),
+    Loose(
+        "one noise for the sums of all groupings",
+        "the sums of both groupings have the same noise, so that one less the other is exact",
+        "one person of another name beside 80 alike, or not",
+        (Person(80, ((("cell", "x"), ("name", "b"), ("age", "10")),)), *named(80)),
+        one_noise,
+        mechanism=f"{SUMS}\nmarginals: [[cell, name], [cell]]",
+        recodes=("{cell: keep, name: keep}",),
+        runs=150,
+        sound=lambda session: sums_by_grouping(session, session.texts[0]),
     ),
     Loose(
         "place above n",

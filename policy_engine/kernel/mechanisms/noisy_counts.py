@@ -73,14 +73,15 @@ class Noisy:
         return (GROUPING,) if self.groupings else ()
 
     @property
-    def tables(self) -> tuple[IntegerTable, ...]:
-        """The table of each grouping's counts."""
-        return tuple(each.table or self.table for each in self.groupings) or (self.table,)
+    def tables(self) -> tuple[tuple[IntegerTable, ...], ...]:
+        """Of each grouping the table of its counts, and of each sum beside them."""
+        own = (self.table, *(each.table for each in self.aggregates))
+        return tuple(each.tables or own for each in self.groupings) or (own,)
 
     @property
     def least_shown(self) -> int:
         """The least number that any group is shown with."""
-        return min(map(self.shown_from, self.tables))
+        return min(self.shown_from(table) for table, *_ in self.tables)
 
     def shown_from(self, table: IntegerTable) -> int:
         """τ: the least number that is shown of a count with this noise."""
@@ -111,7 +112,9 @@ class Noisy:
         require(once and covered, "a grouping stands once, and a shown column in one of them")
         counts = not claim.unit.counts_all and claim.count is not None
         require(counts, "several groupings count one row a person, and show their counts")
-        is_open = any(table.is_open for table in (self.table, *self.tables))
+        whole = all(len(tables) == 1 + len(self.aggregates) for tables in self.tables)
+        require(whole, "a grouping's own tables are of its count and of each sum")
+        is_open = any(table.is_open for table in (self.table, *sum(self.tables, ())))
         require(not is_open, "a place is of one grouping")
 
     def nodes(self) -> dict[str, Any]:
@@ -122,12 +125,13 @@ class Noisy:
             "raw_first": self.raw_first,
             "own_tables": list(self._own_tables()),
             "domain": [],
-            **self.table.nodes(self.offset),
+            "table": self.table.nodes(self.offset),
             **nodes_of(self.secret),
         }
 
     def _own_tables(self) -> Iterator[dict[str, Any]]:
         for number, each in enumerate(self.groupings, 1):
-            if each.table is not None:
-                shown = {"number": Number(number), "shown": Number(self.shown_from(each.table))}
-                yield shown | each.table.nodes()
+            if each.tables:
+                shown = Number(self.shown_from(each.tables[0]))
+                draws = [table.nodes() for table in each.tables]
+                yield {"number": Number(number), "shown": shown, "draws": draws}

@@ -76,10 +76,13 @@ def _in_blocks(cases: list[Case]) -> tuple[list[Block] | None, list[Case]]:
 
 @dataclass(frozen=True)
 class CountedBy:
-    """A count by some of the shown columns; ``table`` where its noise is of another table."""
+    """A count by some of the shown columns, with its own ``tables`` of noise where it has any.
+
+    The first is of the count, the others of the sums beside it, in their order.
+    """
 
     columns: tuple[str, ...]
-    table: IntegerTable | None = None
+    tables: tuple[IntegerTable, ...] = ()
 
 
 @dataclass(frozen=True)

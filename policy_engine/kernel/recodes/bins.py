@@ -7,13 +7,13 @@ from itertools import pairwise
 from typing import Any
 
 from policy_engine.kernel.nodes import label_of, literal_of
-from policy_engine.kernel.types import MOMENTS, Kind, Type, Value
+from policy_engine.kernel.types import MOMENTS, GivesText, Type, Value
 
 _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
 
 
 @dataclass(frozen=True)
-class Bins:
+class Bins(GivesText):
     """The label of the first cut that a value is below; ``labels[-1]`` from the last cut on.
 
     ``cuts`` ascend strictly, one label more than cuts. NULL and NaN stay NULL.
@@ -27,10 +27,6 @@ class Bins:
         right = seen.kind in _ORDERED and all(cut_type(seen).holds(cut) for cut in self.cuts)
         ascending = right and all(one < other for one, other in pairwise(self.cuts))  # type: ignore[operator]
         return ascending and bool(self.cuts) and len(self.labels) == len(self.cuts) + 1
-
-    def released(self, seen: Type) -> Kind:
-        """A label."""
-        return "text"
 
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy_engine.kernel.nodes import label_of
-from policy_engine.kernel.types import Kind, Type
+from policy_engine.kernel.types import GivesText, Type
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(GivesText):
     """The text ``label``, whatever a row holds, NULL too."""
 
     label: str
@@ -18,10 +18,6 @@ class Constant:
     def fits(self, seen: Type) -> bool:
         """It reads no column."""
         return True
-
-    def released(self, seen: Type) -> Kind:
-        """A label."""
-        return "text"
 
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy_engine.kernel.nodes import label_of, literal_of
-from policy_engine.kernel.types import AS_TEXT, Kind, Type, Value
+from policy_engine.kernel.types import AS_TEXT, GivesText, Type, Value
 
 _MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
 
 
 @dataclass(frozen=True)
-class Map:
+class Map(GivesText):
     """The label of the group that a value is a key of, else ``other``; None is NULL.
 
     A label, a UUID and a whole number of 128 bits are looked up as their text.
@@ -28,10 +28,6 @@ class Map:
         named = all(members for members, _ in self.groups)
         right = seen.kind in _MAPPED and named and all(map(seen.holds, keys))
         return right and len(set(keys)) == len(keys)
-
-    def released(self, seen: Type) -> Kind:
-        """A label."""
-        return "text"
 
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""

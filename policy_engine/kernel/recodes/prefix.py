@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from policy_engine.kernel.nodes import Number
-from policy_engine.kernel.types import Kind, Type
+from policy_engine.kernel.types import GivesText, Type
 
 MOST_CHARACTERS = 999_999_999
 
 
 @dataclass(frozen=True)
-class Prefix:
+class Prefix(GivesText):
     """The first ``length`` characters, where a character is a code point.
 
     NULL where an engine takes a NUL for the end of a text (SQLite) and the text has one.
@@ -23,10 +23,6 @@ class Prefix:
     def fits(self, seen: Type) -> bool:
         """Of a text or a label."""
         return seen.kind in ("text", "label") and 0 < self.length <= MOST_CHARACTERS
-
-    def released(self, seen: Type) -> Kind:
-        """A text."""
-        return "text"
 
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""

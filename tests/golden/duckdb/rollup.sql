@@ -28,7 +28,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY policy_engine_grouping, "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:0bc476c5a0817413503c970dde3f9c0be6b2f35054bb17f1ec7857a827ce9c8e:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:09263a0d8e683b0f000cc3fd12e3d7f2d81edb9b616281081cb0bb2a77c84fd2:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

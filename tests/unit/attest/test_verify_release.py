@@ -693,7 +693,7 @@ def test_what_stands_beside_a_count_holds_sums(tmp_path, keys):
 
 
 def test_several_groupings_are_summed_by_brute_force(tmp_path, keys):
-    facts = of_noisy_counts(groupings=(CountedBy(("age",), STEPS),))
+    facts = of_noisy_counts(groupings=(CountedBy(("age",), (STEPS,)),))
     table = pa.table({"grouping": [1, 1], "age": ["<18", ">=30"], "n": [5, 30]})
     text, path = released(tmp_path, table, facts)
     found = verify_release(text, keys, path)

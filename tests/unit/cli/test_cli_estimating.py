@@ -22,6 +22,11 @@ guarantee: {{epsilon: 1, delta: 1.0e-6}}
 release: {target}
 """
 ROLLUP = "rollup: {to: [age], share: 0.3}"
+SUMS = """\
+aggregate:
+  years: {sum: {clip: [0, 100], of: lived}}
+  mean_age: {mean: {clip: [0, 100], of: lived}}
+"""
 RELEASE = "out/people.parquet"
 
 
@@ -35,7 +40,8 @@ def released(tmp_path, monkeypatch, cli):
     people = [(20, "f")] * 150 + [(20, "m")] * 150 + [(50, "f"), (50, "m")] * 80
     people += [(70, "f")] * 90 + [(70, "m")] * 4
     sexes = [sex for _, sex in people]
-    columns = {"age": [age for age, _ in people], "sex": sexes, "estimate": sexes}
+    ages = [age for age, _ in people]
+    columns = {"age": ages, "lived": ages, "sex": sexes, "estimate": sexes}
     pq.write_table(pa.table(columns), tmp_path / "people.parquet")
 
     def release(lines=ROLLUP, target=f"{{path: {RELEASE}}}", column="sex"):
@@ -90,6 +96,34 @@ def test_a_table_is_estimated_by_its_certificate(cli, released):
     few = cli("estimate", certificate, "--rows", "2").out
     assert "\n… and 3 more\n" in few
     assert "grouping  " not in cli("estimate", certificate, "--rows", "0").out
+
+
+def test_sums_beside_the_counts_are_left_out_of_what_agrees(cli, released):
+    certificate = released("marginals: [[age], [sex]]\n" + SUMS)
+    assert pq.read_schema(RELEASE).names == ["grouping", "age", "sex", "n", "years", "mean_age"]
+    found = cli("estimate", certificate, "--format", "json").document
+    assert found["columns"] == ["grouping", "age", "sex", "n", "estimate"]
+    assert found["meaning"][1].endswith("a guess from those that were")
+    assert found["meaning"][2] == (
+        "sums and means are not made to agree: years and mean_age stand in the release alone"
+    )
+
+
+def test_every_grouping_shows_its_sums_near_the_truth(cli, released):
+    certificate = released("rollup: {to: [age], share: 0.4}\n" + SUMS)
+    rows = pq.read_table(RELEASE).to_pylist()
+    assert {row["grouping"] for row in rows} == {1, 2}
+    ages = {"<30": 20, "[30,60)": 50, ">=60": 70}
+    for row in rows:
+        assert row["mean_age"] == pytest.approx(ages[row["age"]], abs=25)
+        assert row["years"] == pytest.approx(row["n"] * ages[row["age"]], abs=4000)
+    told = cli("show", RELEASE).out
+    assert "in grouping 2 it is give or take" in told
+    assert "in grouping 2 years is give or take" in told
+    assert "in grouping 2 mean_age is give or take" in told
+    planned = cli("plan", "policy.yaml").out
+    assert "           years: give or take" in planned
+    assert cli("verify", certificate, "--release", RELEASE).code == 0
 
 
 def test_what_cannot_be_estimated_is_told(cli, released):

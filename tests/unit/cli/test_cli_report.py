@@ -297,6 +297,17 @@ def test_each_sum_and_mean_has_its_own_noise(reported):
     assert old.startswith("3 times a random") and old.endswith("of which the mean old is made")
 
 
+def test_each_sum_of_a_rollup_has_the_noise_of_its_grouping(reported):
+    own = "aggregate: {years: {sum: {clip: [0, 9000], of: age}}}\nrollup: {to: [sex]}\n"
+    how = reported(changes=((NOISY[0], f"{NOISY[1]}{own}"),), **WIDE)["details"]["how"]
+    steps = {each["name"]: each["text"] for each in how["steps"]}
+    noises = steps["noise"].split("; ")
+    assert [each.startswith("by sex ") for each in noises] == [False, False, True, True]
+    assert noises[3].endswith("added to each sum years")
+    ends = [int(re.search(r"to (\d+) is added", each)[1]) for each in noises]
+    assert ends[2] > ends[0] and ends[3] > ends[1]
+
+
 def test_a_release_of_nothing_says_so(cli, policy, project):
     pq.write_table(pa.table({"age": [1], "sex": ["x"]}), project / "people.parquet")
     assert cli("release", policy()).code == 0

@@ -23,6 +23,7 @@ from policy_engine.kernel.types import Type
 
 TABLE = IntegerTable((1 << 57, 1 << 59, (1 << 60) - (1 << 57)), -1)
 WIDE = IntegerTable((1 << 56, 1 << 58, 1 << 59, (1 << 60) - (1 << 58), (1 << 60) - (1 << 56)), -2)
+OPEN = replace(TABLE, is_open=True)
 HOURS, ID = Column("hours", Type("integer")), Column("id", Type("integer"))
 SEX = Shown("sex", Column("sex", Type("text")), Keep())
 RACE = Shown("race", Column("race", Type("text")), Keep())
@@ -115,9 +116,9 @@ def test_the_price_is_not_below_the_release_itself(seed):
 
 
 def test_groupings_compose_and_are_numbered():
-    both = (CountedBy(("sex", "race")), CountedBy(("sex",), WIDE))
+    both = (CountedBy(("sex", "race")), CountedBy(("sex",), (WIDE,)))
     found = claim(groupings=both)
-    assert found.law.tables == (TABLE, WIDE)
+    assert found.law.tables == ((TABLE,), (WIDE,))
     assert found.law.least_shown == 3
     assert found.released == ("grouping", "sex", "race")
     statistics = statistics_of(found, found.law, ADD_REMOVE)
@@ -127,6 +128,24 @@ def test_groupings_compose_and_are_numbered():
     text = printed(found, "duckdb")
     assert 'CASE WHEN policy_engine_grouping IN (1) THEN "race" END AS "race"' in text
     assert "CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 3 END" in text
+    assert claim_from(to_json(found)) == found
+
+
+@pytest.mark.parametrize("notion", [ADD_REMOVE, REPLACE_ONE])
+def test_the_sums_of_every_grouping_are_priced_with_its_tables(notion):
+    by = (CountedBy(("sex", "race")), CountedBy(("sex",), (WIDE, TABLE, WIDE)))
+    found = claim(TOTAL, MEAN, groupings=by)
+    statistics = statistics_of(found, found.law, notion)
+    tables = [TABLE, TABLE, TABLE, WIDE, TABLE, WIDE]
+    assert [each.table.entries for each in statistics] == [each.entries for each in tables]
+    once = statistics_of(claim(TOTAL, MEAN), claim(TOTAL, MEAN).law, notion)
+    same = [(each.shift, each.signed, each.groups) for each in statistics]
+    assert same == [(each.shift, each.signed, each.groups) for each in once] * 2
+    wanted = delta_of_release(statistics, Decimal(1), notion).delta
+    assert delta_of(found, Decimal(1), Decimal(1), notion) == wanted
+    assert wanted >= delta_of_release(once, Decimal(1), notion).delta
+    text = printed(found, "duckdb")
+    assert text.count("CASE WHEN policy_engine_grouping = 2 THEN") == 4
     assert claim_from(to_json(found)) == found
 
 
@@ -162,8 +181,16 @@ def test_a_sum_reads_its_column_and_stands_beside_the_count():
             "count one row a person",
         ),
         (
-            lambda: claim(groupings=(CountedBy(("sex", "race"), replace(TABLE, is_open=True)),)),
+            lambda: claim(groupings=(CountedBy(("sex", "race"), (OPEN,)),)),
             "a place is of one grouping",
+        ),
+        (
+            lambda: claim(TOTAL, groupings=(CountedBy(("sex", "race"), (TABLE, OPEN)),)),
+            "a place is of one grouping",
+        ),
+        (
+            lambda: claim(TOTAL, groupings=(CountedBy(("sex", "race"), (TABLE,)),)),
+            "of its count and of each sum",
         ),
         (lambda: replace(claim(TOTAL), law=replace(claim(TOTAL).law, raw_first=True)), "one row"),
     ],

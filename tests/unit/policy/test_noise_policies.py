@@ -1,8 +1,13 @@
 """`mechanism`, `noise`, `contribution`: what a policy of noisy counts says, and must not."""
 
+from decimal import Decimal
+
 import pytest
 
+from policy_engine.accounting.noise import ReleaseCurve, Statistic
 from policy_engine.errors import PolicyError
+from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.kernel.price import priced, shift_of
 from policy_engine.policy.loading import load_policy_text
 
 PLAIN = """
@@ -190,16 +195,53 @@ def test_a_rollup_is_two_groupings_with_shares():
     found = load(TWO + "rollup: {to: [sex]}\n")
     assert found.groupings == (("age", "sex"), ("sex",))
     fine, coarse = found.noise.groupings
-    assert fine.table is None
-    assert coarse.table.largest > found.noise.counts.largest
+    assert fine.tables == ()
+    [own] = coarse.tables
+    assert own.largest > found.noise.counts.largest
     half = load(TWO + "rollup: {to: [sex], share: 0.5}\n")
-    assert half.noise.groupings[1].table.largest < coarse.table.largest
+    assert half.noise.groupings[1].tables[0].largest < own.largest
 
 
 def test_marginals_are_counted_in_the_order_of_the_columns():
     found = load(TWO + "marginals: [[sex, age], [sex]]\n")
     assert found.groupings == (("age", "sex"), ("sex",))
-    assert all(each.table is None for each in found.noise.groupings)
+    assert all(each.tables == () for each in found.noise.groupings)
+
+
+def curve_of(noise, neighbours):
+    """δ at ε = 1 of everything that is drawn, each grouping with its tables."""
+    law = Noisy(noise.counts, 1, groupings=noise.groupings, aggregates=noise.sums)
+    found = []
+    for counts, *sums in law.tables:
+        found.append(Statistic(priced(counts)))
+        for each, table in zip(noise.sums, sums, strict=True):
+            shift, signed = shift_of(each.clip, neighbours), each.clip.is_signed
+            found.append(Statistic(priced(table), shift, signed=signed))
+    return ReleaseCurve.of(found, neighbours).delta(1).delta
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("more", ["rollup: {to: [sex]}\n", "marginals: [[age, sex], [sex]]\n"])
+def test_sums_of_several_groupings_meet_the_guarantee_with_their_counts(neighbours, more):
+    text = TWO.replace("delta: 1.0e-6", f"delta: 1.0e-6, neighbours: {neighbours}")
+    one, found = load(text + SUMS).noise, load(text + SUMS + more).noise
+    assert found.numbers == 6
+    assert curve_of(found, neighbours) <= Decimal("1e-6")
+    assert found.least_shown(1) > one.least_shown(1)
+    assert all(
+        len(many.table.entries) > len(few.table.entries)
+        for many, few in zip(found.sums, one.sums, strict=True)
+    )
+
+
+def test_the_sums_of_a_rollup_have_their_share():
+    found = load(TWO + SUMS + "rollup: {to: [sex], share: 0.1}\n").noise
+    fine, coarse = found.groupings
+    assert fine.tables == ()
+    assert len(coarse.tables) == 3
+    own = (found.counts, *(each.table for each in found.sums))
+    pairs = zip(coarse.tables, own, strict=True)
+    assert all(len(few.entries) > len(many.entries) for few, many in pairs)
 
 
 @pytest.mark.parametrize(
@@ -221,10 +263,6 @@ def test_marginals_are_counted_in_the_order_of_the_columns():
         ("marginals: [[sex]]\n", "marginals must have every column of recode"),
         ("marginals: [[age], [sex], [age]]\n", "marginals has a grouping twice"),
         ("marginals: [[age], [sex]]\nrollup: {to: [sex]}\n", "marginals must not stand beside"),
-        (
-            "rollup: {to: [sex]}\naggregate: {a: {mean: {clip: [0, 9]}}}\n",
-            "rollup counts everybody by several groupings",
-        ),
         (
             "marginals: [[age], [sex]]\nnoise: {law: place}\n",
             "marginals counts everybody by several groupings",
