@@ -122,11 +122,11 @@ def _crowd(policy: Policy) -> int:
         return math.ceil(policy.k / policy.rate)
     if isinstance(policy.noise, Chance):
         return 1
+    assert isinstance(policy.noise, Noise)
     if policy.noise.keys:
         return 1
     from policy_engine.accounting.tables import shown_half
 
-    assert isinstance(policy.noise, Noise)
     return shown_half(policy.noise.table, policy.k)
 
 

@@ -281,7 +281,9 @@ def verify(
         _verify_statement(text, trusted, places, release, format)
         return
     if kind == SYNTACTIC_TYPE:
-        _verify_syntactic(text, trusted, places, release, format)
+        from policy_engine.cli.syntactic import confirm_syntactic
+
+        confirm_syntactic(text, trusted, places, release, format)
         return
     found = verify_release(text, trusted, release)
     if review_policy is not None:
@@ -333,24 +335,6 @@ def meaning(facts: Mapping[str, Any]) -> str:
     numbers = f"ε = {epsilon}, δ = {delta}, unit: {facts['unit']}"
     said = odds_words(facts["epsilon"], facts["delta"], facts["neighbours"])
     return f"meaning ({numbers}): {said}"
-
-
-def _verify_syntactic(
-    text: str,
-    trusted: TrustedKeys,
-    places: tuple[Trusted, ...],
-    release: Path | None,
-    form: Format,
-) -> None:
-    """Check the statement of a release without (ε, δ); it never counts as a certificate."""
-    from policy_engine.attest.syntactic import verify_syntactic
-    from policy_engine.cli.syntactic import verified, verified_lines
-
-    found, is_whole = verify_syntactic(text, trusted, release), release is not None
-    document = verified(found, checked_document(found, places), is_whole=is_whole)
-    lines = verified_lines(found, checked_lines(found, places), is_whole=is_whole)
-    emit(document, list(lines), form)
-    raise typer.Exit(NothingChecked.exit_code)
 
 
 def _verify_statement(

@@ -119,8 +119,8 @@ def report(
             raise UsageError(
                 "a statement without (ε, δ) has no --policy, no --previous and no form of others"
             )
-        made = syntactic_view(text, trusted, release)
-        _report_syntactic(made, output, Format(format.value))
+        unpriced = syntactic_view(text, trusted, release)
+        _report_syntactic(unpriced, output, Format(format.value))
         return
     loaded = None if policy is None else load_policy(policy)
     project = _project(policy)

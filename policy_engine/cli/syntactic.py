@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.cli.output import one_line
+import typer
+
+from policy_engine.cli.output import Format, emit, one_line
+from policy_engine.errors import NothingChecked
 from policy_engine.policy.escapes import escaped, sql_lines
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 
 if TYPE_CHECKING:
+    from policy_engine.attest.keys import TrustedKeys
     from policy_engine.attest.results import Verified
     from policy_engine.attest.syntactic import Uncertified
+    from policy_engine.cli.reading import Trusted
     from policy_engine.policy.resolve import Policy
     from policy_engine.releasing.release import Preview, Released
 
@@ -133,3 +139,21 @@ def _models(policy: Policy) -> Iterator[str]:
     if policy.k > 1:
         yield f"{policy.k}-anonymity: a class is alike in every column that no other model is of"
     yield from map(str, policy.models)
+
+
+def confirm_syntactic(
+    text: str,
+    trusted: TrustedKeys,
+    places: tuple[Trusted, ...],
+    release: Path | None,
+    form: Format,
+) -> None:
+    """Check the statement of a release without (ε, δ); it never counts as a certificate."""
+    from policy_engine.attest.syntactic import verify_syntactic
+    from policy_engine.cli.proofs import checked_document, checked_lines
+
+    found, is_whole = verify_syntactic(text, trusted, release), release is not None
+    document = verified(found, checked_document(found, places), is_whole=is_whole)
+    lines = verified_lines(found, checked_lines(found, places), is_whole=is_whole)
+    emit(document, list(lines), form)
+    raise typer.Exit(NothingChecked.exit_code)

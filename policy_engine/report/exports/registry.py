@@ -10,7 +10,7 @@ import re
 from decimal import Decimal
 from math import inf, nextafter
 
-from policy_engine.kernel.assumptions import ALWAYS, ALWAYS_NOISY
+from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY
 from policy_engine.report.exports.fields import (
     BY_HAND,
     DESCRIPTION,
