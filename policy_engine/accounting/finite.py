@@ -49,7 +49,7 @@ def delta_of(factors: Sequence[Factor], epsilon: Decimal) -> Decimal:
 
     >>> flip = ((3 << 58, 1 << 58), (1 << 58, 3 << 58))
     >>> delta_of([flip], Decimal(0)), delta_of([flip], Decimal("1.1"))
-    (Decimal('0.500000000001'), Decimal('0'))
+    (Decimal('0.5'), Decimal('0'))
     """
     bound = exact_epsilon(factors)
     if bound is not None and bound <= epsilon:

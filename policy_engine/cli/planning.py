@@ -48,9 +48,10 @@ def plan(
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a plot that stands there.")
     ] = False,
+    sql: Annotated[bool, typer.Option("--sql", help="Print the SQL as well, last.")] = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
-    """A dry run: the SQL, the certificate to be, what will be seen, the price. Releases nothing.
+    """A dry run: the certificate to be, what will be seen, the price. Releases nothing.
 
     What will be seen follows from the policy alone: how many groups its recodes can make, how large
     a group must be to be shown, and how wrong a count will be; and the same of every other
@@ -76,12 +77,13 @@ def plan(
         check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)
+    text = list(sql_lines(found.certificate.query, found.certificate.dialect)) if sql else []
     for each in (*warnings_of(loaded), *unenforced(loaded, found.certificate)):
         note(f"warning: {each}")
     if found.news:
         note(found.news)
     if isinstance(found.certificate, Uncertified):
-        emit(planned(loaded, found, found.certificate), list(plan_lines(loaded, found)), format)
+        emit(planned(loaded, found, found.certificate), [*plan_lines(loaded, found), *text], format)
         if not found.affordable:
             raise typer.Exit(1)
         return
@@ -96,7 +98,7 @@ def plan(
         document |= {"comparison": table.document()} | table.drawn(output)
     if table is not None and output is not None:
         lines.append(f"plot  {output}")
-    emit(document, lines, format)
+    emit(document, [*lines, *text], format)
     if not found.affordable:
         raise typer.Exit(1)
 
@@ -175,7 +177,6 @@ def _text(
     certificate = found.certificate
     sampled = f"rate {shown(certificate.rate)}, k = {certificate.k}"
     lines = [
-        *sql_lines(certificate.query, certificate.dialect),
         f"release    {_place(policy)} ({policy.release.form})",
         f"guarantee  ε = {shown(certificate.epsilon)}, δ = {shown(certificate.delta)}"
         f" ({certificate.neighbours}, unit: {certificate.unit})",

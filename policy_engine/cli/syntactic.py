@@ -10,7 +10,7 @@ import typer
 
 from policy_engine.cli.output import Format, emit, one_line
 from policy_engine.errors import NothingChecked
-from policy_engine.policy.escapes import escaped, sql_lines
+from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 
@@ -49,7 +49,6 @@ def plan_lines(policy: Policy, found: Preview) -> Iterator[str]:
     """The plan of such a release as text."""
     statement = found.certificate
     yield from first_lines(still_works(policy.k, policy.models))
-    yield from sql_lines(statement.query, statement.dialect)
     yield f"release    {policy.release_path} ({policy.release.form})"
     yield from (f"model      {each}" for each in _models(policy))
     yield f"account    {escaped(found.account.name)}: {_UNLIMITED}"

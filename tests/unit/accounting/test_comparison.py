@@ -52,6 +52,14 @@ def test_whoever_is_shown_is_one_of_at_least_so_many():
     assert all(one.chance(29) == 0 for one in each.values())
 
 
+def test_public_keys_are_all_shown_and_no_sample_shows_them():
+    found = compare(Aim(ONE, MILLIONTH, listed=True))
+    each = by_law(found)
+    assert {(one.half, one.least, one.chance(0)) for one in each.values()} == {(0, 0, Decimal(1))}
+    assert dict(found.refused)[SAMPLED] == "it shows no key that few people have"
+    assert found.auto == min(each, key=lambda law: each[law].error)
+
+
 @pytest.mark.parametrize("candidate", [
     Candidate("truncated_laplace", laplace(1, 14)),
     Candidate("truncated_laplace", laplace(1, 14), 20),

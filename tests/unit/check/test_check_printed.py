@@ -23,7 +23,7 @@ from policy_engine.engines.base import Refused  # noqa: E402
 from policy_engine.errors import PolicyError  # noqa: E402
 from policy_engine.kernel import printing  # noqa: E402
 from policy_engine.kernel.certificate import check_text  # noqa: E402
-from policy_engine.kernel.mechanisms import Noisy, Pure  # noqa: E402
+from policy_engine.kernel.mechanisms import Listed, Noisy, Pure  # noqa: E402
 from policy_engine.kernel.printing import printed  # noqa: E402
 from policy_engine.syntax.ddl import parse_schema  # noqa: E402
 from policy_engine.syntax.schema import Schema  # noqa: E402
@@ -45,9 +45,9 @@ ALIKE = [e if e in READ else pytest.param(e, marks=pytest.mark.evidence) for e i
 
 
 def is_of_a_policy_alone(claim):
-    """Whether `check` knows no such text: of sums, several groupings and public values."""
+    """Whether `check` knows no such text: of sums, groupings, public values and public keys."""
     law = claim.law
-    return isinstance(law, Pure) or bool(
+    return isinstance(law, Pure | Listed) or bool(
         isinstance(law, Noisy) and (law.aggregates or law.groupings)
     )
 

@@ -16,6 +16,7 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
+from policy_engine.kernel.estimated import all_shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Listed, Noisy
 from policy_engine.kernel.mechanisms.pure import domain_of
@@ -94,6 +95,13 @@ def test_a_certificate_states_the_keys_and_that_they_are_public():
 def test_what_no_claim_of_public_keys_can_be(law, claim, words):
     with pytest.raises(ClaimError, match=words):
         replace(claim, law=law)
+
+
+def test_what_is_shown_of_them_is_said():
+    assert all_shown(LAW, "n") == (
+        "all 6 keys of a public list are shown, those of nobody too, and no other group:"
+        " n can be 0 or less"
+    )
 
 
 def test_the_kinds_of_keys():

@@ -686,7 +686,7 @@ def test_a_release_that_does_not_meet_its_guarantee_is_refused(lab):
         (b"age,zip\n1,2,3\n2,3\n", "long.csv", "every row must have as many fields"),
         (b"age,zip\n1,\"2\n", "open.csv", "is not a CSV file that can be read"),
         (b"age,zip\n1,\xff\xfe\n", "latin.csv", "is not CSV in UTF-8"),
-        (b"\xff\xfe\n1,2\n", "header.csv", "is not CSV in UTF-8"),
+        (b"\xff\xfe\n1,2\n", "header.csv", "is not CSV in UTF-16"),
     ],
 )  # fmt: skip
 def test_a_source_that_cannot_be_read_is_told(lab, made, path, message):
