@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.cli.reporting import _cell
+from policy_engine.report.markdown import cell
 
 from .test_noisy_counts import NOISY, WIDE
 
@@ -101,7 +101,7 @@ def test_files_that_are_neither(cli, project):
 
 @pytest.mark.parametrize("text", ["<script>", "[a](http://b)", "a|b", "`x`", "@all", "![i](u)"])
 def test_markdown_holds_nothing_but_text(text):
-    shown = _cell(text)
+    shown = cell(text)
     for mark in "<>[]|`!@":
         assert shown.count(mark) == shown.count(f"\\{mark}")
 

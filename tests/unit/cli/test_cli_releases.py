@@ -56,7 +56,7 @@ def test_one_delta_is_spelled_in_one_way(cli, policy):
 def test_a_plan_writes_nothing(cli, policy, project):
     file = policy()
     before = files(project)
-    text = cli("plan", file)
+    text = cli("plan", file, "--sql")
     assert text.code == 0
     assert "left now: ε 1, δ 0.000001" in text.out
     document = cli("plan", file, "--format", "json").document
@@ -68,7 +68,8 @@ def test_a_plan_writes_nothing(cli, policy, project):
     }  # fmt: skip
     assert (document["epsilon"], document["k"], document["unit"]) == (0.5, 20, "row")
     assert document["delta"] == 2.6317834665e-11
-    assert document["sql"] in text.out
+    assert text.out.endswith(document["sql"])
+    assert document["sql"] not in cli("plan", file).out
 
 
 def test_a_plan_says_what_will_be_seen(cli, policy):
@@ -161,7 +162,7 @@ def test_a_plan_names_the_place_that_the_release_does(cli, policy, project):
     planned = cli("plan", "below/a.yaml", "--format", "json").document
     released = cli("release", "below/a.yaml", "--format", "json").document
     assert planned["release"] == released["release"] == "below/out/a.parquet"
-    assert "\nrelease    below/out/a.parquet (counts)\n" in text
+    assert text.startswith("release    below/out/a.parquet (counts)\n")
 
 
 def test_a_plan_warns_where_few_more_fit(cli, policy, project):

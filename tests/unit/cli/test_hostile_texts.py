@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import socket
 import sys
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,6 +17,7 @@ from policy_engine.cli.app import app
 from policy_engine.cli.main import run
 from policy_engine.cli.output import note
 from policy_engine.cli.progress import progress
+from policy_engine.cli.serving import PORT
 from policy_engine.dialects import ENGINES
 from policy_engine.policy.escapes import escaped, sql_lines
 
@@ -55,10 +58,19 @@ def is_clean(*texts):
             assert not line.lstrip().startswith("✓ forged")
 
 
+@pytest.fixture(scope="module")
+def no_port():
+    """The port that `serve` takes is not free, or it would serve for ever."""
+    with suppress(OSError), socket.create_server(("127.0.0.1", PORT)):
+        yield
+        return
+    yield  # somebody else has it
+
+
 @pytest.mark.parametrize(
     "words", [*invocations()], ids=lambda words: " ".join(words).split("\n")[0]
 )
-def test_no_command_prints_its_arguments_raw(project, cli, words):
+def test_no_command_prints_its_arguments_raw(project, cli, words, no_port):
     result = cli(*words)
     is_clean(result.out, result.err)
     assert result.code or words[0] in {"init", "keys", "ledger", "schema"}, (

@@ -17,10 +17,10 @@ from policy_engine.cli.dbt_request import sought
 from policy_engine.errors import NotApproved, NotReleasable
 from policy_engine.policy.project import load_project
 from policy_engine.policy.review_models import key_line
-from policy_engine.releasing.asking import ask_for, give
+from policy_engine.releasing.asking import answered, ask_for
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import open_ledger
-from policy_engine.releasing.reviewing import brought_at, request_file
+from policy_engine.releasing.reviewing import add_approval, brought_at, request_file
 
 ROLES = {"Ada": "owner", "Ben": "privacy", "Cleo": "author"}
 
@@ -64,7 +64,10 @@ class Reviewed(Room):
     def approve(self, *names: str) -> None:
         for name in names:
             at = datetime.now(UTC)
-            give(self.request, self.keys[name], at, verdict="approved", role=ROLES[name])
+            _, line = answered(
+                self.request, self.keys[name], at, verdict="approved", role=ROLES[name]
+            )
+            add_approval(self.request, line)
 
     def revoke(self, name: str) -> None:
         with open_ledger(self.project, writer_of(self.project)) as ledger:
