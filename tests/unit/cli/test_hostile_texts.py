@@ -89,7 +89,7 @@ def odd(project, policy):
 
 
 def test_a_label_is_no_line_of_the_sql_it_stands_in(odd, cli):
-    for words in (("plan", odd), ("compile", odd)):
+    for words in (("plan", odd, "--sql"), ("compile", odd)):
         result = cli(*words)
         assert f"'{SHOWN}'" in result.out
         is_clean(result.out, result.err)
