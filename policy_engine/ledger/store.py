@@ -25,7 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import LedgerBroken, LedgerError, NotApproved, UsageError
+from policy_engine.errors import (
+    BudgetExceeded,
+    LedgerBroken,
+    LedgerError,
+    NotApproved,
+    UsageError,
+)
 from policy_engine.ledger.account import (
     Account,
     Balance,
@@ -247,6 +253,17 @@ class Ledger:
             )
         [entry] = entries_of((record,), self._records.where)
         return Reservation(self, entry)
+
+    def can_pay(self, charge: Charge, limit: Limit | None = None) -> bool:
+        """Whether ``reserve`` would charge this now, and not refuse it; nothing is written."""
+        account = self._account(charge.account)
+        try:
+            self.check_source(charge)
+            check_not_raised(account, limit)
+            self.check_reviewed(charge)
+        except (BudgetExceeded, NotApproved):
+            return False
+        return affords(effective(account, limit), charge)
 
     def start(self, entry_id: int, brought: Brought | None = None) -> Entry:
         """Record that the sample of an entry is about to be drawn.

@@ -775,14 +775,22 @@ class _Job:
             if found is None:
                 raise
             return found
-        last = ledger.last_at(self.request.place)
-        if last is not None:
+        if twin := named_otherwise(ledger, self.project, self._account):
+            raise BudgetExceeded(twin)
+        check_pinned(self.project, ledger, self._account)
+        limit = limit_of(self.policy, self.project, self._account)
+        charge, last = self._charge(new_secret()), ledger.last_at(self.request.place)
+        # No price is announced of what would not be charged; whether it is, reserve decides.
+        if last is not None and ledger.can_pay(charge, limit):
             say(self._news(last, entry, fresh=fresh))
-            limit = limit_of(self.policy, self.project, self._account)
             if other := _another_account(self.policy, last, Account(self._account, limit=limit)):
                 say(other)
-        entry = self._reserved(ledger, anew=fresh or entry is not None)
-        return self._published(ledger, entry, repeated=False, fresh=fresh)
+        try:
+            paid = ledger.reserve(charge, limit, anew=fresh or entry is not None).entry
+        except KeyboardInterrupt as error:
+            error.add_note("'policy-engine ledger show' says whether it was charged")
+            raise
+        return self._published(ledger, paid, repeated=False, fresh=fresh)
 
     def _tell_forgotten(self, ledger: Ledger, say: Callable[[str], None]) -> None:
         """Say which releases that stand were charged, and the ledger does not know them."""
@@ -792,17 +800,6 @@ class _Job:
         trusted = trusted_keys(self.project, self.signer)
         if missing := forgotten(sorted(places), ledger.entries(), trusted):
             say(forgotten_text(missing))
-
-    def _reserved(self, ledger: Ledger, *, anew: bool) -> Entry:
-        limit = limit_of(self.policy, self.project, self._account)
-        if twin := named_otherwise(ledger, self.project, self._account):
-            raise BudgetExceeded(twin)
-        check_pinned(self.project, ledger, self._account)
-        try:
-            return ledger.reserve(self._charge(new_secret()), limit, anew=anew).entry
-        except KeyboardInterrupt as error:
-            error.add_note("'policy-engine ledger show' says whether it was charged")
-            raise
 
     def _again(self, ledger: Ledger, entry: Entry) -> Released:
         """Make the release of an entry that is paid, at no cost."""

@@ -120,8 +120,9 @@ def test_a_changed_source_that_cannot_be_paid_for_is_not_drawn(cli, policy, proj
     pq.write_table(pq.read_table("people.parquet").slice(1), "people.parquet")
     refused = cli("release", file, "--replace")
     assert refused.code == 1
-    assert "the source has changed" in refused.err
+    assert "this is a new release" not in refused.err  # no price is announced of what is not paid
     assert "cannot pay for policy 'a'" in refused.err
+    assert "no smaller release was found that fits" in refused.err
     assert (digests(), account(cli)["entries"]) == (before, 1)
 
 
@@ -206,3 +207,16 @@ def test_what_is_repeated_needs_no_budget_and_new_policies_beside_it_do(cli, pol
     assert both.code == 1
     assert "cannot pay for policy 'b'" in both.err
     assert not Path("out/b.parquet").exists()
+
+
+def test_a_refusal_names_the_greatest_release_and_announces_no_price(cli, policy, project):
+    (project / "policy-engine.yaml").write_text("accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n")
+    noisy = ("sample: {rate: 0.1}", "mechanism: noisy_counts"), ("1.0e-9", "1.0e-7")
+    assert cli("release", policy("a", *noisy)).code == 0
+    greedy = policy("a", *noisy, ("epsilon: 0.5", "epsilon: 0.9"))
+    before = len(cli("ledger", "show", "--format", "json").document["entries"])
+    refused = cli("release", greedy, "--replace")
+    assert refused.code == 1
+    assert "was released before" not in refused.err
+    assert "of that one release may take one like the first, ε 0.5, δ " in refused.err
+    assert len(cli("ledger", "show", "--format", "json").document["entries"]) == before
