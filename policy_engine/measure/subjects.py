@@ -7,7 +7,6 @@ data, which is confidential, and so is all that is computed from it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM, unverified_release
 from policy_engine.attest.facts import claim_of
-from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.attest.syntactic import claim_stated
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
 from policy_engine.errors import FileError, UsageError, VerificationFailed
@@ -27,6 +25,7 @@ from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.recodes import Bins
 from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.scalars import counted
+from policy_engine.releasing.certificates import carried_facts
 from policy_engine.releasing.publish import certificate_path, file_digest
 from policy_engine.warehouse.duckdb import check_file
 from policy_engine.warehouse.failures import withheld
@@ -119,7 +118,7 @@ def subject_of(
     with withheld(FileError(f"{path} is not a Parquet or CSV file that can be read")):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {name: kind for name, kind, *_ in described}
-    facts = _facts(path) if is_parquet and _is_certified(path) else {}
+    facts = carried_facts(path) if is_parquet and _is_certified(path) else {}
     if facts:
         if key is not None:
             raise UsageError(f"{path} is a release, of which nobody has a key: leave --key out")
@@ -166,19 +165,6 @@ def _is_certified(path: Path) -> bool:
     except (OSError, VerificationFailed):
         return False
     return stated.subject_sha256 == file_digest(path)
-
-
-def _facts(path: Path) -> dict[str, Any]:
-    """What a release's file carries of its certificate; empty of another file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        carried = (pq.read_schema(path).metadata or {}).get(METADATA_KEY.encode(), b"{}")
-        found = json.loads(carried)
-    except (OSError, ValueError, pa.ArrowException):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str, Any]) -> Subject:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from policy_engine.attest.attestation import (
     LARGEST_ENVELOPE,
@@ -14,6 +16,7 @@ from policy_engine.attest.attestation import (
     stated_type,
 )
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import PROJECT_FILE
@@ -83,3 +86,16 @@ def _digest(path: Path, trusted: TrustedKeys) -> str:
         return predicate_digest(open_envelope(text, trusted, kind).predicate)
     except VerificationFailed:
         return ""
+
+
+def carried_facts(path: Path) -> dict[str, Any]:
+    """What a release's file carries of its certificate; empty of another file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        carried = (pq.read_schema(path).metadata or {}).get(METADATA_KEY.encode(), b"{}")
+        found = json.loads(carried)
+    except (OSError, ValueError, pa.ArrowException):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
@@ -56,6 +56,7 @@ from policy_engine.errors import (
     PolicyError,
     Problem,
     UsageError,
+    WarehouseFailed,
 )
 from policy_engine.kernel.certificate import (
     ROWS,
@@ -157,6 +158,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _IN_A_VIEW = "found in the view "
+_FAILS = (
+    "the source {} is a view: an expression of it, or of one that it reads, which fails on one row"
+    " fails all; let it give NULL there (TRY_CAST), or make a table of the view"
+)
 
 
 @dataclass(frozen=True)
@@ -488,8 +493,9 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     project = project or project_of(policy)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, table = vouched_for(policy, project, warehouse)
-        request = _asked(policy, project, warehouse, certificate, table)
-        repeats = None if request is None else _paid(policy, project, warehouse, request)
+        with _through_view(table):
+            request = _asked(policy, project, warehouse, certificate, table)
+            repeats = None if request is None else _paid(policy, project, warehouse, request)
         place = place_of(policy, ends_of(policy, project, warehouse))
         check_clean(project, (ends_of(policy, project, warehouse).certificate_path,))
     name = paying_account(policy, project, table, certificate.dialect)
@@ -511,6 +517,17 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     except BudgetExceeded as error:
         return replace_field(found, refusal=str(error))
     return found
+
+
+@contextmanager
+def _through_view(table: Table) -> Iterator[None]:
+    """Name the view that is read in a failure of the warehouse, which says no more itself."""
+    try:
+        yield
+    except WarehouseFailed as error:
+        if table.view is not None:
+            error.add_note(_FAILS.format(dotted(table.parts)))
+        raise
 
 
 def _check_account(ledger: Ledger, project: Project, charge: Charge) -> None:
@@ -680,7 +697,7 @@ def release(
             _check_first(policy, project, warehouse, certificate, table, replace=replace)
         places = (ends_of(policy, project, warehouse).certificate_path,)
         signer = ledger_writer(project, moment(certificate.time), places)
-        with open_ledger(project, signer, say=say) as ledger:
+        with open_ledger(project, signer, say=say) as ledger, _through_view(table):
             sealing = sealing_key(project, ledger)
             naming = naming_key(project, ledger)
             request = _request(

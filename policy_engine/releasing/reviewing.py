@@ -143,7 +143,16 @@ def check_pinned(project: Project, ledger: Ledger, account: str) -> None:
 
 def waiting_file(project: Project, run: Run) -> Path:
     """Where the release of a run waits for approvals: for those who may see it before."""
-    return project.directory / KEPT / "waiting" / f"{run.mark}-{Path(run.target).name}"
+    return _waiting_folder(project) / f"{run.mark}-{Path(run.target).name}"
+
+
+def _waiting_folder(project: Project) -> Path:
+    return project.directory / KEPT / "waiting"
+
+
+def is_waiting(path: Path, project: Project) -> bool:
+    """Whether a file is a release that waits for approvals."""
+    return path.resolve().parent == _waiting_folder(project).resolve()
 
 
 def let_wait(path: Path, rows: pa.Table, facts: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
 from policy_engine.attest.attestation import Json, Unverified, unverified_release
@@ -26,17 +26,21 @@ from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.project import Project
+from policy_engine.releasing.certificates import carried_facts
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.remarks import lacking, numbered
+from policy_engine.releasing.reviewing import is_waiting
 from policy_engine.releasing.sums import error_of_sum
 from policy_engine.warehouse.connecting import connected
 
-if TYPE_CHECKING:
-    pass
-
 _UNREAD = "its certificate is of a mechanism that this version does not know, or is damaged"
 _MISSING = "what its numbers mean is not known: there is no certificate {}"
+
+_WAITS = (
+    "it waits for approvals, is confidential until then, and has no certificate yet: what follows"
+    " is by its own words"
+)
 
 
 @dataclass(frozen=True)
@@ -268,16 +272,16 @@ def show(named: Path, project: Project, rows: int) -> Shown:
         VerificationFailed: the certificate cannot be read, or the table is not its.
     """
     if named.suffix.lower() != ".json":
-        return _of_file(named, certificate_path(named), rows)
+        return _of_file(named, certificate_path(named), project, rows)
     stated = _stated(named)
     if not stated.subject_name.lower().endswith(".parquet"):
         return _of_table(named, stated, project, rows)
     if Path(stated.subject_name).name != stated.subject_name:
         raise VerificationFailed((f"{named} names no file beside it",))
-    return _of_file(named.with_name(stated.subject_name), named, rows)
+    return _of_file(named.with_name(stated.subject_name), named, project, rows)
 
 
-def _of_file(path: Path, certificate: Path, rows: int) -> Shown:
+def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Shown:
     import pyarrow as pa
 
     if not path.is_file():
@@ -300,13 +304,14 @@ def _of_file(path: Path, certificate: Path, rows: int) -> Shown:
     told: tuple[str, ...] = ()
     names = tuple(table.column_names)
     try:
-        if found is None:
+        if found is None and not is_waiting(path, project):
             meaning: tuple[str, ...] = (_MISSING.format(certificate),)
         else:
-            stated = _stated(found).predicate
+            stated = carried_facts(path) if found is None else _stated(found).predicate
             known = Meaning.of(stated)
             columns = [column.to_pylist() for column in table.columns]
             meaning = _told(known, names, zip(*columns, strict=True)) + _left_out(stated)
+            meaning = meaning if found is not None else (_WAITS, *meaning)
             told = _remarks(known, names, numbered(table, None if known is None else known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)

@@ -40,7 +40,8 @@ def required(cli, project, people):
         document = {"version": 1, "account": "people", "serial": 1, "people": people,
                     "claim": {"owner": 1, "privacy": 1}, "change": {"owner": 1, "privacy": 1},
                     "days": 30, "expires": "2999-12-31"}  # fmt: skip
-        (project / "p.review.yaml").write_text(json.dumps(document | changes))
+        told = {name: each for name, each in (document | changes).items() if each is not None}
+        (project / "p.review.yaml").write_text(json.dumps(told))
         return cli("review", "require", "p.review.yaml", "--by", "Ada", "--why", "a test")
 
     return require
@@ -363,3 +364,20 @@ def test_status_says_the_standing_first_and_the_query_only_when_it_is_asked_for(
     assert "claim approved by ada (owner), ben (privacy); required by review policy" in shown
     [entry] = cli("ledger", "show", "--format", "json").document["entries"]
     assert entry["approvals"][0]["people"][0] == {"by": "ada", "role": "owner"}
+
+
+def test_a_release_that_waits_is_shown_by_its_own_words(cli, policy, required, project):
+    path = policy()
+    assert required(claim=None, release={"privacy": 1}).code == 0
+    assert "it is paid for, and waits" in cli("release", path).err
+    [waiting] = (project / ".policy-engine" / "waiting").iterdir()
+    shown = cli("show", waiting)
+    assert shown.code == 0
+    told = "it waits for approvals, is confidential until then, and has no certificate yet"
+    assert f"  - {told}: what follows is by its own words\n" in shown.out
+    assert "  - n / 0.1 estimates the group in the source" in shown.out
+    assert "is not known" not in shown.out
+    cli("review", "request", path, "--key", "cleo.pem")
+    approve(cli, "out/a.certificate.release.review.json", "ben")
+    assert cli("release", path).code == 0
+    assert told not in cli("show", "out/a.parquet").out

@@ -33,6 +33,7 @@ from policy_engine.errors import (
     PolicyError,
     UsageError,
     WarehouseError,
+    WarehouseFailed,
 )
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.store import Ledger
@@ -216,6 +217,23 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
     done = release(policy, lab.project)
     stated = lab.verify(done.certificate, Path(done.release)).assumptions
     assert CONFIRMED.format("joined") in stated
+
+
+@pytest.mark.parametrize("ask", [release, releasing.preview])
+def test_a_view_that_fails_on_a_row_is_named_and_the_row_is_not(lab, ask):
+    lab.release(source="{relation: people, unit: {key: person, keep: any}}")  # begins the ledger
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("CREATE TABLE raw AS SELECT person, 'Ada ' || age AS age FROM people")
+        connection.execute("CREATE VIEW seen AS SELECT person, CAST(age AS INT) AS age FROM raw")
+    source = "{relation: seen, view: rowwise, unit: {key: person, keep: any}}"
+    before = len(lab.entries)
+    with pytest.raises(WarehouseFailed) as caught:
+        ask(lab.policy(source=source), lab.project)
+    told = "; ".join([str(caught.value), *caught.value.__notes__])
+    assert "the source db.main.seen is a view: an expression of it, or of one that it" in told
+    assert "TRY_CAST" in told
+    assert "Ada" not in told
+    assert len(lab.entries) == before
 
 
 def test_a_view_is_proved_once(lab, monkeypatch):
