@@ -43,6 +43,7 @@ PARQUET_FILES = (".parquet", ".pq")
 SOURCE_FILES = (*PARQUET_FILES, *CSV_FILES)
 """What the name of a source's file may end in."""
 A_SOURCE_FILE = ".parquet, .pq, .csv, .tsv, .txt or .csv.gz"
+SAVED_AS = "save a spreadsheet as CSV"
 """The same, as a message says it."""
 _PATTERN = "*?["
 
@@ -71,7 +72,7 @@ def one_file(path: object) -> Iterable[PydanticCustomError]:
         wrong = f"must name one file, without *, ? and [, {found}"
         yield refusal(wrong, "they would be read as a pattern: rename the file", at=("path",))
     elif PurePath(name).suffix and not PurePath(name).name.lower().endswith(SOURCE_FILES):
-        yield refusal(f"must end in {A_SOURCE_FILE}, {found}", at=("path",))
+        yield refusal(f"must end in {A_SOURCE_FILE}, {found}", SAVED_AS, at=("path",))
 
 
 def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:

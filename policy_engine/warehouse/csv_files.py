@@ -41,6 +41,12 @@ _SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 # What only digits and signs make up is a number, a date, a time or a telephone's, and no name.
 _VALUE = re.compile(r"[^\w]*\d[\d\W]*|\S+@\S+\.\S+|true|false|na|n/a|null|\\n", re.IGNORECASE)
 _NO_TEXT = re.compile("[\x00-\x08\x0e-\x1f\ufffd]")
+_COMMENT = "#"
+_KINDS = {
+    b"PK\x03\x04": "a zip archive, as spreadsheets (.xlsx, .ods) are: save it as CSV",
+    b"PAR1": "a Parquet file: name it .parquet",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel: save it as CSV",
+}
 _BYTE_ORDER_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Names = tuple[str | None, ...]
@@ -54,6 +60,7 @@ def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
         FileError: that line cannot be read, does not name every column once, looks like a row, or
             as if it had another delimiter; nothing that it says is quoted.
     """
+    _check_kind(path)
     _check_mark(path, spec)
     if spec.columns:
         return spec.columns
@@ -85,10 +92,14 @@ def options_in(path: Path, name: str) -> tuple[dict[str, Any], Names]:
 
     Raises FileError.
     """
-    found: dict[str, Any] = _other(path) if _starts_as_utf_16(path) else {}
+    _check_kind(path)
+    found: dict[str, Any] = {"encoding": _wide(path)} if _wide(path) else {}
     first, _ = _first(path, name, CsvSpec(**found))
     if "\ufffd" in first:
-        found = _other(path)
+        found = {"encoding": _wide(path) or "windows-1252"}
+        first, _ = _first(path, name, CsvSpec(**found))
+    if _is_comment(first):
+        found["comment"] = _COMMENT
         first, _ = _first(path, name, CsvSpec(**found))
     if separator := _SEPARATOR.fullmatch(first.strip()):
         found |= {"skip": 1, "delimiter": separator[1]}
@@ -124,7 +135,7 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
         f"{path} is not a CSV file that can be read: it is not CSV in {encoding}{excel}, or a quote"
         " is left open or stands inside a field; and every row must have as many fields as the"
         f" first line, {len(names)}. If it is written in another way, say so in source.csv:"
-        " delimiter, encoding, quote, skip, skip_last"
+        " delimiter, encoding, quote, comment, skip, skip_last"
     )
     with withheld(malformed, engine=_NOT_READ):
         connection.execute(f"CREATE TEMP TABLE {table} ({columns})")
@@ -196,12 +207,18 @@ def _opened(path: Path, encoding: str, errors: str) -> Iterator[io.TextIOWrapper
     """A file as text, whose lines end as they end."""
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
     is_packed = path.suffix.lower() == ".gz"
+    with (
+        _raw(path) as raw,
+        gzip.GzipFile(fileobj=raw) if is_packed else raw as plain,
+        io.TextIOWrapper(cast(BinaryIO, plain), codec, errors, newline="") as file,
+    ):
+        yield file
+
+
+@contextmanager
+def _raw(path: Path) -> Iterator[BinaryIO]:
     try:
-        with (
-            path.open("rb") as raw,
-            gzip.GzipFile(fileobj=raw) if is_packed else raw as plain,
-            io.TextIOWrapper(cast(BinaryIO, plain), codec, errors, newline="") as file,
-        ):
+        with path.open("rb") as file:
             yield file
     except gzip.BadGzipFile:
         raise
@@ -221,9 +238,8 @@ def _first(path: Path, name: str, spec: CsvSpec) -> tuple[str, list[str]]:
         _opened(path, spec.encoding, "replace") as file,
     ):
         lines = islice(iter(lambda: file.readline(_LONGEST_LINE), ""), spec.skip, None)
-        wanted = (
-            ln for ln in lines if ln.strip("\r\n") and not ln.startswith(spec.comment or "\0")
-        )
+        left_out = () if spec.comment is None else spec.comment
+        wanted = (ln for ln in lines if ln.strip("\r\n") and not ln.startswith(left_out))
         first = next(wanted, "")
         plain = spec.model_copy(update={"skip": 0})
         try:
@@ -237,16 +253,40 @@ def _unread(path: Path, spec: CsvSpec) -> FileError:
 
 
 def _check_mark(path: Path, spec: CsvSpec) -> None:
-    """Refuse another encoding than UTF-8 for a file that says to be in it."""
+    """Refuse another encoding for a file that says to be UTF-8, and UTF-16 without a mark."""
     if spec.encoding != "utf-8" and _starts(path, 3) == codecs.BOM_UTF8:
         raise FileError(
             f"{path} begins with the byte order mark of UTF-8, and source.csv says encoding:"
             f" {spec.encoding}; leave encoding out"
         )
+    if spec.encoding == "utf-16" and (found := _wide(path)) not in {"", "utf-16"}:
+        raise FileError(f"{path} has no byte order mark; write csv: {{encoding: {found}}}")
 
 
-def _starts_as_utf_16(path: Path) -> bool:
-    return _starts(path, 2) in _BYTE_ORDER_MARKS
+def _check_kind(path: Path) -> None:
+    """Refuse a file that is no text, by its first bytes."""
+    with _raw(path) as file:
+        found = file.read(4)
+    is_packed = path.suffix.lower() == ".gz"
+    if found and is_packed is not found.startswith(b"\x1f\x8b"):
+        said = "no gzip file: name it without .gz" if is_packed else "a gzip file: name it .csv.gz"
+        raise FileError(f"{path} is {said}")
+    for start, remedy in _KINDS.items():
+        if found.startswith(start):
+            raise FileError(f"{path} is no CSV file but {remedy}")
+
+
+def _wide(path: Path) -> str:
+    """The encoding of a file that has two bytes for a letter; empty for another."""
+    found = _starts(path, 2)
+    if found in _BYTE_ORDER_MARKS:
+        return "utf-16"
+    return {b"\0": "utf-16-be"}.get(found[:1], {b"\0": "utf-16-le"}.get(found[1:], ""))
+
+
+def _is_comment(first: str) -> bool:
+    """Whether a first line is a remark and no names: of those a file has mostly several."""
+    return first.startswith(_COMMENT) and not any(map(first.__contains__, _DELIMITERS))
 
 
 def _starts(path: Path, size: int) -> bytes:
@@ -254,11 +294,6 @@ def _starts(path: Path, size: int) -> bytes:
     unread = FileError(f"{path} cannot be read")
     with withheld(unread, engine=_NOT_READ), _opened(path, "latin-1", "strict") as file:
         return file.read(size).encode("latin-1")
-
-
-def _other(path: Path) -> dict[str, Any]:
-    """The likely encoding of a first line that is not UTF-8."""
-    return {"encoding": "utf-16" if _starts_as_utf_16(path) else "windows-1252"}
 
 
 def _remedy(path: Path, name: str, spec: CsvSpec, **known: str) -> str:
@@ -297,6 +332,9 @@ def _check_delimiter(first: str, width: int, path: Path, name: str, spec: CsvSpe
     if _SEPARATOR.fullmatch(first.strip()):
         names = "names its delimiter, and no column"
         raise FileError(f"the first line of {path} {names}{_remedy(path, name, spec)}")
+    if spec.comment is None and _is_comment(first):
+        remark = "looks like a remark, and not like names"
+        raise FileError(f"the first line of {path} {remark}{_remedy(path, name, spec)}")
     likely = _likely(first, delimiter)
     if (spec.delimiter is None or width <= 1) and likely != delimiter:
         sign = "tabs" if likely == "\t" else f"'{likely}'"

@@ -48,16 +48,22 @@ _PLAIN = (".", None, ())
 
 
 def _number(text: str, spec: CsvSpec) -> str:
-    """A number as SQL writes it: thousands stand in groups of three, or it is none."""
+    """A number as SQL writes it: thousands stand in groups of three, or it is none.
+
+    Below zero it has a minus (also U+2212) before it, before its unit or behind it, or brackets
+    around it.
+    """
     point = re.escape(spec.decimal)
     groups = f"[{_SPACES}]" if spec.thousands == " " else re.escape(spec.thousands or "")
     whole = f"[0-9]{{1,3}}(?:{groups}[0-9]{{3}})+|[0-9]+" if groups else "[0-9]+"
     digits = f"(?:(?:{whole})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
     spaces = f"[{_SPACES}]*"
+    bracketed = literal(f"^{spaces}\\((.*)\\){spaces}$")
+    text = f"regexp_replace(replace({text}, '\u2212', '-'), {bracketed}, '-\\1')"
     if spec.units:
         units = "|".join(re.escape(unit) for unit in spec.units)
-        ends = f"^{spaces}(?:{units}){spaces}|{spaces}(?:{units}){spaces}$"
-        text = f"regexp_replace({text}, {literal(ends)}, '', 'g')"
+        ends = f"^{spaces}([+-]?){spaces}(?:{units}){spaces}|{spaces}(?:{units}){spaces}$"
+        text = f"regexp_replace({text}, {literal(ends)}, '\\1', 'g')"
     plain = f"regexp_replace({text}, {literal(groups)}, '', 'g')" if groups else text
     plain = f"replace({plain}, {literal(spec.decimal)}, '.')"
     # SAP and others write the sign of a negative number behind it.

@@ -22,7 +22,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation, threshold
 from policy_engine.policy.csv_models import is_csv
-from policy_engine.policy.models import A_SOURCE_FILE, SOURCE_FILES
+from policy_engine.policy.models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.arrow import portable
@@ -566,4 +566,4 @@ def check_file(path: Path, name: str) -> None:
     if size == 0:
         raise FileError(f"the source {name} is empty")
     if not name.lower().endswith(SOURCE_FILES):
-        raise FileError(f"the source {name} must end in {A_SOURCE_FILE}")
+        raise FileError(f"the source {name} must end in {A_SOURCE_FILE}; {SAVED_AS}")

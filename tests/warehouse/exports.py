@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 TOWNS = ("Köln", "Bad Tölz; Süd", 'Haus "Ost"')
@@ -177,6 +177,9 @@ def _of_programs() -> dict[str, Export]:
     of_google = 'thousands: ",", units: ["$"], dates: "%m/%d/%Y %I:%M %p", true: Yes, false: No'
     french = cells(lambda paid: f"{paid:,.2f}".replace(",", "\u00a0").replace(".", ",") + " %")
     of_libre_office = 'delimiter: ";", decimal: ",", thousands: " ", units: "%"'
+    swiss = cells(lambda paid: f"{paid:,.2f}".replace(",", "’"))
+    ends = cycle(("\n", "\r\n", "\r"))
+    mixed = "".join(f"{line}{end}" for line, end in zip(plain.splitlines(), ends, strict=False))
     return {
         "gzip": Export(gzip.compress(plain.encode()), name="people.csv.gz"),
         "tabs, gzip": Export(
@@ -192,5 +195,9 @@ def _of_programs() -> dict[str, Export]:
         "names twice": Export(
             written(PLAIN, ("town", "a", "", "a", "")), f"header: true, {_NAMED}"
         ),
+        "swiss": Export(written(swiss, delimiter=";"), 'delimiter: ";", thousands: "’"'),
+        "utf-16 without a mark": Export(plain, "encoding: utf-16-le", encoding="utf-16-le"),
+        "line ends of three systems": Export(mixed),
+        "empty lines": Export(plain.replace("\n", "\n\n", 50)),
         "comments": Export(f"# made by a machine\n{plain}# the end\n", 'comment: "#"'),
     }

@@ -223,8 +223,12 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
 def test_a_view_that_fails_on_a_row_is_named_and_the_row_is_not(lab, ask):
     lab.release(source="{relation: people, unit: {key: person, keep: any}}")  # begins the ledger
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
-        connection.execute("CREATE TABLE raw AS SELECT person, 'Ada ' || age AS age FROM people")
-        connection.execute("CREATE VIEW seen AS SELECT person, CAST(age AS INT) AS age FROM raw")
+        connection.execute(
+            "CREATE TABLE raw AS SELECT person, 'Ada ' || age AS age, zip FROM people"
+        )
+        connection.execute(
+            "CREATE VIEW seen AS SELECT person, CAST(age AS INT) AS age, zip FROM raw"
+        )
     source = "{relation: seen, view: rowwise, unit: {key: person, keep: any}}"
     before = len(lab.entries)
     with pytest.raises(WarehouseFailed) as caught:

@@ -56,6 +56,9 @@ def rows(tmp_path, content, name="s.csv", **options):
         ({"thousands": "'"}, {"1'234.5": 1234.5}),
         ({"units": ["€", "EUR", "%", "$"]},
          {"$ 5": 5, "5 EUR": 5, "5%": 5, "€5": 5, "-5 €": -5, "5 USD": None, "5%5": None}),
+        (GERMAN, {"\u22123": -3, "(1.234,50)": -1234.5, " (7) ": -7, "(-7)": None, "(7-)": None,
+                  "(7": None, "()": None}),
+        ({"units": "£"}, {"-£5": -5, "£-5": -5, "(£5)": -5, "- £ 5": -5, "+£5": 5, "-£-5": None}),
         ({"units": [".", "(a)"]}, {".5.": 5, "5(a)": 5, "5b": None}),
         ({}, {"1e3": 1000, "11.96": 11.96, "11,96": None}),
     ],
@@ -63,6 +66,38 @@ def rows(tmp_path, content, name="s.csv", **options):
 def test_numbers(options, read):
     found = values("double", list(read), **options)
     assert [None if each is None else float(each) for each in found] == list(read.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"PK\x03\x04" + bytes(9), "is no CSV file but a zip archive, as spreadsheets"),
+        ("a.csv", b"\xd0\xcf\x11\xe0" + bytes(9), "a workbook of Excel: save it as CSV"),
+        ("a.txt", b"PAR1" + bytes(9), "a Parquet file: name it .parquet"),
+        ("a.csv.gz", b"a,b\n1,2\n", "is no gzip file: name it without .gz"),
+        ("a.csv", gzip.compress(b"a,b\n1,2\n"), "is a gzip file: name it .csv.gz"),
+        ("a.csv", b"# by a machine\na,b\n1,2\n", '; write csv: {comment: "#"} under source'),
+        ("a.csv", b"#x y\na;b\n1;2\n", '; write csv: {comment: "#", delimiter: ";"} under'),
+    ],
+)
+def test_a_file_that_is_none_is_told_what_it_is(tmp_path, name, content, said):
+    with pytest.raises(FileError) as caught:
+        rows(tmp_path, content, name)
+    assert said in str(caught.value)
+
+
+def test_a_header_that_begins_with_a_number_sign_is_one(tmp_path):
+    assert rows(tmp_path, "#nr,town\n7,Ulm\n") == [("7", "Ulm")]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_read_where_its_order_is_said(tmp_path, encoding):
+    content = "a,b\n1,ö\n".encode(encoding)
+    assert rows(tmp_path, content, encoding=encoding) == [("1", "ö")]
+    for options in ({}, {"encoding": "utf-16"}):
+        with pytest.raises(FileError, match=rf"write csv: {{encoding: {encoding}}}"):
+            rows(tmp_path, content, **options)
+    assert options_in(tmp_path / "s.csv", "s.csv")[0] == {"encoding": encoding}
 
 
 @pytest.mark.parametrize(
