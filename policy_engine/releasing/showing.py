@@ -38,8 +38,7 @@ _UNREAD = "its certificate is of a mechanism that this version does not know, or
 _MISSING = "what its numbers mean is not known: there is no certificate {}"
 
 _WAITS = (
-    "it waits for approvals, is confidential until then, and has no certificate yet: what follows"
-    " is by its own words"
+    "it waits for approvals, confidential until then and without a certificate: by its own words"
 )
 
 
@@ -285,13 +284,10 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Show
     import pyarrow as pa
 
     if not path.is_file():
-        remedy = "name a Parquet file, or the certificate of a table"
-        raise FileError(f"the release {path} is not there; {remedy}")
+        raise FileError(f"{path} is not there; name a Parquet file, or the certificate of a table")
     if not is_release(path):
-        raise UsageError(
-            f"{path} is no release, for it does not carry the facts of a certificate: show prints"
-            " nothing else"
-        )
+        facts = "for it does not carry the facts of a certificate"
+        raise UsageError(f"{path} is no release, {facts}: show prints nothing else")
     try:
         table = read_parquet(path)
     except (pa.ArrowException, OSError) as error:
@@ -310,8 +306,8 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Show
             stated = carried_facts(path) if found is None else _stated(found).predicate
             known = Meaning.of(stated)
             columns = [column.to_pylist() for column in table.columns]
-            meaning = _told(known, names, zip(*columns, strict=True)) + _left_out(stated)
-            meaning = meaning if found is not None else (_WAITS, *meaning)
+            meaning = (_WAITS,) if found is None else ()
+            meaning += _told(known, names, zip(*columns, strict=True)) + _left_out(stated)
             told = _remarks(known, names, numbered(table, None if known is None else known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)

@@ -77,6 +77,7 @@ _MORE = (
     " false: [nein], nulls: [NA]}"
 )
 _TYPES = "# columns: {age: integer, born: date}   # what is no text: integer, double, date, boolean"
+_NAMED = "# its first line names the columns; of a row: {header: false, columns: [age, sex]}"
 _UNNAMED = (
     "# the first line looks like a row, or names two columns alike: name the columns here, and in",
     "# recode; and if it is a header, it is no person: write header: true",
@@ -291,8 +292,7 @@ def _csv_lines(path: Path) -> str:
 
     options, _ = options_in(path, path.name)
     lines = [f"csv: {shown(options)}"] if options else []
-    if "columns" in options:
-        lines[:0] = _UNNAMED
+    lines[:0] = _UNNAMED if "columns" in options else (_NAMED,)
     return "".join(f"\n  {line}" for line in (*lines, _MORE, _TYPES))
 
 

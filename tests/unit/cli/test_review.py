@@ -373,8 +373,8 @@ def test_a_release_that_waits_is_shown_by_its_own_words(cli, policy, required, p
     [waiting] = (project / ".policy-engine" / "waiting").iterdir()
     shown = cli("show", waiting)
     assert shown.code == 0
-    told = "it waits for approvals, is confidential until then, and has no certificate yet"
-    assert f"  - {told}: what follows is by its own words\n" in shown.out
+    told = "it waits for approvals, confidential until then and without a certificate"
+    assert f"  - {told}: by its own words\n" in shown.out
     assert "  - n / 0.1 estimates the group in the source" in shown.out
     assert "is not known" not in shown.out
     cli("review", "request", path, "--key", "cleo.pem")

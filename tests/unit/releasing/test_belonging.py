@@ -144,7 +144,16 @@ def test_nor_the_file_with_other_rows_or_a_link_to_it_then(small):
 
 
 @pytest.mark.parametrize(
-    "other", ["persons", "main.PERSONS", "db.main.persons", "seen", "other.copied"]
+    "other",
+    [
+        "persons",
+        "main.PERSONS",
+        "db.main.persons",
+        "DB.Main.Persons",
+        '"persons"',
+        "seen",
+        "other.copied",
+    ],
 )
 def test_nor_a_table_by_another_spelling_a_view_or_a_copy_of_it(small, other):
     released(small, "relation: persons")

@@ -295,6 +295,11 @@ def test_what_is_no_text_gets_no_policy(folder, first):
     assert not Path("policy.yaml").exists()
 
 
+def test_that_the_first_line_is_taken_for_names_is_said_in_the_policy(folder):
+    (folder / "texts.csv").write_text("Ada,Ulm\nBen,Ulm\n")
+    assert "# its first line names the columns; of a row: {header: false" in started("texts.csv")
+
+
 def test_no_row_of_a_csv_is_read(folder):
     (folder / "people.csv").write_bytes(b"age,sex\n\xff\xfe,'\",,,\n")
     assert "# sex: keep" in write_and_read("people.csv")
