@@ -23,7 +23,7 @@ CSV_FILES = (*_PLAIN, *(f"{ending}.gz" for ending in _PLAIN))
 """What the name of a file of delimited text ends in."""
 
 ENCODINGS = (
-    "utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "windows-1250", "windows-1251",
+    "utf-8", "utf-16", "latin-1", "utf-16-le", "utf-16-be", "windows-1250", "windows-1251",
     "windows-1252", "windows-1253", "windows-1254", "windows-1257", "iso-8859-2", "iso-8859-15",
     "cp437", "cp850", "cp852", "mac-roman", "koi8-r", "shift-jis", "euc-jp", "euc-kr", "gb18030",
     "big5",

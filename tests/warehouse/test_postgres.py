@@ -273,6 +273,11 @@ def test_a_relation_that_is_not_there(opened, relation, told):
     assert told in refusal(described, opened, relation)
 
 
+@pytest.mark.parametrize("spelt", ["public.people", "postgres.public.people"])
+def test_every_spelling_of_a_table_is_one_source(opened, spelt):
+    assert described(opened, spelt).parts == described(opened).parts == ("public", "people")
+
+
 def test_a_file_is_not_this_engines_to_read(opened, tmp_path):
     policy = policy_of("bins")
     from dataclasses import replace

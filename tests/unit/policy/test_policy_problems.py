@@ -339,7 +339,9 @@ BROKEN_VALUES = [
         (
             "source",
             f'source: {{unit: row, path: "{path}"}}',
-            [f"3:27: source.path must end in {A_SOURCE_FILE}, found '{path}'"],
+            [
+                f"3:27: source.path must end in {A_SOURCE_FILE}, found '{path}'; save a spreadsheet as CSV"
+            ],
         )
         for path in ("people.json", "people.parquet.gz", "people.PARQUET.doc")
     ),
