@@ -6,7 +6,7 @@ import pytest
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.models import A_SOURCE_FILE
+from policy_engine.policy.models import A_SOURCE_FILE, SAVED_AS
 
 ROW = 4  # the line of `recode` in the good policy
 
@@ -339,9 +339,7 @@ BROKEN_VALUES = [
         (
             "source",
             f'source: {{unit: row, path: "{path}"}}',
-            [
-                f"3:27: source.path must end in {A_SOURCE_FILE}, found '{path}'; save a spreadsheet as CSV"
-            ],
+            [f"3:27: source.path must end in {A_SOURCE_FILE}, found '{path}'; {SAVED_AS}"],
         )
         for path in ("people.json", "people.parquet.gz", "people.PARQUET.doc")
     ),
