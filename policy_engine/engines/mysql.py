@@ -7,8 +7,6 @@ another, so every text is told one of bytes, without padding; the two name it di
 from policy_engine.engines.base import Engine
 
 _LACKS = {
-    "file": "it reads tables; load the file, or release from it with DuckDB",
-    "row_number": "a row has no number that stays; name source.unit.key",
     "native_sample": "it has no TABLESAMPLE, and RAND() is drawn again wherever the optimiser"
     " moves it; use method: keyed",
     "try_cast": "a cast makes 0 of a text that is no number; give the column its type in the"

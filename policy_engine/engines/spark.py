@@ -10,7 +10,6 @@ from policy_engine.engines.base import Engine
 
 _LACKS = {
     "file": "it reads tables; make a table of the file, or release from it with DuckDB",
-    "row_number": "a row has no number that stays; name source.unit.key",
     "try_cast": "it reads other texts as numbers and dates; give the column its type in the source",
 }
 _SESSION = (
