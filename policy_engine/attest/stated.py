@@ -30,6 +30,7 @@ from policy_engine.kernel.certificate import (
     rate_of,
 )
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.estimates import with_estimates
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.kernel.sentences import (
@@ -127,7 +128,7 @@ def _of_claim(facts: Facts, claim: Claim) -> Certified:
         count=claim.count,
         form="rows" if claim.count is None else "counts",
         unit=unit_of(claim),
-        randomness=randomness_of(claim, engine),
+        randomness=with_estimates(randomness_of(claim, engine), claim),
         least_rate=lambda sampled_at: Fraction(rate_of(claim.law, claim.law.rate, sampled_at)),
         required=assumptions(claim, engine, stated, facts["sampled_at"]),
         mechanism=claim.law.mechanism,

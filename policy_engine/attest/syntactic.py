@@ -67,16 +67,6 @@ class Uncertified:
     neighbours: Literal["add_remove"] = "add_remove"
 
     @property
-    def policy_name(self) -> str:
-        """The policy's name."""
-        return self.terms.policy_name
-
-    @property
-    def policy_digest(self) -> str:
-        """The policy's digest."""
-        return self.terms.policy_digest
-
-    @property
     def unit(self) -> str:
         """What is taken for one person: the column of a key, or ``row``."""
         return unit_of(self.claim)
@@ -97,30 +87,15 @@ class Uncertified:
         who = "row of the source" if self.unit == "row" else f"value of {self.unit}"
         return (f"each {who} is one person",)
 
-    def predicate(self) -> dict[str, Any]:
-        """It as the predicate of an in-toto Statement."""
-        attacks = still_works(self.k, self.models)
-        return {
-            **dict(self.terms.stated),
-            "guarantee": NO_GUARANTEE,
-            "still_works": [{"attack": name, "why": why} for name, why in attacks],
-            "version": VERSION,
-            "mechanism": SYNTACTIC_MECHANISM,
-            "policy": {"name": self.policy_name, "digest": self.policy_digest},
-            "k": self.k,
-            "unit": self.unit,
-            "assumptions": list(self.assumptions),
-            "columns": list(self.claim.released),
-            "count": self.claim.count,
-            "form": "rows" if self.claim.count is None else "counts",
-            "claim": to_json(self.claim),
-            "query": self.query,
-            "query_digest": "sha256:" + hashlib.sha256(self.query.encode()).hexdigest(),
-            "published_as": self.terms.published_as,
-            "dialect": self.dialect,
-            "engine_version": self.terms.engine_version,
-            "time": self.time,
-        }
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns but the count's."""
+        return self.claim.released
+
+    @property
+    def count(self) -> str | None:
+        """The name of the count's column."""
+        return self.claim.count
 
 
 def uncertified(claim: Claim, query: str, dialect: str, k: int, terms: Terms) -> Uncertified:

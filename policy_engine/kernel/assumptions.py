@@ -12,7 +12,6 @@ from decimal import Decimal
 from policy_engine.engines import ENGINES
 from policy_engine.kernel import sentences as said
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.mechanisms import Listed, Native, Noisy, Pure, Randomised
 from policy_engine.kernel.sources import Drawn, Files, Groups, People, Relation
 
@@ -47,8 +46,7 @@ def randomness_of(claim: Claim, engine: str) -> str:
     """What is drawn for a release, and how, in the words of a certificate."""
     order = claim.unit.order if isinstance(claim.unit, People) else None
     if isinstance(claim.law, Pure):
-        drawn = _ANSWERS + (said.ANY_ROW if isinstance(order, Drawn) else "")
-        return "; ".join((drawn, *estimates(claim)))
+        return _ANSWERS + (said.ANY_ROW if isinstance(order, Drawn) else "")
     if not isinstance(claim.law, Noisy):
         draws = isinstance(order, Drawn)
         return said.randomness(method_of(claim, engine), unit_of(claim), draws_a_row=draws)

@@ -29,6 +29,7 @@ from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import METADATA_KEY
+from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.review_policy import Stage
 from policy_engine.attest.sealing import (
     load_reviewer_key,
@@ -127,7 +128,6 @@ from policy_engine.releasing.requests import (
     Ends,
     Request,
     Run,
-    Vouched,
     as_charged,
     change_since,
     name_of_place,
@@ -452,9 +452,9 @@ def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
         epsilon=certificate.epsilon,
         delta=delta,
         neighbours=certificate.neighbours,
-        policy_name=certificate.policy_name,
-        policy_digest=certificate.policy_digest,
-        certificate_digest=predicate_digest(certificate.predicate()),
+        policy_name=certificate.terms.policy_name,
+        policy_digest=certificate.terms.policy_digest,
+        certificate_digest=predicate_digest(predicate_of(certificate)),
         event=event,
         unit=certificate.unit,
     )
