@@ -38,8 +38,8 @@ from policy_engine.kernel.sentences import (
     STAYS,
     is_a_person,
     is_unique,
-    of_its_population,
     of_its_sample,
+    of_its_source,
     randomness,
 )
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
@@ -236,10 +236,7 @@ def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> I
     unique = is_unique(shape.unit, shape.source)
     if unique in proof.assumptions and fold(unique) not in map(fold, facts["assumptions"]):
         yield is_unique(shape.unit, source)
-    if facts["sampled_at"] != "1":
-        yield of_its_population(source, facts["sampled_at"])
-    yield is_a_person(shape.unit, source)
-    yield source + STAYS
+    yield from of_its_source(shape.unit, source, facts["sampled_at"])
     yield from ALWAYS
     yield from of_its_file(source, is_parquet=shape.is_of_a_file)
 

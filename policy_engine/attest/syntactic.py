@@ -26,10 +26,10 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import check_bytes, plain
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
-from policy_engine.attest.tables import created_by, read_parquet
+from policy_engine.attest.tables import read_signed
 from policy_engine.compile.suppression import printed_classes
 from policy_engine.engines.base import Refused
-from policy_engine.errors import FileError, VerificationFailed
+from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.assumptions import unit_of
 from policy_engine.kernel.certificate import Terms, now
 from policy_engine.kernel.claim import Claim, to_json
@@ -209,19 +209,10 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
 
 
 def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
-    import pyarrow as pa
-
-    try:
-        data = release.read_bytes()
-    except OSError as error:
-        raise FileError(f"{release} could not be read: {error.strerror}") from None
-    digest = hashlib.sha256(data).hexdigest()
-    if digest != statement.subject_sha256:
-        return Results.refused(f"{release.name} is not the release: its SHA-256 is {digest}")
-    try:
-        table, writer = read_parquet(data), created_by(data)
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
-        return Results.refused(f"{release.name} is no Parquet file")
+    read = read_signed(release, statement.subject_sha256)
+    if isinstance(read, str):
+        return Results.refused(read)
+    data, table, writer = read
     # Of the form of rows nothing differs; that k is of classes is looked at below.
     rows = check_rows({**facts, "mechanism": MECHANISM, "k": 1}, table)
     if rows.reasons:

@@ -69,6 +69,12 @@ class Engine:
         if not self.reads_files:
             object.__setattr__(self, "lacks", {**_OF_FILES, **self.lacks})
 
+    def check(self, *asked: str) -> None:
+        """Raise Refused, with the reason and the remedy, for the first of these that it lacks."""
+        for each in asked:
+            if each in self.lacks:
+                raise Refused(self.title, self.lacks[each])
+
     def identifier(self, name: str) -> str:
         """A name in quotes.
 
@@ -112,7 +118,7 @@ class Engine:
         """
         is_ascii = self.labels != "ASCII" or text.isascii()
         if self.labels != "any" and (text.endswith(" ") or not is_ascii):
-            raise Refused(self.title, self.lacks["blank_label"])
+            self.check("blank_label")
         return self.text(text)
 
 

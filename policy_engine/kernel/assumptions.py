@@ -73,10 +73,7 @@ def _assumptions(
         yield said.is_unique(unit, source)
     if isinstance(claim.source, Relation) and claim.source.is_rowwise:
         yield said.is_rowwise(source)
-    if str(sampled_at) != "1":
-        yield said.of_its_population(source, sampled_at)
-    yield said.is_a_person(unit, source)
-    yield source + said.STAYS
+    yield from said.of_its_source(unit, source, sampled_at)
     if isinstance(claim.law, Listed):
         yield said.LISTED
     if isinstance(claim.law, Randomised):

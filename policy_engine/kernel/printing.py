@@ -48,10 +48,7 @@ def printed(claim: Claim, engine: str) -> str:
     >>> print(printed(claim, "duckdb").splitlines()[2])
       FROM "main"."people" TABLESAMPLE BERNOULLI (10 PERCENT)
     """
-    asked = ENGINES[engine]
-    for lack in asked_of(claim):
-        if lack in asked.lacks:
-            raise Refused(asked.title, asked.lacks[lack])
+    ENGINES[engine].check(*asked_of(claim))
     template = environment(engine).get_template(f"mechanisms/{claim.law.template}.sql.j2")
     return template.render(values_of(claim, ENGINES[engine]))
 
@@ -107,8 +104,7 @@ class _Forms:
         self._places = [environment.get_template(f"engines/{name}.sql.j2") for name in names]
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._engine.lacks:
-            raise Refused(self._engine.title, self._engine.lacks[name])
+        self._engine.check(name)
         for place in self._places:
             if name in place.module.__dict__:
                 return place.module.__dict__[name]

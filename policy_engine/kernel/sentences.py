@@ -100,9 +100,12 @@ def is_readable(source: str, *, is_csv: bool = False) -> str:
     return f"every text in {source} is UTF-8 whoever is in it"
 
 
-def of_its_population(source: str, sampled_at: Decimal | str) -> str:
-    """That the source is itself a sample, at the rate ``sampled_at``."""
-    return (
-        f"{source} is a Bernoulli sample of its population, drawn in secret at the rate"
-        f" {sampled_at}"
-    )
+def of_its_source(unit: str, source: str, sampled_at: Decimal | str) -> tuple[str, ...]:
+    """That the source may itself be a sample, who is one person in it, and that it stays.
+
+    >>> of_its_source("id", "people", "1")
+    ('id identifies one person', 'people does not change while it is read')
+    """
+    drawn = f"a Bernoulli sample of its population, drawn in secret at the rate {sampled_at}"
+    sampled = () if str(sampled_at) == "1" else (f"{source} is {drawn}",)
+    return (*sampled, is_a_person(unit, source), source + STAYS)
