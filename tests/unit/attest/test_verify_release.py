@@ -23,7 +23,7 @@ from policy_engine.accounting.tables import laplace
 from policy_engine.accounting.tables import place as place_table
 from policy_engine.attest import predicates
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.brute_noise import brute_noise
+from policy_engine.attest.brute_chance import brute_noise
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
 from policy_engine.attest.predicates import predicate_of
