@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM
+from policy_engine.attest.facts import PREDICATE_VERSION
 from policy_engine.attest.syntactic import VERSION, Uncertified
-from policy_engine.kernel.certificate import PREDICATE_VERSION, Certificate
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import to_json
 from policy_engine.kernel.estimates import with_estimates
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-from policy_engine.kernel.printing import templates_digest
+from policy_engine.kernel.printing import templates
 from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 
 Vouched = Certificate | Uncertified
@@ -37,7 +39,7 @@ def predicate_of(certificate: Vouched) -> dict[str, Any]:
         "form": "rows" if certificate.count is None else "counts",
         "claim": None if claim is None else to_json(claim),
         "query": certificate.query,
-        "query_digest": "sha256:" + hashlib.sha256(certificate.query.encode()).hexdigest(),
+        "query_digest": "sha256:" + sha256(certificate.query.encode()).hexdigest(),
         "published_as": terms.published_as,
         "dialect": certificate.dialect,
         "engine_version": terms.engine_version,
@@ -70,3 +72,14 @@ def _without_numbers(certificate: Uncertified) -> dict[str, Any]:
         "version": VERSION,
         "mechanism": SYNTACTIC_MECHANISM,
     }
+
+
+@lru_cache
+def templates_digest() -> str:
+    """SHA-256 over the names and texts of all templates of queries: which set printed a text."""
+    found = sha256()
+    for file in sorted(templates().rglob("*.sql.j2")):
+        name = file.relative_to(templates()).as_posix()
+        if not name.startswith("envelopes/"):
+            found.update(f"{name}\0{file.read_text(encoding='utf-8')}\0".encode())
+    return "sha256:" + found.hexdigest()

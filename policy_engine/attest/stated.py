@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from policy_engine.accounting.domain import decimal, sampling_rate
 from policy_engine.accounting.rates import population_rate
 from policy_engine.attest.facts import Facts, claim_of
+from policy_engine.attest.predicates import templates_digest
 from policy_engine.attest.results import Results
+from policy_engine.compile.rendering import headed
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError
@@ -26,13 +28,12 @@ from policy_engine.kernel.assumptions import assumptions, randomness_of, source_
 from policy_engine.kernel.certificate import (
     NotPrinted,
     check_text,
-    headed,
     rate_of,
 )
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimates import with_estimates
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-from policy_engine.kernel.printing import printed, templates_digest
+from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sentences import (
     ALWAYS,
     STAYS,

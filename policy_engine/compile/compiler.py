@@ -13,11 +13,11 @@ from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import readable, type_problem
 from policy_engine.compile.reading import read_columns
+from policy_engine.compile.rendering import headed
 from policy_engine.compile.suppression import printed_classes
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
-from policy_engine.kernel.certificate import headed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret

@@ -6,6 +6,8 @@ documented, and not measured by us (sampling.md). ``${…}`` is replaced in text
 read.
 """
 
+from dataclasses import replace
+
 from policy_engine.engines.base import Engine
 
 _LACKS = {
@@ -31,7 +33,4 @@ SPARK = Engine(
     lists=True,
     assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
 )  # fmt: skip
-DATABRICKS = Engine(
-    "databricks", "Databricks", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
-    family="spark", assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
-)  # fmt: skip
+DATABRICKS = replace(SPARK, name="databricks", title="Databricks", family="spark", lists=False)

@@ -22,8 +22,6 @@ from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.tokens import Unreadable, tokens
 
-PREDICATE_VERSION = 2
-
 ROWS = "rows"
 """What a query is published as that stands in no envelope: its rows are the release."""
 
@@ -170,14 +168,6 @@ def check_text(text: str, claim: Claim, engine: str) -> None:
         )
         place = next(same, min(len(found), len(wanted)))
         raise NotPrinted(place, *("".join(part[place : place + 1]) for part in (found, wanted)))
-
-
-def headed(name: str, digest: str, text: str) -> str:
-    """A printed text below the two comment lines that say whose it is.
-
-    A policy's name is a plain word, and its digest is hex.
-    """
-    return f"-- policy: {name}\n-- digest: {digest}\n{text}\n"
 
 
 def rate_of(law: Law, rate: Decimal, sampled_at: Decimal) -> Decimal:

@@ -29,8 +29,9 @@ from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
 from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
+from policy_engine.compile.rendering import headed
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.kernel.certificate import Terms, certify, headed
+from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Native, Noisy
 from policy_engine.kernel.printing import printed
