@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.domain import decimal, sampling_rate
-from policy_engine.accounting.rates import population_rate
+from policy_engine.accounting.one import population_rate
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.attest.predicates import templates_digest
 from policy_engine.attest.results import Results

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from policy_engine.accounting.domain import claimed, decimal
-from policy_engine.accounting.rates import population_rate
+from policy_engine.accounting.one import population_rate
 from policy_engine.kernel.assumptions import assumptions, randomness_of, unit_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import require
