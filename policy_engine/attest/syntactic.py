@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast, get_type_hints
@@ -60,7 +60,7 @@ class Uncertified:
     dialect: str
     claim: Claim
     k: int
-    time: str
+    time: str = field(default_factory=now)
     epsilon: Decimal = Decimal(0)
     delta: Decimal = Decimal(1)
     rate: Decimal = Decimal(1)
@@ -96,11 +96,6 @@ class Uncertified:
     def count(self) -> str | None:
         """The name of the count's column."""
         return self.claim.count
-
-
-def uncertified(claim: Claim, query: str, dialect: str, k: int, terms: Terms) -> Uncertified:
-    """What is said of the release of ``query``, as of now."""
-    return Uncertified(terms, query, dialect, claim, k, now())
 
 
 def read_syntactic(statement: Statement | Unverified) -> Facts:

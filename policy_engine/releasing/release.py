@@ -39,7 +39,7 @@ from policy_engine.attest.sealing import (
     unseal,
 )
 from policy_engine.attest.signers import Signer
-from policy_engine.attest.syntactic import Uncertified, uncertified
+from policy_engine.attest.syntactic import Uncertified
 from policy_engine.attest.tables import read_parquet
 from policy_engine.attest.validity import moment
 from policy_engine.check.known import Known
@@ -314,7 +314,7 @@ def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple
     claim, query = _compiled(policy, table, dialect)
     terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
     if policy.is_syntactic:
-        return uncertified(claim, query, dialect.name, policy.k, terms), table
+        return Uncertified(terms, query, dialect.name, claim, policy.k), table
     return certified(query, claim, dialect.name, terms), table
 
 
