@@ -45,14 +45,12 @@ def method_of(claim: Claim, engine: str) -> said.Method:
 def randomness_of(claim: Claim, engine: str) -> str:
     """What is drawn for a release, and how, in the words of a certificate."""
     order = claim.unit.order if isinstance(claim.unit, People) else None
-    if isinstance(claim.law, Pure):
-        return _ANSWERS + (said.ANY_ROW if isinstance(order, Drawn) else "")
-    if not isinstance(claim.law, Noisy):
-        draws = isinstance(order, Drawn)
-        return said.randomness(method_of(claim, engine), unit_of(claim), draws_a_row=draws)
-    if isinstance(order, Groups):
+    if isinstance(order, Groups):  # of noisy counts alone
         return _NOISE + _GROUPS.format(order.most)
-    return _NOISE + (said.ANY_ROW if isinstance(order, Drawn) else "")
+    drawn = said.randomness(method_of(claim, engine), unit_of(claim))
+    if isinstance(claim.law, Noisy | Pure):
+        drawn = _NOISE if isinstance(claim.law, Noisy) else _ANSWERS
+    return drawn + (said.ANY_ROW if isinstance(order, Drawn) else "")
 
 
 def assumptions(
