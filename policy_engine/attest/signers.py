@@ -204,14 +204,18 @@ def _entered(ring: Keyring, signer: Signer, project: Project, at: datetime) -> K
     if ring.get(signer.key_id) is not None:
         return ring
     if ring.entries:
-        in_a_file = not os.environ.get(SIGNING_KEY_VARIABLE)
-        public = project.public_key if in_a_file else "PUBLIC_KEY"
+        public = _public_place(project)
         raise FileError(
             f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the keyring:"
             " others would take its records for a stranger's. Nothing was charged; enter it with"
             f" 'policy-engine keys add {public}'"
         )
     return ring.adding(signer.public_key, at)
+
+
+def _public_place(project: Project) -> str:
+    """Where the public half of the key that signs is, as far as that is known."""
+    return "PUBLIC_KEY" if os.environ.get(SIGNING_KEY_VARIABLE) else str(project.public_key)
 
 
 def lost_key(project: Project) -> str:
