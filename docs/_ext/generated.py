@@ -256,7 +256,9 @@ def predicate_text() -> str:
     policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
     table = Table((Column("sex", "VARCHAR"),), path="people.parquet")
     claim, query = compiled(policy, table, dialect_named("duckdb"))
-    predicate = certify(query, claim, "duckdb", terms_of(policy, "rows", "2.0.0")).predicate()
+    from policy_engine.attest.predicates import predicate_of
+
+    predicate = predicate_of(certify(query, claim, "duckdb", terms_of(policy, "rows", "2.0.0")))
     missing = set(predicate) ^ set(PREDICATE)
     if missing:
         raise ValueError(f"the reference of the predicate is out of date: {sorted(missing)}")

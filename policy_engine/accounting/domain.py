@@ -45,7 +45,7 @@ _TINY = Decimal("1e-300")
 _LARGEST_K = 10**9
 _LARGEST_EPSILON = Decimal(10) ** 9
 # Beyond what the rounding of at most 10**6 operations at 60 good digits can amount to.
-_GUARD = Decimal("1e-30")
+ROUNDING = Decimal("1e-30")
 _CLAIM_GUARD = Decimal("1e-10")
 
 
@@ -188,7 +188,7 @@ def upward(value: Decimal, *, exact: bool = False) -> Decimal:
     Decimal('0.5')
     """
     with localcontext(Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        guarded = value if exact else value * (1 + _GUARD)
+        guarded = value if exact else value * (1 + ROUNDING)
     return Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX).plus(guarded)
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from policy_engine.accounting.domain import arithmetic, upward
+from policy_engine.accounting.domain import ROUNDING, arithmetic, upward
 from policy_engine.accounting.noise import WHOLE, ReleaseCurve, by_ratio
-
-_GUARD = Decimal("1e-30")
 
 Factor = tuple[tuple[int, int], ...]
 
@@ -39,7 +37,7 @@ def exact_epsilon(factors: Iterable[Factor]) -> Decimal | None:
                 return None
             losses = [(Decimal(one) / other).ln() for one, other in met]
             ways = [ways[0] + max(losses), ways[1] - min(losses)]
-        return max(ways) * (1 + _GUARD)
+        return max(ways) * (1 + ROUNDING)
 
 
 def delta_of(factors: Sequence[Factor], epsilon: Decimal) -> Decimal:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 from policy_engine.accounting.curve import Bound, larger_direction
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     Number,
     neighbour_notion,
     nonnegative_epsilon,
+    sampling_rate,
 )
+from policy_engine.accounting.rates import grain_of
+from policy_engine.base_errors import DomainError
 
 
 def delta_of_one(k: int, rate: Number, epsilon: Number, neighbours: str = ADD_REMOVE) -> Bound:
@@ -26,3 +32,21 @@ def delta_of_one(k: int, rate: Number, epsilon: Number, neighbours: str = ADD_RE
     from policy_engine.accounting.replace import delta_replace
 
     return delta_replace(k, rate, epsilon)
+
+
+def population_rate(rate: Fraction, method: str, sampled_at: Decimal) -> Fraction:
+    """An upper bound on the probability that a unit of the population is sampled.
+
+    A known earlier sample multiplies ([AMP]).
+
+    Raises:
+        DomainError: ``sampled_at`` is neither 1 nor a rate.
+
+    >>> population_rate(Fraction(1, 10), "drawn", Decimal("0.01"))
+    Fraction(1, 1000)
+    """
+    try:
+        earlier = Fraction(1 if sampled_at == 1 else sampling_rate(sampled_at))
+    except DomainError:
+        raise DomainError("sampled_at", "1 or a rate below it", f"{sampled_at:.12g}") from None
+    return (rate + grain_of(method)) * earlier

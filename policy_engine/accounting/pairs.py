@@ -19,7 +19,7 @@ from decimal import Context, Decimal, localcontext
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.binomial import log_factorial, sum_from, sum_to
-from policy_engine.accounting.domain import REPLACE_ONE, arithmetic
+from policy_engine.accounting.domain import REPLACE_ONE, ROUNDING, arithmetic
 from policy_engine.accounting.events import (
     ApproximateDP,
     DiscreteLaplace,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 GUARD = 1e-9
-_TINY = Decimal("1e-30")
 _ANCHOR, _BLOCKS = 512, 32
 _NEXT_TO_NOTHING = -690.0
 # How many places of the k-th sampled copy are told apart: all but a tail of e^-690 if these are
@@ -113,7 +112,7 @@ def _place_of_kth(k: int, rate: Decimal, group: int) -> Pair:
         losses = np.full(places.shape, lowest)
         for i in range(factors):
             losses += np.log1p(shift / (places - group - k + 1 + i))
-        only_first = sum_from(k, k + group - 1, rate, Decimal(1), 0) * (1 + _TINY)
+        only_first = sum_from(k, k + group - 1, rate, Decimal(1), 0) * (1 + ROUNDING)
         only_first = min(Decimal(1), only_first)
         ends = np.array([lowest, losses[-1]])
         missed = [sum_to(k - 1, n, rate, Decimal(1), 0) for n in (last, last - group)]

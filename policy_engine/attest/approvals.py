@@ -113,7 +113,7 @@ def claim_matter(
     ``price`` has what the account is charged. The certificate's time is left out: a release has one
     of its own.
     """
-    timeless = _timeless(predicate)
+    timeless = {name: value for name, value in predicate.items() if name != "time"}
     claim = timeless.get("claim")
     identity = digest_of(timeless["query"] if claim is None else claim)
     return Matter(
@@ -138,10 +138,6 @@ def change_matter(account: str, what: str, document: Mapping[str, Any]) -> Matte
     return Matter(
         "change", what, digest.removeprefix("sha256:"), {"account": account, "to": digest}
     )
-
-
-def _timeless(predicate: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in predicate.items() if name != "time"}
 
 
 def _common(account: str, predicate: Mapping[str, Any], target: str) -> dict[str, str]:

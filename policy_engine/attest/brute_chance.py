@@ -1,15 +1,17 @@
-"""[LOCAL], [AB] δ by brute force: every outcome of one row summed, without ``accounting``.
+"""[LOCAL], [AB], [TABLE], [PLACE] δ by brute force: every outcome summed, without ``accounting``.
 
 Of randomised response the outcomes are all answers of two people whose values differ everywhere,
-each by its own numbers of 2⁶⁰; of αβ insertion whether each tuple is shown that can differ. Whole
-numbers but for e^ε, which has 60 good digits.
+each by its own numbers of 2⁶⁰; of αβ insertion whether each tuple is shown that can differ. Of a
+group that one unit is in, Z is drawn against Z + 1, or T against T + 1: whoever sees what is shown
+sees no more; of several groups, and of a unit that is replaced, it is every combination of values.
+Whole numbers but for e^ε, which has 60 good digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal, localcontext
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 from policy_engine.attest.brute_force import Recomputed
@@ -51,6 +53,27 @@ def brute_presence(
     there, absent = (shown, _WHOLE - shown), (inserted, _WHOLE - inserted)
     laws: list[tuple[Law, Law]] = [(there, absent)]
     return _brute(laws + [(absent, there)] * replaces, epsilon, "every outcome")
+
+
+def brute_noise(
+    tables: Sequence[Sequence[int]], epsilon: Decimal, *, is_open: bool, replaces: bool
+) -> Recomputed | None:
+    """δ at ε ≥ 0 for one unit in one group of each table; None of too many combinations.
+
+    >>> found = brute_noise([(1 << 50, (1 << 60) - (1 << 50))], Decimal(20), is_open=False,
+    ...                     replaces=False)
+    >>> found.delta == Decimal(2) ** -10
+    True
+    """
+    laws = [_moved(entries, is_open=is_open) for entries in tables]
+    laws += [(after, before) for before, after in laws] * replaces
+    return _brute(laws, epsilon, "every value of the noise")
+
+
+def _moved(entries: Sequence[int], *, is_open: bool) -> tuple[Law, Law]:
+    masses = [high - low for low, high in pairwise((0, *entries, _WHOLE))]
+    tail = masses.pop() if is_open else 0
+    return [*masses, 0, tail], [0, *masses, tail]
 
 
 def _brute(laws: Sequence[tuple[Law, Law]], epsilon: Decimal, whole: str) -> Recomputed | None:

@@ -16,7 +16,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Context, Decimal
 from typing import Any
 
@@ -30,6 +29,7 @@ from policy_engine.attest.attestation import Statement, open_envelope, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified
 from policy_engine.errors import DomainError, VerificationFailed
+from policy_engine.kernel.certificate import now
 
 COUNT_PREDICATE_TYPE = "https://policy-engine.dev/noiseless-count/v1"
 COUNT_MECHANISM = "noiseless-count"
@@ -116,7 +116,7 @@ def certify_count(unknown: int, floor: Decimal | str, epsilon: Decimal | str) ->
         floor=floor,
         epsilon=epsilon,
         delta=claimed(delta_count(unknown, floor, epsilon)),
-        time=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        time=now(),
     )
 
 

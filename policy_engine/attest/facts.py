@@ -14,7 +14,7 @@ from typing import Any
 from policy_engine.attest.attestation import Statement, Unverified
 from policy_engine.attest.parquet_file import plain
 from policy_engine.errors import VerificationFailed
-from policy_engine.kernel.certificate import PREDICATE_VERSION, ROWS
+from policy_engine.kernel.certificate import ROWS
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
@@ -23,6 +23,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.policy.enforced import Model, NoModel, model_from
 from policy_engine.policy.laws import NAME
 
+PREDICATE_VERSION = 2
 Facts = dict[str, Any]
 
 _DECIMAL = re.compile(r"[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-]?[0-9]{1,6})?")

@@ -12,9 +12,8 @@ from policy_engine.accounting.domain import (
     sampling_rate,
 )
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.attest.brute_chance import brute_answers, brute_presence
+from policy_engine.attest.brute_chance import brute_answers, brute_noise, brute_presence
 from policy_engine.attest.brute_force import Recomputed, brute_delta
-from policy_engine.attest.brute_noise import brute_noise
 from policy_engine.attest.brute_replace import brute_replace
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.attest.results import Results

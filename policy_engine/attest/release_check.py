@@ -6,7 +6,6 @@ numbers, then the SQL is proved again, and then the release itself is looked at.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from policy_engine.attest.attestation import Statement, open_envelope
@@ -19,8 +18,8 @@ from policy_engine.attest.parquet_file import check_bytes
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
 from policy_engine.attest.stated import check_sql
-from policy_engine.attest.tables import created_by, read_parquet
-from policy_engine.errors import FileError, UsageError, VerificationFailed
+from policy_engine.attest.tables import read_signed
+from policy_engine.errors import UsageError, VerificationFailed
 from policy_engine.syntax.names import fold
 
 _NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
@@ -104,19 +103,10 @@ def _is_file(subject: str) -> bool:
 
 
 def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
-    import pyarrow as pa
-
-    try:
-        data = release.read_bytes()
-    except OSError as error:
-        raise FileError(f"{release} could not be read: {error.strerror}") from None
-    digest = hashlib.sha256(data).hexdigest()
-    if digest != statement.subject_sha256:
-        return Results.refused(f"{release.name} is not the release: its SHA-256 is {digest}")
-    try:
-        table, writer = read_parquet(data), created_by(data)
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
-        return Results.refused(f"{release.name} is no Parquet file")
+    read = read_signed(release, statement.subject_sha256)
+    if isinstance(read, str):
+        return Results.refused(read)
+    data, table, writer = read
     # A text that the kernel printed names its columns letter by letter: their case hides nothing.
     rows = check_rows(facts, table, fold if facts.get("claim") is None else str)
     found = Results.held(f"{release.name} has the certified SHA-256") + rows

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
 from policy_engine.errors import PolicyError, Problem
-from policy_engine.policy.review_models import STAGES, ReviewDocument, read_review_document
+from policy_engine.policy.review_models import STAGES, read_review_document
 
 Stage = Literal["claim", "release", "change"]
 
@@ -84,42 +84,31 @@ def document_digest(document: Mapping[str, Any]) -> str:
 def review_policy(text: str, where: Path) -> ReviewPolicy:
     """The review policy that a text writes; PolicyError with every problem."""
     found = read_review_document(text, where)
-    keys = {}
+    keys: dict[str, Ed25519PublicKey] = {}
+    people = []
     for name, person in found.people.items():
-        for raw in person.keys:
-            key = Ed25519PublicKey.from_public_bytes(raw)
-            if is_weak(key):
-                problem = Problem(str(where), 0, 0, "people", f"people.{name}: a key {WEAK}")
-                raise PolicyError((problem,))
-            keys[key_id(key)] = key
-    return _of(found, keys)
-
-
-def recorded_policy(document: Mapping[str, Any], where: str) -> ReviewPolicy:
-    """The same of a document that was recorded."""
-    return review_policy(json.dumps(document), Path(where))
-
-
-def _of(found: ReviewDocument, keys: Mapping[str, Ed25519PublicKey]) -> ReviewPolicy:
-    people = tuple(
-        Approver(
-            name,
-            each.role,
-            tuple(key_id(Ed25519PublicKey.from_public_bytes(raw)) for raw in each.keys),
-        )
-        for name, each in found.people.items()
-    )
+        own = [Ed25519PublicKey.from_public_bytes(raw) for raw in person.keys]
+        if any(map(is_weak, own)):
+            problem = Problem(str(where), 0, 0, "people", f"people.{name}: a key {WEAK}")
+            raise PolicyError((problem,))
+        keys |= {key_id(key): key for key in own}
+        people.append(Approver(name, person.role, tuple(map(key_id, own))))
     needs: dict[Any, Mapping[str, int]] = {
         stage: MappingProxyType(dict(getattr(found, stage))) for stage in STAGES
     }
     return ReviewPolicy(
         account=found.account,
         serial=found.serial,
-        people=people,
+        people=tuple(people),
         needs=MappingProxyType(needs),
         four_eyes=found.four_eyes,
         lasts=timedelta(days=found.days),
         until=datetime.combine(found.expires, time.max, UTC),
-        keys=MappingProxyType(dict(keys)),
+        keys=MappingProxyType(keys),
         document=found.to_json(),
     )
+
+
+def recorded_policy(document: Mapping[str, Any], where: str) -> ReviewPolicy:
+    """The same of a document that was recorded."""
+    return review_policy(json.dumps(document), Path(where))

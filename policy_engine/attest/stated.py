@@ -16,9 +16,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.domain import decimal, sampling_rate
-from policy_engine.accounting.rates import population_rate
+from policy_engine.accounting.one import population_rate
 from policy_engine.attest.facts import Facts, claim_of
+from policy_engine.attest.predicates import templates_digest
 from policy_engine.attest.results import Results
+from policy_engine.compile.rendering import headed
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError
@@ -26,19 +28,19 @@ from policy_engine.kernel.assumptions import assumptions, randomness_of, source_
 from policy_engine.kernel.certificate import (
     NotPrinted,
     check_text,
-    headed,
     rate_of,
 )
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.estimates import with_estimates
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-from policy_engine.kernel.printing import printed, templates_digest
+from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sentences import (
     ALWAYS,
     STAYS,
     is_a_person,
     is_unique,
-    of_its_population,
     of_its_sample,
+    of_its_source,
     randomness,
 )
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
@@ -127,7 +129,7 @@ def _of_claim(facts: Facts, claim: Claim) -> Certified:
         count=claim.count,
         form="rows" if claim.count is None else "counts",
         unit=unit_of(claim),
-        randomness=randomness_of(claim, engine),
+        randomness=with_estimates(randomness_of(claim, engine), claim),
         least_rate=lambda sampled_at: Fraction(rate_of(claim.law, claim.law.rate, sampled_at)),
         required=assumptions(claim, engine, stated, facts["sampled_at"]),
         mechanism=claim.law.mechanism,
@@ -235,10 +237,7 @@ def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> I
     unique = is_unique(shape.unit, shape.source)
     if unique in proof.assumptions and fold(unique) not in map(fold, facts["assumptions"]):
         yield is_unique(shape.unit, source)
-    if facts["sampled_at"] != "1":
-        yield of_its_population(source, facts["sampled_at"])
-    yield is_a_person(shape.unit, source)
-    yield source + STAYS
+    yield from of_its_source(shape.unit, source, facts["sampled_at"])
     yield from ALWAYS
     yield from of_its_file(source, is_parquet=shape.is_of_a_file)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast, get_type_hints
@@ -26,10 +26,10 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import check_bytes, plain
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
-from policy_engine.attest.tables import created_by, read_parquet
+from policy_engine.attest.tables import read_signed
 from policy_engine.compile.suppression import printed_classes
 from policy_engine.engines.base import Refused
-from policy_engine.errors import FileError, VerificationFailed
+from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.assumptions import unit_of
 from policy_engine.kernel.certificate import Terms, now
 from policy_engine.kernel.claim import Claim, to_json
@@ -60,21 +60,11 @@ class Uncertified:
     dialect: str
     claim: Claim
     k: int
-    time: str
+    time: str = field(default_factory=now)
     epsilon: Decimal = Decimal(0)
     delta: Decimal = Decimal(1)
     rate: Decimal = Decimal(1)
     neighbours: Literal["add_remove"] = "add_remove"
-
-    @property
-    def policy_name(self) -> str:
-        """The policy's name."""
-        return self.terms.policy_name
-
-    @property
-    def policy_digest(self) -> str:
-        """The policy's digest."""
-        return self.terms.policy_digest
 
     @property
     def unit(self) -> str:
@@ -97,35 +87,15 @@ class Uncertified:
         who = "row of the source" if self.unit == "row" else f"value of {self.unit}"
         return (f"each {who} is one person",)
 
-    def predicate(self) -> dict[str, Any]:
-        """It as the predicate of an in-toto Statement."""
-        attacks = still_works(self.k, self.models)
-        return {
-            **dict(self.terms.stated),
-            "guarantee": NO_GUARANTEE,
-            "still_works": [{"attack": name, "why": why} for name, why in attacks],
-            "version": VERSION,
-            "mechanism": SYNTACTIC_MECHANISM,
-            "policy": {"name": self.policy_name, "digest": self.policy_digest},
-            "k": self.k,
-            "unit": self.unit,
-            "assumptions": list(self.assumptions),
-            "columns": list(self.claim.released),
-            "count": self.claim.count,
-            "form": "rows" if self.claim.count is None else "counts",
-            "claim": to_json(self.claim),
-            "query": self.query,
-            "query_digest": "sha256:" + hashlib.sha256(self.query.encode()).hexdigest(),
-            "published_as": self.terms.published_as,
-            "dialect": self.dialect,
-            "engine_version": self.terms.engine_version,
-            "time": self.time,
-        }
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns but the count's."""
+        return self.claim.released
 
-
-def uncertified(claim: Claim, query: str, dialect: str, k: int, terms: Terms) -> Uncertified:
-    """What is said of the release of ``query``, as of now."""
-    return Uncertified(terms, query, dialect, claim, k, now())
+    @property
+    def count(self) -> str | None:
+        """The name of the count's column."""
+        return self.claim.count
 
 
 def read_syntactic(statement: Statement | Unverified) -> Facts:
@@ -234,19 +204,10 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
 
 
 def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
-    import pyarrow as pa
-
-    try:
-        data = release.read_bytes()
-    except OSError as error:
-        raise FileError(f"{release} could not be read: {error.strerror}") from None
-    digest = hashlib.sha256(data).hexdigest()
-    if digest != statement.subject_sha256:
-        return Results.refused(f"{release.name} is not the release: its SHA-256 is {digest}")
-    try:
-        table, writer = read_parquet(data), created_by(data)
-    except (pa.ArrowException, OSError, UnicodeDecodeError):
-        return Results.refused(f"{release.name} is no Parquet file")
+    read = read_signed(release, statement.subject_sha256)
+    if isinstance(read, str):
+        return Results.refused(read)
+    data, table, writer = read
     # Of the form of rows nothing differs; that k is of classes is looked at below.
     rows = check_rows({**facts, "mechanism": MECHANISM, "k": 1}, table)
     if rows.reasons:

@@ -7,8 +7,11 @@ Parquet is read in the thread that asks; CSV is read from its path, and holds no
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from policy_engine.errors import FileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +47,26 @@ def created_by(data: bytes) -> str:
 
     with pq.ParquetFile(pa.BufferReader(data), pre_buffer=False) as file:
         return file.metadata.created_by or ""
+
+
+def read_signed(release: Path, sha256: str) -> tuple[bytes, pa.Table, str] | str:
+    """The bytes of a signed Parquet file, its rows and its writer; else why it is not the one.
+
+    Raises FileError where it cannot be read.
+    """
+    import pyarrow as pa
+
+    try:
+        data = release.read_bytes()
+    except OSError as error:
+        raise FileError(f"{release} could not be read: {error.strerror}") from None
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != sha256:
+        return f"{release.name} is not the release: its SHA-256 is {digest}"
+    try:
+        return data, read_parquet(data), created_by(data)
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return f"{release.name} is no Parquet file"
 
 
 def read_csv_texts(path: Path) -> pa.Table:

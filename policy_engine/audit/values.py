@@ -67,7 +67,7 @@ def _summed(each: Sum, column: Column) -> Palette:
     clip, (low, high) = each.clip, extremes(column)
     far = _TIMES_BEYOND * (clip.high - clip.low)
     ends = [end * each.unit for end in (clip.low - far, clip.high + far)]
-    if column.kind is not Kind.FLOAT and low and high:
+    if column.kind is not Kind.DOUBLE and low and high:
         ends = [min(max(end, Decimal(low)), Decimal(high)) for end in ends]
     falls = abs(clip.low - clip.center) > abs(clip.high - clip.center)
     ordinary = tuple(f"{end:f}" for end in (ends if falls else reversed(ends)))
@@ -127,7 +127,7 @@ def extremes(column: Column) -> tuple[Value, Value]:
     if kind is Kind.DECIMAL:
         return _decimal_extremes(name)
     by_kind: dict[Kind, tuple[Value, Value]] = {
-        Kind.FLOAT: ("-inf", "nan"),
+        Kind.DOUBLE: ("-inf", "nan"),
         Kind.TEXT: ("", UNICODE),
         Kind.BOOLEAN: ("false", "true"),
         Kind.DATE: (_EARLIEST, _LATEST),

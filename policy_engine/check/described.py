@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from policy_engine.check.pieces import recoded
-from policy_engine.compile.claims import KINDS
+from policy_engine.compile.catalog import Kind
 from policy_engine.kernel.assumptions import method_of, source_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.estimates import estimates
@@ -26,7 +26,7 @@ them decimal places')
     if kind.kind == "decimal":
         return f"a decimal number of {kind.digits} digits, {kind.scale} of them decimal places"
     plain = kind.kind == "text" and not kind.collated and not engine_collates
-    return f"{KINDS[kind.kind].value}{' that is compared by its bytes' if plain else ''}"
+    return f"{Kind[kind.kind.upper()].value}{' that is compared by its bytes' if plain else ''}"
 
 
 def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:

@@ -17,7 +17,6 @@ from policy_engine.check.columns import TypesOf
 from policy_engine.check.levels import (
     No,
     Query,
-    fresh,
     is_count,
     is_hash,
     keys_in,
@@ -30,6 +29,7 @@ from policy_engine.check.pieces import recoded
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import NotUnderstood, Range, columns_in, range_of, recoding_of
 from policy_engine.check.taken import Taken, filter_of
+from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from policy_engine.check.columns import TypesOf
 from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.claims import type_of
 from policy_engine.engines import ENGINES
@@ -30,9 +31,22 @@ class Known:
     def __init__(self, schema: Schema, engine: str) -> None:
         self.schema, self.engine = schema, engine
 
-    def __call__(self, parts: tuple[str, ...]) -> _Columns:
-        """The columns of a source, by the parts of its name."""
-        return _Columns(self.table(parts), self.engine, is_told=self.schema.known)
+    def __call__(self, parts: tuple[str, ...]) -> TypesOf:
+        """The columns of a source, by the parts of its name: no types where none is compared."""
+        table, collates = self.table(parts), ENGINES[self.engine].collates
+
+        def types_of(name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
+            if not self.schema.known:
+                return None
+            column = None if table is None else table.find(name)
+            if column is None or column.kind is Kind.OTHER or (is_key and column.is_collated):
+                return ()
+            try:
+                return (type_of(column, collates=collates and not is_key),)
+            except ClaimError:
+                return ()
+
+        return types_of
 
     def table(self, parts: tuple[str, ...]) -> Table | None:
         """The one table of a name, whose shorter name in the schema stands for it.
@@ -63,22 +77,3 @@ def _ending(names: Iterable[str], parts: tuple[str, ...]) -> list[str]:
             found.append((name, own[-shared:] == parts[-shared:]))
     exact = [name for name, is_exact in found if is_exact]
     return exact if len(exact) == 1 else [name for name, _ in found]
-
-
-class _Columns:
-    """The types that the columns of one source may have."""
-
-    def __init__(self, table: Table | None, engine: str, *, is_told: bool) -> None:
-        self.table, self.engine, self.is_told = table, engine, is_told
-
-    def __call__(self, name: str, *, is_key: bool = False) -> tuple[Type, ...] | None:
-        """The type of a column; none where it has none that is compared; None: nothing is told."""
-        if not self.is_told:
-            return None
-        column = None if self.table is None else self.table.find(name)
-        if column is None or column.kind is Kind.OTHER or (is_key and column.is_collated):
-            return ()
-        try:
-            return (type_of(column, collates=ENGINES[self.engine].collates and not is_key),)
-        except ClaimError:
-            return ()

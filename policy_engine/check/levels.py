@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
@@ -12,9 +12,10 @@ import sqlglot
 from sqlglot import exp
 
 from policy_engine.check.recodings import bare, columns_in
-from policy_engine.compile.catalog import HOMES
+from policy_engine.compile.catalog import HOMES, fresh
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
+from policy_engine.syntax.conditions import conjuncts
 from policy_engine.syntax.findings import Breach
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import (
@@ -136,7 +137,7 @@ class Query:
             part = query.args.get(name)
             if part is not None:
                 scope = below if name == "where" else below | found
-                self.conditions += [_over(each, scope) for each in _conjuncts(part.this)]
+                self.conditions += [_over(each, scope) for each in conjuncts(part.this)]
         distinct, order = query.args.get("distinct"), query.args.get("order")
         if distinct is not None and distinct.args.get("on") is not None:
             terms = order.expressions if order is not None else []
@@ -158,14 +159,6 @@ def _over(node: exp.Expr, below: Level) -> exp.Expr:
         return each
 
     return node.copy().transform(written)
-
-
-def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if isinstance(node, exp.And):
-        return [*_conjuncts(node.this), *_conjuncts(node.expression)]
-    return [node]
 
 
 def is_hash(node: exp.Expr) -> bool:
@@ -216,11 +209,6 @@ def rate_of(node: exp.Expr) -> Decimal | None:
     if node.find(exp.Rand) and numbers:
         return Decimal(numbers[-1])
     return None
-
-
-def fresh(name: str, taken: Mapping[str, object]) -> str:
-    """``name``, or another where it is taken."""
-    return name if name not in taken else f"{name}_2"
 
 
 def short(node: exp.Expr) -> str:

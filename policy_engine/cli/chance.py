@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.cli.output import shown
 
 if TYPE_CHECKING:
-    from policy_engine.releasing.requests import Vouched
+    from policy_engine.attest.predicates import Vouched
 
 _PRIOR = Decimal("0.01")
 

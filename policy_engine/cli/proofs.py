@@ -224,7 +224,7 @@ def _worth_of(claim: Claim, method: str) -> str:
 
 def _worth(rate: Fraction, method: str, k: int) -> str:
     from policy_engine.accounting.domain import decimal, upward
-    from policy_engine.accounting.rates import population_rate
+    from policy_engine.accounting.one import population_rate
 
     bound = upward(
         decimal("rate", "a number", population_rate(rate, method, Decimal(1))), exact=True

@@ -13,12 +13,12 @@ OR_ROWWISE = "; or confirm source.view: rowwise, which the certificate then stat
 
 
 class Kind(Enum):
-    """What recodings care about in a type."""
+    """What recodings care about in a type: the kernel's kinds, each with its noun."""
 
     INTEGER = "a whole number"
     WIDE_INTEGER = "a whole number of 128 bits"
     DECIMAL = "a decimal number"
-    FLOAT = "a floating-point number"
+    DOUBLE = "a floating-point number"
     TEXT = "text"
     LABEL = "an enumeration"
     BOOLEAN = "a truth value"
@@ -30,8 +30,13 @@ class Kind(Enum):
     UUID = "a UUID"
     OTHER = "of another type"
 
+    @property
+    def of_a_claim(self) -> str:
+        """As the kernel names it."""
+        return self.name.lower()
 
-NUMBERS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL, Kind.FLOAT})
+
+NUMBERS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL, Kind.DOUBLE})
 TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_ZONED, Kind.TIMESTAMP_OTHER})
 KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
 """What is shown as text where it is kept."""
@@ -40,7 +45,7 @@ _KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT"), Kind.INTEGER),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Kind.INTEGER),
     **dict.fromkeys(("HUGEINT", "UHUGEINT"), Kind.WIDE_INTEGER),
-    **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.FLOAT),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), Kind.DOUBLE),
     **dict.fromkeys(("VARCHAR", "CHAR", "TEXT"), Kind.TEXT),
     **dict.fromkeys(("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.TIMESTAMP_OTHER),
     "DECIMAL": Kind.DECIMAL,

@@ -37,23 +37,6 @@ from policy_engine.policy.scalars import show
 from policy_engine.policy.syntactic import Suppression, WholeClasses
 from policy_engine.policy.tree import path_text
 
-_KINDS = {
-    Kind.INTEGER: "integer",
-    Kind.WIDE_INTEGER: "wide_integer",
-    Kind.DECIMAL: "decimal",
-    Kind.FLOAT: "double",
-    Kind.TEXT: "text",
-    Kind.LABEL: "label",
-    Kind.BOOLEAN: "boolean",
-    Kind.DATE: "date",
-    Kind.TIME: "time",
-    Kind.TIMESTAMP: "timestamp",
-    Kind.TIMESTAMP_ZONED: "timestamp_zoned",
-    Kind.TIMESTAMP_OTHER: "timestamp_other",
-    Kind.UUID: "uuid",
-    Kind.OTHER: "other",
-}
-KINDS = {kind: noun for noun, kind in _KINDS.items()}
 _EXACT = Context(prec=200)
 _DECIMAL = re.compile(r"DECIMAL\((\d+)(?:,\s*(\d+))?\)")
 
@@ -171,7 +154,7 @@ def _column(
 
 def type_of(column: Column, *, collates: bool) -> Type:
     """The type of a column of the catalog; ``collates``: the engine collates every text."""
-    kind = _KINDS[column.kind]
+    kind = column.kind.of_a_claim
     if kind == "decimal":
         found = _DECIMAL.fullmatch(column.type.upper())
         digits, scale = (int(found[1]), int(found[2] or 0)) if found else (18, 3)

@@ -13,11 +13,11 @@ from policy_engine.compile.catalog import Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import readable, type_problem
 from policy_engine.compile.reading import read_columns
+from policy_engine.compile.rendering import headed
 from policy_engine.compile.suppression import printed_classes
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
-from policy_engine.kernel.certificate import headed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret
@@ -159,12 +159,7 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> list[tup
     return found
 
 
-_COLUMNS = {
-    Kind.TEXT: "text_column",
-    Kind.LABEL: "label_column",
-    Kind.FLOAT: "double_column",
-    Kind.BOOLEAN: "boolean_column",
-}
+_COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
 
 
 def _asked_of_columns(policy: Policy, table: Table) -> list[tuple[str, str]]:
@@ -175,7 +170,7 @@ def _asked_of_columns(policy: Policy, table: Table) -> list[tuple[str, str]]:
     named += [("source.unit.keep.order_by", name) for name, _ in policy.source.order_by]
     places += [(path, column) for path, name in named if (column := table.find(name)) is not None]
     plain = [(path, column) for path, column in places if not column.is_collated]
-    asked = [(_COLUMNS[c.kind], path) for path, c in plain if c.kind in _COLUMNS]
+    asked = [(f"{c.kind.of_a_claim}_column", path) for path, c in plain if c.kind in _COLUMNS]
     texts = [path for path, column in plain if column.kind in {Kind.TEXT, Kind.LABEL}]
     asked += [("text_key", path) for path in texts if path == _key_path(policy)]
     return asked + [("bytewise", path) for path, c in places if c.is_collated]

@@ -44,7 +44,7 @@ def type_problem(recoding: Recoding, column: Column) -> str | None:
         case _ if kind is Kind.OTHER:
             remedy = "use constant, read it as text with source.columns, or leave it out"
             return f"of the recodings constant alone takes the type {column.noun}; {remedy}"
-        case Keep() if kind is Kind.FLOAT:
+        case Keep() if kind is Kind.DOUBLE:
             return f"keep takes no {_noun(kind)}; use bins or round"
         case Keep():
             return _unless(kind in _KEPT, "keep takes a plain value", kind, "leave it out")

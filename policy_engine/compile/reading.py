@@ -32,7 +32,7 @@ class ReadColumn:
     def groups_as_it_is(self) -> bool:
         """Whether the engine groups the raw values by what they are, letter by letter."""
         kind = self.source.kind
-        return kind not in {Kind.FLOAT, Kind.OTHER} and not self.source.is_collated
+        return kind not in {Kind.DOUBLE, Kind.OTHER} and not self.source.is_collated
 
 
 def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:

@@ -6,6 +6,14 @@ from policy_engine.engines.base import Engine, Refused
 from policy_engine.errors import UsageError
 
 
+def headed(name: str, digest: str, text: str) -> str:
+    """A printed text below the two comment lines that say whose it is.
+
+    A policy's name is a plain word, and its digest is hex.
+    """
+    return f"-- policy: {name}\n-- digest: {digest}\n{text}\n"
+
+
 def created(query: str, name: str, *, replaces: bool = False) -> str:
     """The envelope that makes a table of a query; ``name`` as the engine quotes it.
 

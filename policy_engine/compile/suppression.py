@@ -11,7 +11,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, cast
 
 from policy_engine.engines import ENGINES
-from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.printing import asked_of, environment, values_of
 from policy_engine.policy.syntactic import WholeClasses
@@ -32,12 +31,9 @@ def printed_classes(claim: Claim, engine: str) -> str:
     Raises:
         Refused: the engine cannot do it, with the reason and a remedy.
     """
-    asked = ENGINES[engine]
-    for lack in asked_of(claim):
-        if lack in asked.lacks:
-            raise Refused(asked.title, asked.lacks[lack])
+    ENGINES[engine].check(*asked_of(claim))
     law = cast("WholeClasses", claim.law)
-    values = values_of(claim, asked)
+    values = values_of(claim, ENGINES[engine])
     return NO_GUARANTEE + _template(engine).render({**values, "classes": law.classes(claim)})
 
 

@@ -9,6 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+_OF_FILES = {
+    "file": "it reads tables; load the file, or release from it with DuckDB",
+    "row_number": "a row has no number that stays; name source.unit.key",
+}
+
 
 class Refused(Exception):
     """An engine cannot do what a claim asks for: ``reason``, and the ``remedy``."""
@@ -34,7 +39,8 @@ class Engine:
     ``assumes`` is what a secret that is bound in it rests on, and ``native`` what its own sampling
     does. ``draws``: a sample is drawn before a text runs, as a relation that the text reads.
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
-    measured. ``lacks`` has a reason and a remedy for what it cannot do.
+    measured. ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``,
+    these, and the numbers of rows, too.
     """
 
     name: str
@@ -56,7 +62,18 @@ class Engine:
     draws: bool = False
     enforces_keys: bool = False
     lists: bool = False
+    reads_files: bool = False
     lacks: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.reads_files:
+            object.__setattr__(self, "lacks", {**_OF_FILES, **self.lacks})
+
+    def check(self, *asked: str) -> None:
+        """Raise Refused, with the reason and the remedy, for the first of these that it lacks."""
+        for each in asked:
+            if each in self.lacks:
+                raise Refused(self.title, self.lacks[each])
 
     def identifier(self, name: str) -> str:
         """A name in quotes.
@@ -101,7 +118,7 @@ class Engine:
         """
         is_ascii = self.labels != "ASCII" or text.isascii()
         if self.labels != "any" and (text.endswith(" ") or not is_ascii):
-            raise Refused(self.title, self.lacks["blank_label"])
+            self.check("blank_label")
         return self.text(text)
 
 

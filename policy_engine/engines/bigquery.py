@@ -7,14 +7,12 @@ relation. ``TABLESAMPLE SYSTEM`` takes blocks, and there is no other.
 from policy_engine.engines.base import Engine
 
 BIGQUERY = Engine(
-    "bigquery", "BigQuery", 300, quote="`", unnamed="`\\", backslash="escapes", folds=True,
+    "bigquery", "BigQuery", 300, quote="`", unnamed="`\\", backslash="escapes",
     assumes=(
         "nobody who may see the release can read the secrets relation, its earlier states,"
         " or the jobs that wrote it",
     ),
     lacks={
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "TABLESAMPLE SYSTEM takes blocks of rows, not rows; use method: keyed",
         "try_cast": "SAFE_CAST reads other texts than other engines; give the column its type in"
         " the source",

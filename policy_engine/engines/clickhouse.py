@@ -15,8 +15,6 @@ CLICKHOUSE = Engine(
     ),
     lacks={
         "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "SAMPLE takes the same rows at every reading; use method: keyed",
         "try_cast": "a cast can fail on a row; give the column its type in the source",
     },

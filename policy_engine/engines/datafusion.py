@@ -18,7 +18,6 @@ DATAFUSION = Engine(
     lacks={
         "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
         "file": "its tables are the files of its folder; name one in source.relation",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "TABLESAMPLE is ignored, and keeps every row; use method: keyed",
         "try_cast": "a cast can fail on a row; give the column its type in the file",
     },

@@ -4,11 +4,11 @@ A text is compared by a collation that merges ``a``, ``A``, ``á`` and ``a `` un
 another, so every text is told one of bytes, without padding; the two name it differently.
 """
 
+from dataclasses import replace
+
 from policy_engine.engines.base import Engine
 
 _LACKS = {
-    "file": "it reads tables; load the file, or release from it with DuckDB",
-    "row_number": "a row has no number that stays; name source.unit.key",
     "native_sample": "it has no TABLESAMPLE, and RAND() is drawn again wherever the optimiser"
     " moves it; use method: keyed",
     "try_cast": "a cast makes 0 of a text that is no number; give the column its type in the"
@@ -27,8 +27,4 @@ MARIADB = Engine(
     collates=True, enforces_keys=True, lists=True, bounds_names=True, assumes=_ASSUMES,
     lacks=_LACKS,
 )  # fmt: skip
-MYSQL = Engine(
-    "mysql", "MySQL", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
-    collates=True, enforces_keys=True, bounds_names=True, family="mariadb", assumes=_ASSUMES,
-    lacks=_LACKS,
-)  # fmt: skip
+MYSQL = replace(MARIADB, name="mysql", title="MySQL", family="mariadb", lists=False)

@@ -14,8 +14,6 @@ POSTGRES = Engine(
         " the statements with their parameters in the server's log",
     ),
     lacks={
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "TABLESAMPLE has a seed of 32 bits, found in minutes; use method: keyed",
         "try_cast": "a cast can fail on a row; give the column its type in the source",
     },

@@ -19,8 +19,6 @@ REDSHIFT = Engine(
         "the database compares texts with their case, and the session has datestyle ISO",
     ),
     lacks={
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "it has no TABLESAMPLE; use method: keyed",
         "try_cast": "TRY_CAST takes few types; give the column its type in the source",
         "repeat": "generate_series runs beside the tables only; use release.as: counts",

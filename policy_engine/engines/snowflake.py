@@ -22,8 +22,6 @@ SNOWFLAKE = Engine(
     native="Snowflake keeps each row by an independent coin of the stated probability, as its"
     " documentation says and nobody here has measured; and " + _SESSION,
     lacks={
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "try_cast": "TRY_CAST takes texts only; give the column its type in the source",
         "repeat": "no function repeats a row as often as a column says; use release.as: counts",
     },

@@ -6,11 +6,12 @@ documented, and not measured by us (sampling.md). ``${…}`` is replaced in text
 read.
 """
 
+from dataclasses import replace
+
 from policy_engine.engines.base import Engine
 
 _LACKS = {
     "file": "it reads tables; make a table of the file, or release from it with DuckDB",
-    "row_number": "a row has no number that stays; name source.unit.key",
     "try_cast": "it reads other texts as numbers and dates; give the column its type in the source",
 }
 _SESSION = (
@@ -32,7 +33,4 @@ SPARK = Engine(
     lists=True,
     assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
 )  # fmt: skip
-DATABRICKS = Engine(
-    "databricks", "Databricks", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
-    family="spark", assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
-)  # fmt: skip
+DATABRICKS = replace(SPARK, name="databricks", title="Databricks", family="spark", lists=False)

@@ -18,8 +18,6 @@ SQLITE = Engine(
         "every text of the source is UTF-8 whoever is in it",
     ),
     lacks={
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "it has no TABLESAMPLE, and RANDOM() is no number below 1;"
         " use method: keyed",
         "try_cast": "a cast reads 'x' as 0; keep numbers in columns of numbers, and recode a day"

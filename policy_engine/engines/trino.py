@@ -21,8 +21,6 @@ TRINO = Engine(
     ),
     lacks={
         "bytewise": "it has no collations; leave the collation out",
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "try_cast": "TRY_CAST reads other texts than other engines; give the column its type in"
         " the source",
         "repeat": "a select list repeats no row; use release.as: counts",

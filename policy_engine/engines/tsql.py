@@ -21,8 +21,6 @@ TSQL = Engine(
         "the secrets relation holds its secret as VARCHAR or CHAR",
     ),
     lacks={
-        "file": "it reads tables; load the file, or release from it with DuckDB",
-        "row_number": "a row has no number that stays; name source.unit.key",
         "native_sample": "TABLESAMPLE SYSTEM takes pages of rows, not rows; use method: keyed",
         "try_cast": "TRY_CAST follows the session's language; give the column its type in the"
         " source",

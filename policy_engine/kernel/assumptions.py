@@ -12,7 +12,6 @@ from decimal import Decimal
 from policy_engine.engines import ENGINES
 from policy_engine.kernel import sentences as said
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.mechanisms import Listed, Native, Noisy, Pure, Randomised
 from policy_engine.kernel.sources import Drawn, Files, Groups, People, Relation
 
@@ -46,15 +45,12 @@ def method_of(claim: Claim, engine: str) -> said.Method:
 def randomness_of(claim: Claim, engine: str) -> str:
     """What is drawn for a release, and how, in the words of a certificate."""
     order = claim.unit.order if isinstance(claim.unit, People) else None
-    if isinstance(claim.law, Pure):
-        drawn = _ANSWERS + (said.ANY_ROW if isinstance(order, Drawn) else "")
-        return "; ".join((drawn, *estimates(claim)))
-    if not isinstance(claim.law, Noisy):
-        draws = isinstance(order, Drawn)
-        return said.randomness(method_of(claim, engine), unit_of(claim), draws_a_row=draws)
-    if isinstance(order, Groups):
+    if isinstance(order, Groups):  # of noisy counts alone
         return _NOISE + _GROUPS.format(order.most)
-    return _NOISE + (said.ANY_ROW if isinstance(order, Drawn) else "")
+    drawn = said.randomness(method_of(claim, engine), unit_of(claim))
+    if isinstance(claim.law, Noisy | Pure):
+        drawn = _NOISE if isinstance(claim.law, Noisy) else _ANSWERS
+    return drawn + (said.ANY_ROW if isinstance(order, Drawn) else "")
 
 
 def assumptions(
@@ -75,10 +71,7 @@ def _assumptions(
         yield said.is_unique(unit, source)
     if isinstance(claim.source, Relation) and claim.source.is_rowwise:
         yield said.is_rowwise(source)
-    if str(sampled_at) != "1":
-        yield said.of_its_population(source, sampled_at)
-    yield said.is_a_person(unit, source)
-    yield source + said.STAYS
+    yield from said.of_its_source(unit, source, sampled_at)
     if isinstance(claim.law, Listed):
         yield said.LISTED
     if isinstance(claim.law, Randomised):

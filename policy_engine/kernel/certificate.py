@@ -6,7 +6,6 @@ kernel prints for the claim, and the exact δ of the claim's law.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,17 +13,14 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from policy_engine.accounting.domain import claimed, decimal
-from policy_engine.accounting.rates import population_rate
+from policy_engine.accounting.one import population_rate
 from policy_engine.kernel.assumptions import assumptions, randomness_of, unit_of
-from policy_engine.kernel.claim import Claim, to_json
+from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms import Law, Native, Noisy, Pure
-from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.price import delta_of
-from policy_engine.kernel.printing import printed, templates_digest
+from policy_engine.kernel.printing import printed
 from policy_engine.kernel.tokens import Unreadable, tokens
-
-PREDICATE_VERSION = 2
 
 ROWS = "rows"
 """What a query is published as that stands in no envelope: its rows are the release."""
@@ -96,16 +92,6 @@ class Certificate:
     claim: Claim | None = None
 
     @property
-    def policy_name(self) -> str:
-        """The policy's name."""
-        return self.terms.policy_name
-
-    @property
-    def policy_digest(self) -> str:
-        """The policy's digest."""
-        return self.terms.policy_digest
-
-    @property
     def epsilon(self) -> Decimal:
         """The ε that is promised."""
         return self.terms.epsilon
@@ -116,45 +102,9 @@ class Certificate:
         return self.terms.neighbours
 
     @property
-    def query_digest(self) -> str:
-        """SHA-256 of the query."""
-        return "sha256:" + hashlib.sha256(self.query.encode()).hexdigest()
-
-    @property
     def identity(self) -> str:
         """What a request is of: the claim, whatever templates print it; else the text."""
         return self.query if self.claim is None else self.claim.digest
-
-    def predicate(self) -> dict[str, Any]:
-        """The certificate as the predicate of an in-toto Statement, version 2."""
-        return {
-            **dict(self.terms.stated),
-            "version": PREDICATE_VERSION,
-            "mechanism": MECHANISM if self.claim is None else self.claim.law.mechanism,
-            "policy": {"name": self.policy_name, "digest": self.policy_digest},
-            "k": self.k,
-            "rate": f"{self.rate:f}",
-            "sampled_at": f"{self.terms.sampled_at:f}",
-            "epsilon": f"{self.epsilon:f}",
-            "delta": str(self.delta),
-            "bound": "exact",
-            "source_tag": "[EXACT]" if self.claim is None else self.claim.law.source_tag,
-            "neighbours": self.neighbours,
-            "unit": self.unit,
-            "randomness": self.randomness,
-            "assumptions": list(self.assumptions),
-            "columns": list(self.columns),
-            "count": self.count,
-            "form": "rows" if self.count is None else "counts",
-            "claim": None if self.claim is None else to_json(self.claim),
-            "templates": None if self.claim is None else templates_digest(),
-            "query": self.query,
-            "query_digest": self.query_digest,
-            "published_as": self.terms.published_as,
-            "dialect": self.dialect,
-            "engine_version": self.terms.engine_version,
-            "time": self.time,
-        }
 
 
 def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
@@ -218,14 +168,6 @@ def check_text(text: str, claim: Claim, engine: str) -> None:
         )
         place = next(same, min(len(found), len(wanted)))
         raise NotPrinted(place, *("".join(part[place : place + 1]) for part in (found, wanted)))
-
-
-def headed(name: str, digest: str, text: str) -> str:
-    """A printed text below the two comment lines that say whose it is.
-
-    A policy's name is a plain word, and its digest is hex.
-    """
-    return f"-- policy: {name}\n-- digest: {digest}\n{text}\n"
 
 
 def rate_of(law: Law, rate: Decimal, sampled_at: Decimal) -> Decimal:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from policy_engine.kernel.filters import KEPT
 from policy_engine.kernel.mechanisms import Keyed, Native, Noisy, Pure
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
-from policy_engine.kernel.recodes import Map, Recode, Round
+from policy_engine.kernel.recodes import Map, Round
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
@@ -48,10 +47,7 @@ def printed(claim: Claim, engine: str) -> str:
     >>> print(printed(claim, "duckdb").splitlines()[2])
       FROM "main"."people" TABLESAMPLE BERNOULLI (10 PERCENT)
     """
-    asked = ENGINES[engine]
-    for lack in asked_of(claim):
-        if lack in asked.lacks:
-            raise Refused(asked.title, asked.lacks[lack])
+    ENGINES[engine].check(*asked_of(claim))
     template = environment(engine).get_template(f"mechanisms/{claim.law.template}.sql.j2")
     return template.render(values_of(claim, ENGINES[engine]))
 
@@ -61,41 +57,27 @@ def templates() -> Path:
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
 
 
-@lru_cache
-def templates_digest() -> str:
-    """SHA-256 over the names and texts of all templates of queries: which set printed a text."""
-    found = sha256()
-    for file in sorted(templates().rglob("*.sql.j2")):
-        name = file.relative_to(templates()).as_posix()
-        if not name.startswith("envelopes/"):
-            found.update(f"{name}\0{file.read_text(encoding='utf-8')}\0".encode())
-    return "sha256:" + found.hexdigest()
-
-
 def asked_of(claim: Claim) -> list[str]:
     """What a claim asks of an engine, by the names of what engines lack."""
+    unit, law = claim.unit, claim.law
+    of_unit = (unit.key, *unit.ordering) if isinstance(unit, People) else ()
+    rounds = [(shown.recode, shown.kind) for shown in claim.columns]
     kinds: list[str] = [column.type.kind for column in claim.inputs]
-    rounded = [shown for shown in claim.columns if isinstance(shown.recode, Round)]
-    kinds += [shown.kind for shown in rounded]
-    key = claim.unit.key if isinstance(claim.unit, People) else None
-    if isinstance(claim.unit, People):
-        read = (claim.unit.key, *claim.unit.ordering)
-        kinds += [column.type.kind for column in read]
-    asked = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
-    asked += ["text_key"] * (key is not None and key.type.kind in ("text", "label"))
-    asked += ["fine_decimal"] * any(_is_fine(shown.recode) for shown in rounded)
-    asked += ["row_number"] * (isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed))
-    means = claim.law.aggregates if isinstance(claim.law, Noisy) else ()
-    asked += ["decimal_column"] * any(each.clip.is_mean and each.unit % 1 for each in means)
-    reads = any(c.read_as or c.type.kind == "timestamp_other" for c in claim.inputs)
-    asked += ["file"] * isinstance(claim.source, Files) + ["try_cast"] * reads
-    repeats = claim.count is None and not isinstance(claim.law, Pure)
-    asked += ["native_sample"] * isinstance(claim.law, Native) + ["repeat"] * repeats
-    return asked
-
-
-def _is_fine(recode: Recode) -> bool:
-    return isinstance(recode, Round) and recode.scale > _FINE
+    kinds += [kind for recode, kind in rounds if isinstance(recode, Round)]
+    kinds += [column.type.kind for column in of_unit]
+    means = law.aggregates if isinstance(law, Noisy) else ()
+    asked = {
+        "text_key": bool(of_unit) and of_unit[0].type.kind in ("text", "label"),
+        "fine_decimal": any(isinstance(r, Round) and r.scale > _FINE for r, _ in rounds),
+        "row_number": isinstance(unit, Rows) and isinstance(law, Keyed),
+        "decimal_column": any(each.clip.is_mean and each.unit % 1 for each in means),
+        "file": isinstance(claim.source, Files),
+        "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in claim.inputs),
+        "native_sample": isinstance(law, Native),
+        "repeat": claim.count is None and not isinstance(law, Pure),
+    }
+    of_columns = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
+    return of_columns + [name for name, is_asked in asked.items() if is_asked]
 
 
 class _Forms:
@@ -107,8 +89,7 @@ class _Forms:
         self._places = [environment.get_template(f"engines/{name}.sql.j2") for name in names]
 
     def __getattr__(self, name: str) -> Any:
-        if name in self._engine.lacks:
-            raise Refused(self._engine.title, self._engine.lacks[name])
+        self._engine.check(name)
         for place in self._places:
             if name in place.module.__dict__:
                 return place.module.__dict__[name]

@@ -29,6 +29,12 @@ ALWAYS_NOISY = (
 )
 LISTED = "the policy's keys are public: they were listed without looking at the source"
 STAYS = " does not change while it is read"
+_OF_THE_ENGINE = {
+    "native": "TABLESAMPLE BERNOULLI of the engine",
+    "random": "random() of the engine",
+}
+_AES = "AES-128 of each unit under a secret of 128 bits from the operating system"
+_SHA = "SHA-256 of a secret of 128 bits and each unit"
 ANY_ROW = "; of each unit's rows one is kept, drawn by SHA-256 of the secret, the unit and the row"
 
 
@@ -47,17 +53,8 @@ def of_its_sample(method: str, unit: str, engine: str) -> tuple[str, ...]:
 
 def randomness(method: str, unit: str, *, draws_a_row: bool = False) -> str:
     """What decides who is in a sample, and with which row, in the words of a certificate."""
-    return _randomness(method, unit) + (ANY_ROW if draws_a_row else "")
-
-
-def _randomness(method: str, unit: str) -> str:
-    if method == "native":
-        return "TABLESAMPLE BERNOULLI of the engine"
-    if method == "random":
-        return "random() of the engine"
-    if method == "drawn" and unit == ROW_UNIT:
-        return "AES-128 of each unit under a secret of 128 bits from the operating system"
-    return "SHA-256 of a secret of 128 bits and each unit"
+    keyed = _AES if method == "drawn" and unit == ROW_UNIT else _SHA
+    return _OF_THE_ENGINE.get(method, keyed) + (ANY_ROW if draws_a_row else "")
 
 
 def is_a_person(unit: str, source: str) -> str:
@@ -100,9 +97,12 @@ def is_readable(source: str, *, is_csv: bool = False) -> str:
     return f"every text in {source} is UTF-8 whoever is in it"
 
 
-def of_its_population(source: str, sampled_at: Decimal | str) -> str:
-    """That the source is itself a sample, at the rate ``sampled_at``."""
-    return (
-        f"{source} is a Bernoulli sample of its population, drawn in secret at the rate"
-        f" {sampled_at}"
-    )
+def of_its_source(unit: str, source: str, sampled_at: Decimal | str) -> tuple[str, ...]:
+    """That the source may itself be a sample, who is one person in it, and that it stays.
+
+    >>> of_its_source("id", "people", "1")
+    ('id identifies one person', 'people does not change while it is read')
+    """
+    drawn = f"a Bernoulli sample of its population, drawn in secret at the rate {sampled_at}"
+    sampled = () if str(sampled_at) == "1" else (f"{source} is {drawn}",)
+    return (*sampled, is_a_person(unit, source), source + STAYS)

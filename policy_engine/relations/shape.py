@@ -176,7 +176,6 @@ class ReleaseShape:
     one_row: bool
     filtered: bool
     order: tuple[Term, ...]
-    replaces: bool
 
     @property
     def is_of_a_file(self) -> bool:

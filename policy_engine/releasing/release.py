@@ -29,6 +29,7 @@ from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import METADATA_KEY
+from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.review_policy import Stage
 from policy_engine.attest.sealing import (
     load_reviewer_key,
@@ -38,7 +39,7 @@ from policy_engine.attest.sealing import (
     unseal,
 )
 from policy_engine.attest.signers import Signer
-from policy_engine.attest.syntactic import Uncertified, uncertified
+from policy_engine.attest.syntactic import Uncertified
 from policy_engine.attest.tables import read_parquet
 from policy_engine.attest.validity import moment
 from policy_engine.check.known import Known
@@ -128,7 +129,6 @@ from policy_engine.releasing.requests import (
     Ends,
     Request,
     Run,
-    Vouched,
     as_charged,
     change_since,
     name_of_place,
@@ -319,7 +319,7 @@ def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple
     claim, query = _compiled(policy, table, dialect)
     terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
     if policy.is_syntactic:
-        return uncertified(claim, query, dialect.name, policy.k, terms), table
+        return Uncertified(terms, query, dialect.name, claim, policy.k), table
     return certified(query, claim, dialect.name, terms), table
 
 
@@ -457,9 +457,9 @@ def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
         epsilon=certificate.epsilon,
         delta=delta,
         neighbours=certificate.neighbours,
-        policy_name=certificate.policy_name,
-        policy_digest=certificate.policy_digest,
-        certificate_digest=predicate_digest(certificate.predicate()),
+        policy_name=certificate.terms.policy_name,
+        policy_digest=certificate.terms.policy_digest,
+        certificate_digest=predicate_digest(predicate_of(certificate)),
         event=event,
         unit=certificate.unit,
     )

@@ -21,9 +21,9 @@ from urllib.parse import parse_qsl, urlsplit
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.attest.parquet_file import facts_text, plain
+from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.sealing import state_mac
-from policy_engine.attest.syntactic import Uncertified
-from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.kernel.certificate import ROWS
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.accounts import path_from
@@ -31,8 +31,6 @@ from policy_engine.policy.project import Project, Warehouse
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.publish import certificate_path
 
-Vouched = Certificate | Uncertified
-"""What stands beside a release: a certificate, or the statement of one without (ε, δ)."""
 _MARK_BYTES = 8
 _IN_A_FILE = 2
 """Schema and table; what a database is called before them is the project file's to say."""
@@ -108,7 +106,7 @@ class Run:
             certificate=ends.certificate,
             is_file=ends.path is not None,
             mark=mark,
-            predicate=certificate.predicate(),
+            predicate=predicate_of(certificate),
             sealed=sealed,
         )
 
@@ -260,7 +258,7 @@ def is_of(run: Run, certificate: Vouched) -> bool:
     Of one from before claims had digests the text is known alone, which a template may change.
     """
     if run.predicate.get("claim") is None and certificate.claim is not None:
-        return bool(run.predicate["policy"]["digest"] == certificate.policy_digest)
+        return bool(run.predicate["policy"]["digest"] == certificate.terms.policy_digest)
     return run.text == text_of(certificate.identity, certificate.terms.published_as)
 
 
@@ -273,7 +271,7 @@ def change_since(run: Run, certificate: Vouched, sealing_key_id: str) -> str:
             " nothing can be released again"
         )
     before = run.predicate
-    if before["policy"]["digest"] != certificate.policy_digest:
+    if before["policy"]["digest"] != certificate.terms.policy_digest:
         return "the policy has changed"
     if not is_of(run, certificate):
         return "the source's columns have changed"

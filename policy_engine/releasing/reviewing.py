@@ -18,6 +18,7 @@ from policy_engine.attest.approvals import Brought, lines_of
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
 from policy_engine.attest.confidential import KEPT, make_folder
 from policy_engine.attest.parquet_file import write_parquet
+from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.review_policy import Stage
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.mechanisms import Native
@@ -26,7 +27,7 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.project import Project
 from policy_engine.releasing.publish import write_certificate
-from policy_engine.releasing.requests import Ends, Run, Vouched
+from policy_engine.releasing.requests import Ends, Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,7 +115,7 @@ def add_approval(request: Path, line: str) -> Path:
 def asked_for(charge: Charge, certificate: Vouched, ends: Ends) -> Charge:
     """A charge before it has a run of its own: with all that is approved of it."""
     sealed = certificate.claim is not None and not isinstance(certificate.claim.law, Native)
-    run = {"predicate": certificate.predicate(), "target": ends.name, "sealed": sealed}
+    run = {"predicate": predicate_of(certificate), "target": ends.name, "sealed": sealed}
     return replace(charge, run=run)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from policy_engine.accounting.calibration import least_k
 from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.attest.predicates import Vouched
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.errors import (
     BudgetExceeded,
@@ -51,7 +52,6 @@ from policy_engine.releasing.release import (
     unenforced,
     vouched_for,
 )
-from policy_engine.releasing.requests import Vouched
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.warehouse.base import Warehouse
 

@@ -14,11 +14,10 @@ from policy_engine.kernel.certificate import ROWS, Certificate, certified_rate, 
 from policy_engine.kernel.sentences import (
     ALWAYS,
     ROW_UNIT,
-    STAYS,
     is_a_person,
     is_readable,
     is_unique,
-    of_its_population,
+    of_its_source,
     randomness,
 )
 from policy_engine.policy.csv_models import is_csv
@@ -88,11 +87,9 @@ def certify(
 def _all_assumptions(
     policy: Policy, shape: ReleaseShape, proved: tuple[str, ...]
 ) -> tuple[str, ...]:
-    source, sampled_at = policy.source.text, policy.source.sampled_at
+    source, unit = policy.source.text, policy.source.key or ROW_UNIT
     known = (
-        *([of_its_population(source, sampled_at)] if sampled_at != 1 else []),
-        is_a_person(policy.source.key or ROW_UNIT, source),
-        source + STAYS,
+        *of_its_source(unit, source, policy.source.sampled_at),
         *ALWAYS,
         *of_its_file(source, is_parquet=shape.is_of_a_file),
     )

@@ -21,7 +21,7 @@ from policy_engine.relations.side_tables import check_secrets, is_bound_secret
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare
 from policy_engine.syntax.node_laws import keeps_one_row
-from policy_engine.verify.sampling import concatenated
+from policy_engine.verify.sampling import concatenated, of_text
 
 _SEPARATORS = (":o:", ":")
 
@@ -52,7 +52,7 @@ def _is_the_hash(parts: list[exp.Expr], rows: Relation, queries: Collection[str]
     if len(parts) != 5 or rows.rank is None:
         return False
     secret, first, key, second, place = parts
-    unit, number = lookup(_of_text(key), rows), lookup(_of_text(place), rows)
+    unit, number = lookup(of_text(key), rows), lookup(of_text(place), rows)
     return (
         is_bound_secret(secret, queries)
         and all(each.is_string for each in (first, second))
@@ -74,9 +74,3 @@ def _is_of_the_rank(node: exp.Window, terms: list[exp.Expr], rows: Relation) -> 
         and (unit is not None and unit.column == rank.unit)
         and (last is not None and last.kind is Kind.RANK)
     )
-
-
-def _of_text(node: exp.Expr) -> exp.Expr:
-    """What becomes text in a hash."""
-    to_text = type(node) is exp.Cast and node.to.is_type("text", "varchar")
-    return bare(node.this) if to_text else node

@@ -63,13 +63,12 @@ def _prove(text: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
     statement = read_statement(text, notes)
     if statement is None:
         return None
-    query, target, replaces = statement, None, False
+    query, target = statement, None
     if isinstance(statement, exp.Create):
         table = statement.this
         plain = statement.kind == "TABLE" and isinstance(table, exp.Table) and not table.alias
         notes.judge(is_a_table(None if plain else f"CREATE {statement.kind}"))
         target = dotted(part.name for part in table.parts) if isinstance(table, exp.Table) else None
-        replaces = bool(statement.args.get("replace"))
         query = statement.expression or statement
     rows = Reader(Sources(schema), notes).read(query, {})
     if rows is None:
@@ -78,7 +77,7 @@ def _prove(text: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
     _check_stage(rows, notes)
     if notes.findings:
         return None
-    shape = _shape(rows, target, replaces)
+    shape = _shape(rows, target)
     _assume(shape, rows, notes)
     return shape
 
@@ -93,7 +92,7 @@ def _check_stage(rows: Relation, notes: Notes) -> None:
         notes.judge(has_threshold(None, single))
 
 
-def _shape(rows: Relation, target: str | None, replaces: bool) -> ReleaseShape:
+def _shape(rows: Relation, target: str | None) -> ReleaseShape:
     sample, rank = rows.sample, rows.rank
     assert sample is not None and sample.rate is not None and sample.unit is not None
     assert rows.k is not None
@@ -120,7 +119,6 @@ def _shape(rows: Relation, target: str | None, replaces: bool) -> ReleaseShape:
         one_row=rows.one_row,
         filtered=rows.filtered,
         order=rows.order,
-        replaces=replaces,
     )
 
 

@@ -181,10 +181,7 @@ def _read_keyed(
             return Sample("keyed", fault="concat() of a secret that may be missing; write ||")
         check_secrets(parts[0].this, rows, notes)
         notes.assume(WAITS)
-    key = parts[2]
-    if type(key) is exp.Cast and key.to.is_type("text", "varchar"):
-        key = bare(key.this)
-    unit = _unit(key, rows, notes, hashed=True)
+    unit = _unit(of_text(parts[2]), rows, notes, hashed=True)
     if isinstance(unit, Sample):
         return unit
     filled = rows.base[unit].filled if unit in rows.base else None
@@ -203,6 +200,12 @@ def concatenated(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.DPipe):
         return [*concatenated(node.this), *concatenated(node.expression)]
     return [bare(part) for part in node.expressions] if isinstance(node, exp.Concat) else [node]
+
+
+def of_text(node: exp.Expr) -> exp.Expr:
+    """What becomes text in a hash."""
+    to_text = type(node) is exp.Cast and node.to.is_type("text", "varchar")
+    return bare(node.this) if to_text else node
 
 
 def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) -> str | Sample:

@@ -488,7 +488,7 @@ def _changed(name: str) -> WarehouseError:
 def _hashable(column: Column) -> str:
     """A column as a whole number, a floating-point number or a text."""
     name = quoted(column.name)
-    return name if column.kind in {Kind.INTEGER, Kind.FLOAT} else f"{name}::VARCHAR"
+    return name if column.kind in {Kind.INTEGER, Kind.DOUBLE} else f"{name}::VARCHAR"
 
 
 def _related(row: tuple[Any, ...], columns: list[tuple[str, str]]) -> Table | None:

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import VerificationFailed
@@ -28,7 +29,7 @@ def predicate(request):
     with chdir(policy.directory):
         warehouse = open_warehouse(policy, project, writes=False)
         try:
-            return prepare(policy, project, warehouse)[0].predicate()
+            return predicate_of(prepare(policy, project, warehouse)[0])
         finally:
             warehouse.close()
 

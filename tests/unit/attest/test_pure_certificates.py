@@ -15,10 +15,12 @@ from policy_engine.attest.brute_chance import brute_answers, brute_presence
 from policy_engine.attest.exported import digest_of_lines
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
+from policy_engine.compile.rendering import headed
 from policy_engine.errors import VerificationFailed
-from policy_engine.kernel.certificate import Terms, certify, headed
+from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Inserted, Randomised
 from policy_engine.kernel.mechanisms.randomised_response import Response
@@ -45,7 +47,7 @@ def facts(mechanism="answers", count="n", columns=1, neighbours="replace_one", e
     numbers = (Decimal(1), Decimal(epsilon), Decimal(0))  # rate, ε, δ
     terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, neighbours)
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
-    return certify(text, claim, "duckdb", terms).predicate()
+    return predicate_of(certify(text, claim, "duckdb", terms))
 
 
 def verified(found, table=None, path=None):

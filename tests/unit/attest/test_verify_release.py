@@ -18,17 +18,20 @@ from hypothesis import strategies as st
 from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import NoiseTable
-from policy_engine.accounting.rates import population_rate
+from policy_engine.accounting.one import population_rate
 from policy_engine.accounting.tables import laplace
 from policy_engine.accounting.tables import place as place_table
+from policy_engine.attest import predicates
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.brute_noise import brute_noise
+from policy_engine.attest.brute_chance import brute_noise
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
+from policy_engine.compile.rendering import headed
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.kernel.certificate import Certificate, Terms, certify, headed
+from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Native, Noisy
 from policy_engine.kernel.printing import printed
@@ -291,7 +294,7 @@ def test_the_fields_are_those_that_the_engine_writes(tmp_path):
     assert {"purpose", *AboutSpec.model_fields} == {*STATED}
     written = FIELDS[2].keys() - {*STATED, "models"}
     assert written == FACTS.keys()
-    texts = inspect.getsource(Certificate.predicate).split('"')
+    texts = inspect.getsource(predicates).split('"')
     assert {name for name in texts if name in FIELDS[2]} == written
 
 
@@ -619,7 +622,7 @@ def of_a_claim(source=PEOPLE, name="people", shown="age"):
     numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
     terms = Terms("r", "sha256:" + "5" * 64, name, *numbers, "add_remove")
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
-    return certify(text, claim, "duckdb", terms).predicate()
+    return predicate_of(certify(text, claim, "duckdb", terms))
 
 
 @pytest.mark.parametrize(
@@ -649,7 +652,7 @@ def of_noisy_counts(unit=None, *, is_open=False, **more):
     numbers = (Decimal(1), Decimal(1), Decimal(1))  # rate, ε, δ
     terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, "add_remove")
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
-    return certify(text, claim, "duckdb", terms).predicate()
+    return predicate_of(certify(text, claim, "duckdb", terms))
 
 
 MANY = People(Column("id", Type("integer")), Groups(30))

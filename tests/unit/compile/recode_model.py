@@ -70,7 +70,7 @@ def recoded(recoding: Recoding, kind: str, text: str | None) -> str | None:
 def _binned(cuts: tuple, labels: tuple[str, ...], kind: str, text: str) -> str | None:
     if not isinstance(cuts[0], Decimal):
         return labels[bisect_right([moment(str(cut)) for cut in cuts], moment(text))]
-    if kind_of(kind) is Kind.FLOAT:
+    if kind_of(kind) is Kind.DOUBLE:
         value = float(np.float32(text)) if kind == "FLOAT" else float(text)
         if math.isnan(value):
             return None

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import NotPrinted, Terms, Unmet, certify, check_text
@@ -40,8 +41,8 @@ def test_a_certificate_is_of_what_was_printed():
     )  # fmt: skip
     exact = delta_exact(20, Decimal("0.125"), Decimal("0.5"), "add_remove").delta
     assert exact <= found.delta <= exact * (1 + Decimal("1e-9"))
-    assert found.predicate()["claim"] == to_json(CLAIM)
-    assert found.identity == CLAIM.digest == digest_of(found.predicate()["claim"])
+    assert predicate_of(found)["claim"] == to_json(CLAIM)
+    assert found.identity == CLAIM.digest == digest_of(predicate_of(found)["claim"])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.tables import laplace, place
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.kernel.assumptions import assumptions, randomness_of
 from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
@@ -37,7 +38,7 @@ def test_a_certificate_has_the_exact_price():
     found = certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", TERMS)
     exact = delta_of_table(TABLE, 1).delta
     assert exact <= found.delta <= exact * (1 + Decimal("1e-9"))
-    facts = found.predicate()
+    facts = predicate_of(found)
     stated = [facts[name] for name in ("mechanism", "source_tag", "rate", "k")]
     assert stated == ["noisy-counts", "[TABLE]", "1", 1]
     assert claim_from(facts["claim"]) == CLAIM
@@ -57,7 +58,7 @@ def test_a_place_is_priced_as_its_table():
     claim = replace(CLAIM, law=law)
     found = certify(printed(claim, "duckdb"), claim, "duckdb", TERMS)
     assert Decimal("9.99957e-7") < found.delta < Decimal("1e-6")
-    assert found.predicate()["source_tag"] == "[PLACE]"
+    assert predicate_of(found)["source_tag"] == "[PLACE]"
     assert law.least_shown == 55
     assert "policy_engine_people - CASE" in found.query
     assert "ELSE NULL" in found.query

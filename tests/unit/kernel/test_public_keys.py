@@ -11,6 +11,7 @@ import pytest
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.tables import Aim, auto, calibrated, deviation, laplace
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.public_values import check_listed
 from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Terms, certify
@@ -54,7 +55,7 @@ def test_it_costs_what_the_same_noise_costs_behind_a_threshold():
 def test_a_certificate_states_the_keys_and_that_they_are_public():
     found = certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", TERMS)
     assert LISTED in found.assumptions and found.k == 1
-    assert claim_from(found.predicate()["claim"]) == CLAIM
+    assert claim_from(predicate_of(found)["claim"]) == CLAIM
     assert to_json(CLAIM)["law"]["keys"][1] == [[18], [None]]
     assert (LAW.size, LAW.least_shown) == (6, -14)
     other = replace(CLAIM, law=replace(LAW, keys=(KEYS[0], ((18,),))))
@@ -159,7 +160,7 @@ def test_a_sum_stands_beside_an_empty_key():
 
 
 def test_a_release_must_show_the_certified_keys_once_each():
-    facts = certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", TERMS).predicate()
+    facts = predicate_of(certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", TERMS))
     keys = [(sex, age) for sex in ("F", "M", None) for age in (18, None)]
 
     def told(rows: list[tuple]) -> tuple[str, ...]:
@@ -171,7 +172,7 @@ def test_a_release_must_show_the_certified_keys_once_each():
         assert told(wrong) == ("its groups are not the certified keys, each once",)
     other = certify(printed(replace(CLAIM, law=Noisy(TABLE, 1)), "duckdb"),
                     replace(CLAIM, law=Noisy(TABLE, 1)), "duckdb", TERMS)  # fmt: skip
-    assert not check_listed(other.predicate(), pa.table({"sex": ["X"], "age": [1]})).reasons
+    assert not check_listed(predicate_of(other), pa.table({"sex": ["X"], "age": [1]})).reasons
 
 
 @pytest.mark.parametrize("groups", [1, 20])

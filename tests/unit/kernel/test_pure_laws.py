@@ -9,6 +9,7 @@ import pytest
 
 from policy_engine.accounting.events import PureDP, RandomisedResponse
 from policy_engine.accounting.shares import least_share
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions, randomness_of
 from policy_engine.kernel.certificate import Terms, Unmet, certify
@@ -79,14 +80,14 @@ def test_a_claim_is_what_was_written(claim, secret):
 
 def test_a_certificate_has_no_delta():
     found = certify(printed(ASKED, "duckdb"), ASKED, "duckdb", TERMS)
-    facts = found.predicate()
+    facts = predicate_of(found)
     stated = [facts[name] for name in ("mechanism", "source_tag", "rate", "k", "delta")]
     assert stated == ["randomised-response", "[LOCAL]", "1", 1, "0"]
     for less in (replace(TERMS, epsilon=Decimal("1.999")), replace(TERMS, neighbours="add_remove")):
         with pytest.raises(Unmet):
             certify(printed(ASKED, "duckdb"), ASKED, "duckdb", less)
     inserted = replace(TERMS, epsilon=ONE, neighbours="add_remove")
-    facts = certify(printed(SET, "duckdb"), SET, "duckdb", inserted).predicate()
+    facts = predicate_of(certify(printed(SET, "duckdb"), SET, "duckdb", inserted))
     stated = [facts[name] for name in ("mechanism", "source_tag", "delta", "form", "count")]
     assert stated == ["ab-insertion", "[AB]", "0", "rows", None]
     with pytest.raises(Unmet):

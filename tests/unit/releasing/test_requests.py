@@ -11,6 +11,7 @@ from types import MappingProxyType
 import pytest
 from small_project import FILE, TABLE, SmallProject
 
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.releasing.release import ends_of, open_warehouse, prepare
 from policy_engine.releasing.requests import (
     Ends,
@@ -124,7 +125,7 @@ def test_a_run_is_recorded_and_read_again(lab, target):
     assert run.ends(lab.folder) == request.ends
     assert (run.of, run.is_file, run.sealed) == (request.of, target == FILE, {"key": "sealed"})
     assert run.query == certificate.query
-    assert run.digest == predicate_digest(certificate.predicate())
+    assert run.digest == predicate_digest(predicate_of(certificate))
 
 
 def test_a_run_is_what_its_entry_was_charged_for(lab):

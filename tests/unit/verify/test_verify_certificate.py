@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.errors import NotCertifiable, UsageError
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.policy.loading import load_policy
@@ -48,9 +49,10 @@ def test_a_certificate():
     assert (found.k, found.rate, found.epsilon) == (10, Decimal("0.25"), Decimal("1.0"))
     assert exact.delta <= found.delta <= POLICY.guarantee.delta
     assert found.query == text()
-    assert found.query_digest == "sha256:" + hashlib.sha256(text().encode()).hexdigest()
-    predicate = found.predicate()
+    predicate = predicate_of(found)
     assert predicate["version"] == 2
+    digest = hashlib.sha256(text().encode()).hexdigest()
+    assert predicate["query_digest"] == f"sha256:{digest}"
     assert predicate["columns"] == ["sha1"]
     assert predicate["count"] == "n"
     assert predicate["sampled_at"] == "1"
@@ -79,7 +81,7 @@ def test_an_earlier_sample_is_an_assumption():
     policy = replace(POLICY, source=replace(POLICY.source, sampled_at=Decimal("0.01")))
     found = certify(policy, text(), "duckdb")
     assert found.rate == Decimal("0.0025")
-    assert found.predicate()["sampled_at"] == "0.01"
+    assert predicate_of(found)["sampled_at"] == "0.01"
     assert "is a Bernoulli sample of its population" in found.assumptions[-5]
 
 
@@ -98,7 +100,7 @@ def test_native_samples_have_a_grain():
 def test_the_engines_random_numbers_are_not_a_keyed_sample():
     assert codes(text(sample="random() < 0.25")) == ["V23"]
     keyed = text(sample="sha256(? || ':u:' || rowid) < '4'")
-    assert certify(POLICY, keyed, "duckdb").predicate()["randomness"].startswith("SHA-256")
+    assert predicate_of(certify(POLICY, keyed, "duckdb"))["randomness"].startswith("SHA-256")
 
 
 @pytest.mark.parametrize(

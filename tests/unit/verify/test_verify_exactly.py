@@ -8,6 +8,7 @@ import pytest
 
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.errors import NotCertifiable
 from policy_engine.kernel.sentences import ALWAYS, of_its_sample
 from policy_engine.policy.loading import load_policy
@@ -116,7 +117,7 @@ HASHED = (
 
 
 def test_any_row_is_drawn_by_the_keyed_hash_and_chosen_by_no_order():
-    found = certified(HASHED, KEYED).predicate()["randomness"]
+    found = predicate_of(certified(HASHED, KEYED))["randomness"]
     assert found.endswith("one is kept, drawn by SHA-256 of the secret, the unit and the row")
     by_order = RANKED.format("sex, rowid", "rn = 1")
     assert finding(by_order, KEYED) == [("V22", "one row a id chosen by an order")]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.accounting.rates import population_rate
+from policy_engine.accounting.one import population_rate
 from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.loading import load_policy

@@ -59,7 +59,7 @@ def test_everything_of_a_shape():
     assert (found.source, found.is_file, found.views) == ("visits", False, ())
     assert (found.unit, found.rate, found.method) == ("person", Fraction(1, 4), "drawn")
     assert (found.k, found.count, found.shown, found.form) == (20, "n", ("ward", "n"), "counts")
-    assert (found.target, found.replaces, found.hidden) == ("main.out", True, ())
+    assert (found.target, found.hidden) == ("main.out", ())
     assert (found.one_row, found.filtered, found.ordered) == (True, True, True)
     assert found.order == (Term("n", True), Term("ward"))
     assert found.rank_order == (Term("day", True), Term("cost", False, True), Term("rowid"))
