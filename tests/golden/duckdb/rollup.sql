@@ -28,19 +28,18 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY policy_engine_grouping, "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:09263a0d8e683b0f000cc3fd12e3d7f2d81edb9b616281081cb0bb2a77c84fd2:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:e92b73ce8abf0200190b3ae394ba99bb61320f327fb973f339712bccf43e7126:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE
-      WHEN policy_engine_hash < '1340ea2781523a1' THEN -4
-      WHEN policy_engine_hash < '2ac51ac92d9ddfd' THEN -3
-      WHEN policy_engine_hash < '477e2e673813c11' THEN -2
-      WHEN policy_engine_hash < '6a933fd4b9624ce' THEN -1
-      WHEN policy_engine_hash < '956cc02b469db32' THEN 0
-      WHEN policy_engine_hash < 'b881d198c7ec3ef' THEN 1
-      WHEN policy_engine_hash < 'd53ae536d262203' THEN 2
-      WHEN policy_engine_hash < 'ecbf15d87eadc5f' THEN 3
-      ELSE 4
+      WHEN policy_engine_hash < '14a5f2cb65940a5' THEN -4
+      WHEN policy_engine_hash < '2dde386b8b465bd' THEN -3
+      WHEN policy_engine_hash < '4cabedc516784eb' THEN -2
+      WHEN policy_engine_hash < '724b8e05c30f6cd' THEN -1
+      WHEN policy_engine_hash < 'a0f0fe1778ec1ef' THEN 0
+      WHEN policy_engine_hash < 'c721d09c3eebeb7' THEN 1
+      WHEN policy_engine_hash < 'e66666666666667' THEN 2
+      ELSE 3
     END ELSE CASE
       WHEN policy_engine_hash < '3c957e5cc5770bb' THEN -1
       WHEN policy_engine_hash < 'c36a81a33a88f45' THEN 0
@@ -50,5 +49,5 @@ WITH people AS NOT MATERIALIZED (
 )
 SELECT CAST(policy_engine_grouping AS BIGINT) AS "grouping", "age", "zip", policy_engine_n AS "n"
 FROM noised
-WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 5 ELSE 2 END
+WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 2 END
 ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST

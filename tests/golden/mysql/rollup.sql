@@ -35,19 +35,18 @@ WITH people AS (
   GROUP BY policy_engine_grouping, `age`, `born`
 ), drawn AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:c095fdcd5277179381ddde728bc66b69f4daf58ea155f80acf4e63206a77137c:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:757d7a1b9f3dd188baaa0be405b1b13e4dd571994cf7552dd16983db7154f40e:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE
-      WHEN policy_engine_hash < '1340ea2781523a1' THEN -4
-      WHEN policy_engine_hash < '2ac51ac92d9ddfd' THEN -3
-      WHEN policy_engine_hash < '477e2e673813c11' THEN -2
-      WHEN policy_engine_hash < '6a933fd4b9624ce' THEN -1
-      WHEN policy_engine_hash < '956cc02b469db32' THEN 0
-      WHEN policy_engine_hash < 'b881d198c7ec3ef' THEN 1
-      WHEN policy_engine_hash < 'd53ae536d262203' THEN 2
-      WHEN policy_engine_hash < 'ecbf15d87eadc5f' THEN 3
-      ELSE 4
+      WHEN policy_engine_hash < '14a5f2cb65940a5' THEN -4
+      WHEN policy_engine_hash < '2dde386b8b465bd' THEN -3
+      WHEN policy_engine_hash < '4cabedc516784eb' THEN -2
+      WHEN policy_engine_hash < '724b8e05c30f6cd' THEN -1
+      WHEN policy_engine_hash < 'a0f0fe1778ec1ef' THEN 0
+      WHEN policy_engine_hash < 'c721d09c3eebeb7' THEN 1
+      WHEN policy_engine_hash < 'e66666666666667' THEN 2
+      ELSE 3
     END ELSE CASE
       WHEN policy_engine_hash < '3c957e5cc5770bb' THEN -1
       WHEN policy_engine_hash < 'c36a81a33a88f45' THEN 0
@@ -57,5 +56,5 @@ WITH people AS (
 )
 SELECT CAST(policy_engine_grouping AS SIGNED) AS `grouping`, `age`, `born`, policy_engine_n AS `n`
 FROM noised
-WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 5 ELSE 2 END
+WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 2 END
 ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin

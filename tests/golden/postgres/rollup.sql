@@ -35,19 +35,18 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY policy_engine_grouping, "age", "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:c095fdcd5277179381ddde728bc66b69f4daf58ea155f80acf4e63206a77137c:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:757d7a1b9f3dd188baaa0be405b1b13e4dd571994cf7552dd16983db7154f40e:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE
-      WHEN policy_engine_hash < DECODE('1340ea2781523a10', 'hex') THEN -4
-      WHEN policy_engine_hash < DECODE('2ac51ac92d9ddfd0', 'hex') THEN -3
-      WHEN policy_engine_hash < DECODE('477e2e673813c110', 'hex') THEN -2
-      WHEN policy_engine_hash < DECODE('6a933fd4b9624ce0', 'hex') THEN -1
-      WHEN policy_engine_hash < DECODE('956cc02b469db320', 'hex') THEN 0
-      WHEN policy_engine_hash < DECODE('b881d198c7ec3ef0', 'hex') THEN 1
-      WHEN policy_engine_hash < DECODE('d53ae536d2622030', 'hex') THEN 2
-      WHEN policy_engine_hash < DECODE('ecbf15d87eadc5f0', 'hex') THEN 3
-      ELSE 4
+      WHEN policy_engine_hash < DECODE('14a5f2cb65940a50', 'hex') THEN -4
+      WHEN policy_engine_hash < DECODE('2dde386b8b465bd0', 'hex') THEN -3
+      WHEN policy_engine_hash < DECODE('4cabedc516784eb0', 'hex') THEN -2
+      WHEN policy_engine_hash < DECODE('724b8e05c30f6cd0', 'hex') THEN -1
+      WHEN policy_engine_hash < DECODE('a0f0fe1778ec1ef0', 'hex') THEN 0
+      WHEN policy_engine_hash < DECODE('c721d09c3eebeb70', 'hex') THEN 1
+      WHEN policy_engine_hash < DECODE('e666666666666670', 'hex') THEN 2
+      ELSE 3
     END ELSE CASE
       WHEN policy_engine_hash < DECODE('3c957e5cc5770bb0', 'hex') THEN -1
       WHEN policy_engine_hash < DECODE('c36a81a33a88f450', 'hex') THEN 0
@@ -57,5 +56,5 @@ WITH people AS NOT MATERIALIZED (
 )
 SELECT CAST(policy_engine_grouping AS BIGINT) AS "grouping", "age", "born", policy_engine_n AS "n"
 FROM noised
-WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 5 ELSE 2 END
+WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 2 END
 ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST

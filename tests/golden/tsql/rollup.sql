@@ -35,19 +35,18 @@ WITH people AS (
   GROUP BY policy_engine_grouping, [age], [born]
 ), drawn AS (
   SELECT policy_engine_grouping, [age], [born], policy_engine_people,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:c095fdcd5277179381ddde728bc66b69f4daf58ea155f80acf4e63206a77137c:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:757d7a1b9f3dd188baaa0be405b1b13e4dd571994cf7552dd16983db7154f40e:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, [age], [born], policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '1340ea2781523a10', 2) THEN -4
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '2ac51ac92d9ddfd0', 2) THEN -3
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '477e2e673813c110', 2) THEN -2
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '6a933fd4b9624ce0', 2) THEN -1
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '956cc02b469db320', 2) THEN 0
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'b881d198c7ec3ef0', 2) THEN 1
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'd53ae536d2622030', 2) THEN 2
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'ecbf15d87eadc5f0', 2) THEN 3
-      ELSE 4
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '14a5f2cb65940a50', 2) THEN -4
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '2dde386b8b465bd0', 2) THEN -3
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '4cabedc516784eb0', 2) THEN -2
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '724b8e05c30f6cd0', 2) THEN -1
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'a0f0fe1778ec1ef0', 2) THEN 0
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'c721d09c3eebeb70', 2) THEN 1
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'e666666666666670', 2) THEN 2
+      ELSE 3
     END ELSE CASE
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), '3c957e5cc5770bb0', 2) THEN -1
       WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'c36a81a33a88f450', 2) THEN 0
@@ -57,5 +56,5 @@ WITH people AS (
 )
 SELECT CAST(policy_engine_grouping AS BIGINT) AS [grouping], [age], [born], policy_engine_n AS [n]
 FROM noised
-WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 5 ELSE 2 END
+WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 2 END
 ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]

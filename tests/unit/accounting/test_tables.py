@@ -19,8 +19,10 @@ from policy_engine.accounting.tables import (
     deviation,
     gaussian,
     laplace,
+    mean,
     place,
     shown_half,
+    tilted,
 )
 from policy_engine.errors import DomainError
 
@@ -158,3 +160,34 @@ def test_a_group_is_shown_half_the_time_from_so_many_people(table):
 def test_a_place_out_of_reach_is_refused():
     with pytest.raises(DomainError, match="larger for a place"):
         calibrated("place", Aim(Decimal("0.01"), Decimal("1e-16")))
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.7", "3e-5"), ("2", "5e-8")])
+def test_a_tilted_table_shows_groups_as_often_as_any_mechanism_may(epsilon, delta):
+    table = calibrated("truncated_laplace", Aim(Decimal(epsilon), Decimal(delta)))
+    assert table.largest < -table.least and -0.5 < mean(table) < 0
+    cost = delta_of_table(table, epsilon).delta
+    assert Decimal(delta) * (1 - Decimal(1) / 10**9) < cost <= Decimal(delta)
+    # Desfontaines, Voss, Gipson 2022: p(n) = min(e^ε p(n − 1) + δ, …), from p(0) = 0.
+    best, shown = 0.0, 0
+    for mass in table.masses[: table.least : -1][: table.largest]:
+        best, shown = best * np.exp(float(epsilon)) + float(delta), shown + mass
+        assert shown / WHOLE == pytest.approx(best, rel=1e-6)
+
+
+def test_nothing_is_tilted_where_it_saves_no_more_than_one_person_of_many():
+    for aim in (
+        Aim(Decimal("0.2"), Decimal("1e-7")),
+        Aim(Decimal(1), Decimal("1e-6"), groups=2),
+        Aim(Decimal(1), Decimal("1e-6"), listed=True),
+    ):
+        table = calibrated("truncated_laplace", aim)
+        assert table.largest == -table.least
+
+
+@pytest.mark.parametrize(
+    "bad", [(1, 0, "1e-6"), (1, 10**6, "1e-6"), (0, 3, "1e-6"), (1, 15, "1e-6"), (1, 3, 0)]
+)
+def test_a_tilted_table_needs_something_left(bad):
+    with pytest.raises(DomainError):
+        tilted(*bad)

@@ -33,15 +33,15 @@ def problems(text):
 def test_without_a_sample_everybody_is_counted():
     found = load(PLAIN)
     assert (found.noise.law, found.k, found.rate) == ("truncated_laplace", 1, 1)
-    assert found.noise.certain == (-14, 14)
-    assert found.noise.least_shown(found.k) == 15
+    assert found.noise.certain == (-13, 14)
+    assert found.noise.least_shown(found.k) == 14
     assert load(PLAIN + "mechanism: noisy_counts\n").noise == found.noise
     assert load(PLAIN + "sample: {rate: 0.1}\nk: 20\n").noise is None
 
 
 def test_k_is_the_least_size_of_a_group_shown():
     found = load(PLAIN + "k: 20\n")
-    assert (found.k, found.noise.least_shown(found.k)) == (20, 34)
+    assert (found.k, found.noise.least_shown(found.k)) == (20, 33)
 
 
 @pytest.mark.parametrize("law", ["truncated_laplace", "discrete_gaussian", "place"])
