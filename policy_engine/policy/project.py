@@ -25,6 +25,7 @@ from policy_engine.policy.environment import filled
 from policy_engine.policy.laws import Ruled, refusal
 from policy_engine.policy.pins import IN_EACH_CHECKOUT
 from policy_engine.policy.reading import Reading, check, read_root, read_text
+from policy_engine.policy.review_models import KeyLineField
 from policy_engine.policy.scalars import EnvironmentText, show
 from policy_engine.policy.tree import Node
 from policy_engine.policy.tree import Path as At
@@ -56,6 +57,10 @@ class SigningSpec(Document):
     """The file of the command's public key."""
     keyring: fields.OptionalLineField = None
     """The file of the public keys that count; the default is `keys.json` beside the key."""
+    owners: Annotated[tuple[KeyLineField, ...], BeforeValidator(laws.a_list("keys"))] = ()
+    """Public keys of those who must have signed the keyring; without one, nobody must."""
+    threshold: fields.PositiveField = 1
+    """How many of the owners must have signed it."""
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -68,6 +73,11 @@ class SigningSpec(Document):
         if "public_key" in data and "command" not in data:
             remedy = "the public key of a key file stands beside it"
             yield refusal("is given without command", remedy, at=("public_key",))
+        owners, needed = data.get("owners", ()), data.get("threshold", 1)
+        count = len({*map(str, owners)}) if isinstance(owners, list | tuple) else 0
+        if laws.is_integer(needed) and needed > max(1, count):
+            wrong = f"must be at most the number of owners, found {needed}"
+            yield refusal(wrong, "name more under owners", at=("threshold",))
 
 
 class SealingSpec(Document):
@@ -273,7 +283,8 @@ class Project:
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
     ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
     digests of the review policies that the ledger must have, ``syntactic`` the accounts that
-    releases without (ε, δ) are charged to.
+    releases without (ε, δ) are charged to. So many of the ``owners``, raw public keys, as
+    ``owners_needed`` says must have signed the keyring.
     """
 
     directory: Path
@@ -292,6 +303,8 @@ class Project:
     file: Path | None = None
     missing: str = ""
     begins: str = ""
+    owners: tuple[bytes, ...] = ()
+    owners_needed: int = 1
     reviews: Mapping[str, str] = field(default_factory=dict)
     syntactic: frozenset[str] = frozenset()
 
@@ -306,6 +319,11 @@ class Project:
         if isinstance(self.ledger, Path):
             return self.ledger.with_name(f"{self.ledger.name}.head")
         return self.directory / WITNESS
+
+    @property
+    def ring_seen(self) -> Path:
+        """Where this machine keeps the last signed keyring that it believed."""
+        return self.witness.with_name("keys.seen.json")
 
     @property
     def pin(self) -> str:
@@ -465,6 +483,8 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         ),
         file=file,
         begins=document.ledger_begins,
+        owners=signing.owners,
+        owners_needed=signing.threshold,
         reviews=dict(document.reviews),
     )
 

@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeVar
 
 from policy_engine.attest.approvals import APPROVAL
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, unverified
-from policy_engine.attest.keyring import Entry as RingKey
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.ring_text import Entry as RingKey
 from policy_engine.attest.signers import public_key_of
 from policy_engine.attest.validity import moment
 from policy_engine.errors import (
