@@ -41,6 +41,7 @@ _OPENED = ("url", "database", "profile", "target", "profiles_dir")
 """What of a warehouse is of no use before it is opened."""
 ACCESS = ("public", "protected", "private")
 SECRETS = "policy_engine_salts"
+_WITNESS = re.compile(r"(?:file|git):.")
 _BEGINS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -152,6 +153,14 @@ def _begins(found: object) -> str:
     raise refusal(f"must be {law}, found {show(found)}")
 
 
+def _witness(found: object) -> str:
+    """The law of the place of an outside witness."""
+    if isinstance(found, str) and laws.is_line(found) and _WITNESS.match(found):
+        return found
+    law = "file:PATH, git:REPOSITORY or git:REPOSITORY#NAME"
+    raise refusal(f"must be {law}, found {show(found)}")
+
+
 def _digest(found: object) -> str:
     """The law of the digest of a review policy."""
     if isinstance(found, str) and _BEGINS.fullmatch(found):
@@ -161,6 +170,9 @@ def _digest(found: object) -> str:
 
 
 DigestField = Annotated[str, Ruled(_digest, {"type": "string", "pattern": f"^{_BEGINS.pattern}$"})]
+WitnessField = Annotated[
+    str, Ruled(_witness, {"type": "string", "pattern": f"^{_WITNESS.pattern}"})
+]
 BeginsField = Annotated[
     str, Ruled(_begins, {"type": "string", "pattern": f"^({_BEGINS.pattern}|{IN_EACH_CHECKOUT})$"})
 ]
@@ -179,6 +191,10 @@ class ProjectDocument(Document):
     """A file of SQLite, or a `postgresql://` URL."""
     ledger_begins: BeginsField = ""
     """SHA-256 of the first record of the project's ledger, or `in_each_checkout`."""
+    witnesses: Annotated[
+        tuple[WitnessField, ...], BeforeValidator(laws.a_list("places", "as in [file:/mnt/heads]"))
+    ] = ()
+    """Where `ledger publish` keeps the ledger's head, and `ledger verify` looks for it."""
     signing: SigningSpec = SigningSpec()
     sealing: SealingSpec = SealingSpec()
     dbt: DbtSpec = DbtSpec()
@@ -284,7 +300,7 @@ class Project:
     ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
     digests of the review policies that the ledger must have, ``syntactic`` the accounts that
     releases without (ε, δ) are charged to. So many of the ``owners``, raw public keys, as
-    ``owners_needed`` says must have signed the keyring.
+    ``owners_needed`` says must have signed the keyring. ``witnesses`` are outside ones.
     """
 
     directory: Path
@@ -305,6 +321,7 @@ class Project:
     begins: str = ""
     owners: tuple[bytes, ...] = ()
     owners_needed: int = 1
+    witnesses: tuple[str, ...] = ()
     reviews: Mapping[str, str] = field(default_factory=dict)
     syntactic: frozenset[str] = frozenset()
 
@@ -485,8 +502,16 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         begins=document.ledger_begins,
         owners=signing.owners,
         owners_needed=signing.threshold,
+        witnesses=tuple(_from(directory, place) for place in document.witnesses),
         reviews=dict(document.reviews),
     )
+
+
+def _from(directory: Path, witness: str) -> str:
+    """A witness, its path that of the project and not of who asks."""
+    kind, _, place = witness.partition(":")
+    is_path = kind == "file" or (directory / place.partition("#")[0]).exists()
+    return f"{kind}:{directory / place}" if is_path else witness
 
 
 def _warehouse(name: str, spec: WarehouseSpec, directory: Path) -> Warehouse:
