@@ -14,6 +14,7 @@ from typing import Any, Literal
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.check.described import entries, words
 from policy_engine.kernel.claim import Claim
+from policy_engine.releasing.reading_order import in_reading_order
 from policy_engine.releasing.showing import Meaning, PureMeaning
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.budget import Budget
@@ -201,7 +202,11 @@ def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
         columns=tuple(_columns(found, facts, claim)),
         rows=None
         if rows is None
-        else FirstRows(rows.columns, rows.lines[:FIRST_ROWS], len(rows.lines)),
+        else FirstRows(
+            rows.columns,
+            tuple(in_reading_order(facts, rows.columns, rows.lines)[:FIRST_ROWS]),
+            len(rows.lines),
+        ),
         risks=risks(facts, claim, None if rows is None else rows.lines),
     )
 
