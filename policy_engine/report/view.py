@@ -39,6 +39,8 @@ class VerdictBand:
     name: str | None
     description: str | None
     purpose: str | None
+    region: str | None
+    sector: str | None
     releaser: str
     releaser_note: str | None
     date: str | None
@@ -178,6 +180,8 @@ def _band(found: Evidence) -> VerdictBand:
         name=facts["policy"]["name"] if facts else None,
         description=policy.description or None if policy else None,
         purpose=_said(found, "purpose"),
+        region=_said(found, "region"),
+        sector=_said(found, "sector"),
         releaser=found.key_id,
         releaser_note=found.note or None,
         date=facts.get("time"),
