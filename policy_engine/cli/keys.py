@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +10,12 @@ import typer
 
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.cli.owners import seal_line, sealed, sign, update
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
     from policy_engine.attest.keyring import Keyring
-    from policy_engine.attest.ring_text import Entry, Owners
+    from policy_engine.attest.ring_text import Entry
     from policy_engine.policy.project import Project
 
 keys = Commands()
@@ -62,11 +60,11 @@ def generate(
     """
     from policy_engine.attest.making import make_key
 
-    project, now = _project(), _now()
+    project, now = project_here(), now_here()
     path = output or out or _own_place(project)
-    made = make_key(path, project.keyring, now, expires=_last(expires), note=note)
+    made = make_key(path, project.keyring, now, expires=last_moment(expires), note=note)
     document = {"private_key": str(path), **_document(made, now, None)}
-    lines = [f"made {path} and {path.with_suffix('.pub')}", _line(made, now, None)]
+    lines = [f"made {path} and {path.with_suffix('.pub')}", key_line(made, now, None)]
     confirm(document, lines, format)
 
 
@@ -88,10 +86,10 @@ def add(
     from policy_engine.attest.keys import TrustedKeys
 
     [key] = TrustedKeys.load(public_key).by_id.values()
-    now = _now()
+    now = now_here()
     added = now if since is None else _day("--since", since)
-    last = _last(expires)
-    ring = change(_project().keyring, lambda ring: ring.adding(key, added, expires=last, note=note))
+    last, path = last_moment(expires), project_here().keyring
+    ring = change(path, lambda ring: ring.adding(key, added, expires=last, note=note))
     _show_one(ring, key, now, format)
 
 
@@ -107,7 +105,7 @@ def list_(
     from policy_engine.attest.keys import key_id
     from policy_engine.attest.signers import lost_key, public_key_of
 
-    project, now = _project(), _now()
+    project, now = project_here(), now_here()
     ring, lost = Keyring.at(project.keyring), lost_key(project)
     key = None if lost else public_key_of(project)
     own = None if key is None else key_id(key)
@@ -116,10 +114,10 @@ def list_(
         "signs": own,
         "keys": [_document(entry, now, own) for entry in ring.entries],
     }
-    lines = [_line(entry, now, own) for entry in ring.entries]
+    lines = [key_line(entry, now, own) for entry in ring.entries]
     if ring.seal is not None:
-        document |= _sealed(ring)
-        lines.append(_seal_line(ring))
+        document |= sealed(ring)
+        lines.append(seal_line(ring))
     if not project.keyring.exists():
         lines.append(f"no keyring at {project.keyring}")
     if lost:
@@ -147,8 +145,8 @@ def rotate(
     from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.making import rotate as rotated
 
-    project, now = _project(), _now()
-    done = rotated(project, now, expires=_last(expires), note=note)
+    project, now = project_here(), now_here()
+    done = rotated(project, now, expires=last_moment(expires), note=note)
     ring = Keyring.read(project.keyring)
     entries = [ring.find(name) for name in (done.old, done.new)]
     document = {
@@ -157,95 +155,14 @@ def rotate(
         "signs": done.new,
         "keys": [_document(entry, now, done.new) for entry in entries],
     }
-    lines = [_line(entry, now, done.new) for entry in entries]
+    lines = [key_line(entry, now, done.new) for entry in entries]
     kept = "is lost" if done.kept is None else f"is kept as {done.kept}"
     lines.append(f"the old private key {kept}")
     confirm(document, lines, format)
 
 
-@keys.command("sign", short_help="Sign the keyring, as one of its owners.")
-def sign(
-    key: Annotated[Path, typer.Option(help="An owner's private key: a PEM file.", readable=False)],
-    expires: Annotated[
-        str | None, typer.Option(help="The last day, in UTC, on which the keyring holds.")
-    ] = None,
-    owner: Annotated[
-        list[Path] | None,
-        typer.Option(help="The public key of an owner from now on, one --owner each."),
-    ] = None,
-    threshold: Annotated[
-        int | None, typer.Option(help="How many owners must sign; default: as it was, or 1.")
-    ] = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
-    """Sign the keyring of the project as it is now, with a key that signs nothing else.
-
-    The first signature makes it a signed one: --expires says how long it holds, --owner and
-    --threshold who must sign each change of it; without --owner it is who signs. Each change makes
-    the signatures void and its serial one higher; nothing new counts until it is signed again, and
-    what it withdraws counts at once. Other owners need the signatures of the former ones too.
-
-    Example: policy-engine keys sign --key /media/stick/owner.pem --expires 2027-12-31
-    """
-    from policy_engine.attest.keyring import Keyring, change
-    from policy_engine.attest.keys import load_private_key
-    from policy_engine.attest.owners import check_follows, is_signed, remember, signed
-    from policy_engine.attest.signers import KeySigner
-
-    project, now, signer = _project(), _now(), KeySigner(load_private_key(key))
-    seen = Keyring.at(project.ring_seen)
-    former = project.owners if seen.seal is None else (*project.owners, *seen.seal.owners.keys)
-    ends = _last(expires)
-
-    def entered(ring: Keyring) -> Keyring:
-        owners = _owners(ring, signer.public_key, owner or [], threshold)
-        return signed(ring, signer, now, expires=ends, owners=owners, former=former)
-
-    ring = change(project.keyring, entered)
-    if is_signed(ring):
-        check_follows(seen, ring)
-        remember(project, ring)
-    confirm(
-        {"keyring": ring.where, **_sealed(ring)},
-        [_seal_line(ring), *_to_pin(project, ring)],
-        format,
-    )
-
-
-@keys.command("update", short_help="Put a newer signed keyring in the place of yours.")
-def update(
-    keyring: Annotated[Path, typer.Argument(help="The keyring that you keep.", readable=False)],
-    newer: Annotated[
-        list[Path], typer.Argument(help="The newer one; or several, in order.", readable=False)
-    ],
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
-    """Put a newer keyring of somebody else in the place of the one that you keep.
-
-    It must be signed by as many owners as it asks for, and by as many as yours asks for, and its
-    serial must not be lower: wherever it came from. Get the first one where you trust the channel.
-
-    Example: policy-engine keys update census.keys.json download/keys.json
-    """
-    from policy_engine.attest.keyring import Keyring, change
-    from policy_engine.attest.owners import check_follows, check_signed
-
-    found = [Keyring.read(path) for path in newer]
-    Keyring.read(keyring)
-
-    def newest(kept: Keyring) -> Keyring:
-        ring = kept
-        check_signed(ring)
-        for each in found:
-            if each.seal is None:
-                raise UsageError(f"{each.where}: nobody has signed this keyring; copy it by hand")
-            check_signed(each)
-            check_follows(ring, each)
-            ring = each
-        return replace(ring, where=kept.where)
-
-    ring = change(keyring, newest)
-    confirm({"keyring": ring.where, **_sealed(ring)}, [_seal_line(ring)], format)
+keys.command("sign", short_help="Sign the keyring, as one of its owners.")(sign)
+keys.command("update", short_help="Put a newer signed keyring in the place of yours.")(update)
 
 
 @keys.command("retire", short_help="A key that was replaced elsewhere signs no more.")
@@ -261,8 +178,8 @@ def retire(
     """
     from policy_engine.attest.keyring import change
 
-    now = _now()
-    ring = change(_project().keyring, lambda ring: ring.retiring(key, now))
+    now = now_here()
+    ring = change(project_here().keyring, lambda ring: ring.retiring(key, now))
     _show_one(ring, ring.find(key).public_key, now, format)
 
 
@@ -284,7 +201,7 @@ def revoke(
     from policy_engine.attest.keyring import change
     from policy_engine.releasing.books import ledger_at_rest
 
-    now, project = _now(), _project()
+    now, project = now_here(), project_here()
     with ledger_at_rest(project) as (end, fault):
         ring = change(project.keyring, lambda ring: ring.revoking(key, now, why, end))
     if fault:
@@ -295,76 +212,8 @@ def revoke(
     _show_one(ring, ring.find(key).public_key, now, format)
 
 
-def _owners(
-    ring: Keyring, own: Ed25519PublicKey, paths: list[Path], threshold: int | None
-) -> Owners | None:
-    """The owners that were named; None where they stay as they were."""
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-    from policy_engine.attest.keys import load_public_key
-    from policy_engine.attest.ring_text import Owners
-
-    before = None if ring.seal is None else ring.seal.owners
-    if not paths and threshold is None:
-        return None
-    named = [load_public_key(path) for path in paths] or ([] if before else [own])
-    keys = tuple(key.public_bytes(Encoding.Raw, PublicFormat.Raw) for key in named)
-    needed = threshold or (before.threshold if before else 1)
-    return Owners(keys or (before.keys if before else ()), needed)
-
-
-def _sealed(ring: Keyring) -> dict[str, Any]:
-    """What a keyring says of its owners, and who of them has signed it."""
-    from policy_engine.attest.owners import is_signed
-    from policy_engine.attest.validity import written
-
-    seal = ring.seal
-    if seal is None:
-        return {}
-    return {
-        "serial": seal.serial,
-        "issued": written(seal.issued),
-        "expires": written(seal.expires),
-        "owners": list(map(_owner_id, seal.owners.keys)),
-        "threshold": seal.owners.threshold,
-        "signed_by": sorted(seal.signatures),
-        "signed": is_signed(ring),
-    }
-
-
-def _owner_id(raw: bytes) -> str:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    from policy_engine.attest.keys import key_id
-
-    return key_id(Ed25519PublicKey.from_public_bytes(raw))
-
-
-def _seal_line(ring: Keyring) -> str:
-    told = _sealed(ring)
-    if not told:
-        return "nobody has signed the keyring"
-    who = f"{told['threshold']} of {len(told['owners'])} must sign"
-    by = f"signed by {', '.join(each[:8] for each in told['signed_by']) or 'nobody yet'}"
-    state = f"signed, until {told['expires']}" if told["signed"] else "not signed as it must be"
-    return f"keyring {told['serial']}  {state}  {by}; {who}"
-
-
-def _to_pin(project: Project, ring: Keyring) -> list[str]:
-    """What to write into the project file so that no checkout takes an unsigned keyring."""
-    from policy_engine.policy.review_models import key_line
-
-    if project.owners or ring.seal is None:
-        return []
-    owners = ", ".join(map(key_line, ring.seal.owners.keys))
-    needed = f", threshold: {ring.seal.owners.threshold}" * (ring.seal.owners.threshold > 1)
-    file = project.file or "policy-engine.yaml"
-    return [
-        f"write 'signing: {{owners: [{owners}]{needed}}}' into {file}: none but a signed one serves"
-    ]
-
-
-def _project() -> Project:
+def project_here() -> Project:
+    """The project of the working directory."""
     from policy_engine.policy.project import default_project, find_project, load_project
 
     found = find_project(Path.cwd())
@@ -386,7 +235,8 @@ def _own_place(project: Project) -> Path:
     return project.signing_key
 
 
-def _now() -> datetime:
+def now_here() -> datetime:
+    """This second."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
@@ -400,7 +250,7 @@ def _day(option: str, text: str) -> datetime:
         raise UsageError(f"{option} must be a day as 2027-12-31, found {text[:80]!a}") from None
 
 
-def _last(expires: str | None) -> datetime | None:
+def last_moment(expires: str | None) -> datetime | None:
     """The last moment of the day of ``--expires``."""
     if expires is None:
         return None
@@ -412,7 +262,7 @@ def _show_one(ring: Keyring, key: Any, now: datetime, form: Format) -> None:
 
     entry = ring.find(key_id(key))
     document = {"keyring": ring.where, **_document(entry, now, None)}
-    confirm(document, [_line(entry, now, None)], form)
+    confirm(document, [key_line(entry, now, None)], form)
 
 
 def _document(entry: Entry, now: datetime, own: str | None) -> dict[str, Any]:
@@ -421,7 +271,8 @@ def _document(entry: Entry, now: datetime, own: str | None) -> dict[str, Any]:
     return {**document_of(entry), "state": _state(entry, now, own)}
 
 
-def _line(entry: Entry, now: datetime, own: str | None) -> str:
+def key_line(entry: Entry, now: datetime, own: str | None = None) -> str:
+    """A key of the keyring on one line."""
     from policy_engine.attest.validity import written
 
     dates, state = entry.validity, _state(entry, now, own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -62,6 +63,26 @@ def test_the_list_says_who_has_signed(cli, owned):
     document = cli("keys", "list", "--format", "json").document
     assert (document["serial"], document["signed"], len(document["owners"])) == (2, False, 2)
     assert cli("keys", "sign", "--key", "ben.pem", "--format", "json").document["signed"]
+
+
+def test_an_owner_is_told_what_a_signature_is_for_and_who_else_must_sign(cli, owned):
+    added = cli(
+        "keys", "generate", "--output", "ci.pem", "--note", "CI", "--format", "json"
+    ).document
+    other = cli("keys", "sign", "--key", "ben.pem", "--owner", "ben.pub")
+    assert other.code == 0
+    assert re.search(rf"  now  {added['key_id']}  valid     from \S+  CI\n", other.out)
+    assert own() not in other.out  # it stands as it stood
+    assert "keyring 2 must be signed by 1 of the owners of the one before, found 0" in other.out
+    assert cli(*COUNT, "--certificate", "pub/d.json").code == 3
+    both = cli(*SIGN, "--format", "json").document
+    assert (both["signed"], both["waits"], both["removed"]) == (True, "", [])
+    assert cli(*COUNT, "--certificate", "pub/d.json").code == 0
+    assert cli(*SIGN, "--threshold", "0").code == 2
+    ring = Keyring.read(RING)
+    RING.write_text(replace(ring, entries=ring.entries[:1]).to_json())
+    assert cli("keys", "sign", "--key", "ben.pem", "--expires", "2098-12-31", "--format", "json"
+               ).document["removed"] == [added["key_id"]]  # fmt: skip
 
 
 def test_nothing_is_signed_under_a_changed_ring_and_what_stood_verifies(cli, owned):
