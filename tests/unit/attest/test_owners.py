@@ -410,6 +410,26 @@ def test_a_project_that_names_owners_takes_no_ring_without_them(lab):
         check_may_sign(lab.project)
 
 
+def test_two_rings_of_one_serial_are_told_apart_though_the_owners_signed_both(lab):
+    remembers(lab)
+    other = by(lab.second.adding(THIEF.public_key, NOW), ADA, BEN)
+    assert other.seal.serial == lab.last.seal.serial
+    lab.put(other)
+    assert not lab.counts(THIEF)
+    with pytest.raises(FileError, match="is another keyring 3 than the one that was seen here"):
+        check_may_sign(lab.project)
+
+
+def test_an_owner_under_whose_key_anybody_signs_has_signed_nothing(lab):
+    weak = bytes([1] + [0] * 31)  # the neutral point: R neutral and S = 0 verify for every text
+    name = key_id(Ed25519PublicKey.from_public_bytes(weak))
+    signatures = {**lab.last.seal.signatures, name: weak + bytes(32)}
+    Ed25519PublicKey.from_public_bytes(weak).verify(signatures[name], b"anything")
+    lab.put(replace(lab.last, seal=replace(lab.last.seal, signatures=signatures)))
+    lab.project = replace(lab.project, owners=(weak,))
+    assert not lab.counts(HONEST)
+
+
 def test_a_newer_ring_is_found_wherever_it_lies_and_no_other(lab, tmp_path):
     beside = tmp_path / "beside.json"
     for ring, found in (
