@@ -430,6 +430,31 @@ def test_an_owner_under_whose_key_anybody_signs_has_signed_nothing(lab):
     assert not lab.counts(HONEST)
 
 
+def test_a_ring_that_nobody_knew_before_must_be_signed_as_it_says(lab):
+    changed = lab.last.adding(THIEF.public_key, NOW)
+    lab.put(changed)
+    with pytest.raises(FileError, match="must be signed by 2 of its 2 owners, found 0"):
+        believed(lab.project)
+    lab.put(by(changed, ADA))
+    with pytest.raises(FileError, match="must be signed by 2 of its 2 owners, found 1"):
+        check_may_sign(lab.project)
+
+
+def test_one_owner_who_is_named_twice_is_one(lab):
+    own = by(Keyring().adding(THIEF.public_key, NOW), ADA, expires=NOW + YEAR)
+    lab.put(own)
+    lab.project = replace(lab.project, owners=(raw(ADA), raw(ADA), raw(BEN)), owners_needed=2)
+    assert not lab.counts(THIEF)
+
+
+def test_what_was_seen_is_asked_for_the_owners_of_the_project_file_too(lab):
+    remembers(lab)
+    lab.put(lab.last.adding(CLEO.public_key, NOW))
+    assert lab.counts(HONEST)
+    lab.project = replace(lab.project, owners=(raw(CLEO),))
+    assert not lab.counts(HONEST)
+
+
 def test_a_newer_ring_is_found_wherever_it_lies_and_no_other(lab, tmp_path):
     beside = tmp_path / "beside.json"
     for ring, found in (
