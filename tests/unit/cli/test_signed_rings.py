@@ -80,7 +80,8 @@ def test_an_owner_is_told_what_a_signature_is_for_and_who_else_must_sign(cli, ow
     assert cli(*COUNT, "--certificate", "pub/d.json").code == 0
     assert cli(*SIGN, "--threshold", "0").code == 2
     ring = Keyring.read(RING)
-    RING.write_text(replace(ring, entries=ring.entries[:1]).to_json())
+    kept = tuple(each for each in ring.entries if each.key_id != added["key_id"])
+    RING.write_text(replace(ring, entries=kept).to_json())
     assert cli("keys", "sign", "--key", "ben.pem", "--expires", "2098-12-31", "--format", "json"
                ).document["removed"] == [added["key_id"]]  # fmt: skip
 
@@ -196,3 +197,12 @@ def test_a_release_waits_for_a_signed_ring(cli, owned, policy):
     cli(*SIGN)
     assert cli("release", "a.yaml").code == 0
     assert cli("ledger", "verify").code == 0
+
+
+def test_a_name_that_the_owners_have_not_signed_is_nobodys(cli, owned, policy):
+    assert cli("ledger", "begin").code == cli("release", policy("a")).code == 0
+    words = ("report", "out/a.certificate.json", "--release", "out/a.parquet", "--format", "json")
+    assert cli(*words).document["band"]["releaser_note"] == "office"
+    RING.write_text(RING.read_text().replace('"note": "office"', '"note": "the ministry"'))
+    band = cli(*words).document["band"]
+    assert (band["colour"], band["releaser_note"]) == ("green", None)  # by the ring that was seen
