@@ -236,11 +236,13 @@ PREDICATE = {
     "engine_version": "the version of the engine that ran it",
     "time": "when it was certified, in UTC; not when the data was read",
     "purpose": "what the release is for, in the author's words; not there where they said nothing, "
-    "and so the four below",
+    "and so the six below",
     "contact": "whom to ask",
     "recipients": "who is to read the release",
     "access": "who can get at the source and the machine",
     "justification": "why this unit, ε and δ",
+    "region": "where the people are of whom the source is",
+    "sector": "what it belongs to",
 }
 
 
@@ -272,7 +274,8 @@ _SMALL_POLICY = """
 version: 1
 name: by_sex
 purpose: how many of each sex
-about: {contact: us, recipients: all, access: none, justification: small}
+about:
+  {contact: us, recipients: all, access: none, justification: small, region: here, sector: health}
 source: {path: people.parquet, unit: row}
 recode: {sex: keep}
 sample: {rate: 0.1, method: native}

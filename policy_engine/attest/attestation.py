@@ -181,7 +181,7 @@ def sign(statement_bytes: bytes, signer: Signer) -> Envelope:
         payload=statement_bytes,
         payload_type=PAYLOAD_TYPE,
         key_id=signer.key_id,
-        signature=signer.sign(_pae(PAYLOAD_TYPE, statement_bytes)),
+        signature=signer.sign(pae(PAYLOAD_TYPE, statement_bytes)),
     )
     size = len(envelope.to_json())
     if size > LARGEST_ENVELOPE:
@@ -263,7 +263,7 @@ def unverified_release(text: str | bytes) -> Unverified:
     return unverified(text, SYNTACTIC_TYPE if is_syntactic else PREDICATE_TYPE)
 
 
-def _pae(payload_type: str, payload: bytes) -> bytes:
+def pae(payload_type: str, payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding: what is signed, type and lengths included."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
@@ -283,7 +283,7 @@ def _verify_signature(envelope: Envelope, trusted: TrustedKeys) -> None:
     if len(envelope.signature) != _SIGNATURE_BYTES:
         _fail(f"sig must be {_SIGNATURE_BYTES} bytes long, found {len(envelope.signature)}")
     try:
-        key.verify(envelope.signature, _pae(envelope.payload_type, envelope.payload))
+        key.verify(envelope.signature, pae(envelope.payload_type, envelope.payload))
     except InvalidSignature:
         _fail(
             f"bad signature: it is not key {envelope.key_id}'s over this payload, so one of the "

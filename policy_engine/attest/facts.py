@@ -193,7 +193,7 @@ _QUERY = {
     "claim": lambda value: value is None or _is_claim(value),
     "templates": lambda value: value is None or _is_digest(value),
 }
-STATED = ("purpose", "contact", "recipients", "access", "justification")
+STATED = ("purpose", "contact", "recipients", "access", "justification", "region", "sector")
 """What a certificate of version 2 says in the words of the policy's author, where they said it."""
 _NAMES = {"sql": "query", "sql_digest": "query_digest"}
 FIELDS: Mapping[int, Mapping[str, Form]] = {

@@ -1,65 +1,38 @@
 """The keyring: which public keys count, until when, and which were withdrawn.
 
 A public JSON file, ``keys.json``, that a releaser keeps beside the signing key and hands out. It
-holds no secret. Nobody signs it: trust it as far as the channel it came through, as a public key.
-Every key that was ever used stays in it, so that old certificates verify.
+holds no secret. Its owners may sign it: see ``attest.owners``; unsigned, trust it as far as the
+channel it came through, as a public key. Every key that was ever used stays in it, so that old
+certificates verify.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import fcntl
-import json
 import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
-from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, moment, written
+from policy_engine.attest.ring_text import LARGEST_RING, Entry, Seal, in_order, read_ring, text_of
+from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, written
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import KEYRING_FILE
 
-VERSION = 1
-
-_LARGEST = 4_000_000
 _WAIT = 10.0
 _LEAST_DIGITS = 8
-_PUBLIC_BYTES = 32
 _DIGITS = re.compile(r"[0-9a-f]{8,64}")
-_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_FIELDS = ("key_id", "public", "added", "expires", "retired", "revoked", "note")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One key of the ring. ``public`` are its 32 raw bytes."""
-
-    public: bytes
-    validity: Validity
-    note: str = ""
-
-    @property
-    def public_key(self) -> Ed25519PublicKey:
-        """The key itself."""
-        return Ed25519PublicKey.from_public_bytes(self.public)
-
-    @property
-    def key_id(self) -> str:
-        """Its id."""
-        return key_id(self.public_key)
 
 
 @dataclass(frozen=True)
@@ -76,6 +49,7 @@ class Keyring:
 
     entries: tuple[Entry, ...] = ()
     where: str = KEYRING_FILE
+    seal: Seal | None = None
 
     @classmethod
     def read(cls, path: Path) -> Keyring:
@@ -85,10 +59,11 @@ class Keyring:
         """
         try:
             with path.open("rb") as file:
-                content = file.read(_LARGEST + 1)
+                content = file.read(LARGEST_RING + 1)
         except OSError as error:
             raise FileError(f"{path}: cannot read the keyring: {error.strerror}") from None
-        return cls(_entries(content, str(path)), str(path))
+        entries, seal = read_ring(content, str(path))
+        return cls(entries, str(path), seal)
 
     @classmethod
     def at(cls, path: Path) -> Keyring:
@@ -143,8 +118,12 @@ class Keyring:
                 " name a later day with --expires"
             )
         public = key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+        if self.seal is not None and public in self.seal.owners.keys:
+            raise UsageError(
+                f"{self.where}: the key {name[:8]} owns the ring, and signs nothing else"
+            )
         entry = Entry(public, Validity(added, expires), _line("--note", note))
-        return replace(self, entries=_sorted((*self.entries, entry)))
+        return self._changed((*self.entries, entry))
 
     def retiring(self, name: str, at: datetime) -> Keyring:
         """The ring with a key retired; the first retirement of a key stays."""
@@ -172,12 +151,21 @@ class Keyring:
 
     def _with(self, entry: Entry, validity: Validity) -> Keyring:
         changed = replace(entry, validity=validity)
-        return replace(self, entries=tuple(changed if e is entry else e for e in self.entries))
+        return self._changed(tuple(changed if e is entry else e for e in self.entries))
+
+    def _changed(self, entries: tuple[Entry, ...]) -> Keyring:
+        """The ring with these keys: what its owners signed was another one."""
+        seal = None if self.seal is None else next_seal(self.seal)
+        return replace(self, entries=in_order(entries), seal=seal)
 
     def to_json(self) -> str:
-        """The file's text: one key after the other, for people to read and compare."""
-        document = {"version": VERSION, "keys": [document_of(entry) for entry in self.entries]}
-        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        """The file's text."""
+        return text_of(self.entries, self.seal)
+
+
+def next_seal(seal: Seal) -> Seal:
+    """The seal of a ring that is changed: one serial more, unless nobody has signed this one."""
+    return replace(seal, serial=seal.serial + bool(seal.signatures), signatures={})
 
 
 def _line(option: str, text: str) -> str:
@@ -263,138 +251,3 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
-
-
-def _sorted(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    return tuple(sorted(entries, key=lambda entry: (entry.validity.added, entry.key_id)))
-
-
-def document_of(entry: Entry) -> dict[str, Any]:
-    """An entry as the file and ``keys list`` write it."""
-    validity = entry.validity
-    revoked = validity.revoked
-    return {
-        "key_id": entry.key_id,
-        "public": base64.b64encode(entry.public).decode(),
-        "added": written(validity.added),
-        "expires": None if validity.expires is None else written(validity.expires),
-        "retired": None if validity.retired is None else written(validity.retired),
-        "revoked": None if revoked is None else _document_of(revoked),
-        "note": entry.note,
-    }
-
-
-def _document_of(revoked: Revoked) -> dict[str, Any]:
-    told: dict[str, Any] = {"at": written(revoked.at), "why": revoked.why}
-    # A ring without it is read by every version.
-    return {**told, "ledgers": [vars(end) for end in revoked.ledgers]} if revoked.ledgers else told
-
-
-# Reading: an allow-list, since others may have written the file.
-
-
-def _entries(content: bytes, where: str) -> tuple[Entry, ...]:
-    if len(content) > _LARGEST:
-        raise FileError(f"{where}: a keyring has at most {_LARGEST:,} bytes, found more")
-    try:
-        # A key that is written twice would count once as one says, once as the other.
-        document = json.loads(content.decode(), object_pairs_hook=_once)
-    except (ValueError, RecursionError):
-        raise FileError(f"{where}: must be a keyring in JSON, found other text") from None
-    keys = _fields(document, ("version", "keys"), where, "the keyring")
-    if keys["version"] != VERSION or isinstance(keys["version"], bool):
-        _refuse(where, "version", f"{VERSION}, which this engine reads", keys["version"])
-    if not isinstance(keys["keys"], list):
-        _refuse(where, "keys", "a list", keys["keys"])
-    entries = tuple(_entry(key, where, f"keys[{at}]") for at, key in enumerate(keys["keys"]))
-    if len({entry.public for entry in entries}) < len(entries):
-        raise FileError(f"{where}: holds a key twice; keep one of the two")
-    return _sorted(entries)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a name is repeated")
-    return dict(pairs)
-
-
-def _entry(found: object, where: str, at: str) -> Entry:
-    fields = _fields(found, _FIELDS, where, at)
-    entry = Entry(
-        _public(fields["public"], where, f"{at}.public"),
-        Validity(
-            added=_moment(fields["added"], where, f"{at}.added"),
-            expires=_end(fields["expires"], where, f"{at}.expires"),
-            retired=_end(fields["retired"], where, f"{at}.retired"),
-            revoked=_revoked(fields["revoked"], where, f"{at}.revoked"),
-        ),
-        _text(fields["note"], where, f"{at}.note"),
-    )
-    if fields["key_id"] != entry.key_id:
-        law = f"the SHA-256 of public, {entry.key_id}"
-        _refuse(where, f"{at}.key_id", law, fields["key_id"])
-    return entry
-
-
-def _fields(found: object, names: tuple[str, ...], where: str, at: str) -> Mapping[str, Any]:
-    if not isinstance(found, dict) or found.keys() != set(names):
-        shown = list(found) if isinstance(found, dict) else found
-        _refuse(where, at, f"an object with exactly {', '.join(names)}", shown)
-    return found
-
-
-def _public(found: object, where: str, at: str) -> bytes:
-    public = b""
-    if isinstance(found, str):
-        with suppress(binascii.Error, ValueError):
-            public = base64.b64decode(found, validate=True)
-    if len(public) != _PUBLIC_BYTES or base64.b64encode(public).decode() != found:
-        _refuse(where, at, f"the base64 of {_PUBLIC_BYTES} bytes", found)
-    if is_weak(Ed25519PublicKey.from_public_bytes(public)):
-        raise FileError(f"{where}: {at} {WEAK}")
-    return public
-
-
-def _moment(found: object, where: str, at: str) -> datetime:
-    read = moment(found)
-    if read is None:
-        _refuse(where, at, "a moment such as 2026-11-21T10:00:00Z", found)
-    return read
-
-
-def _end(found: object, where: str, at: str) -> datetime | None:
-    return None if found is None else _moment(found, where, at)
-
-
-def _revoked(found: object, where: str, at: str) -> Revoked | None:
-    if found is None:
-        return None
-    more = ("ledgers",) if isinstance(found, dict) and "ledgers" in found else ()
-    fields = _fields(found, ("at", "why", *more), where, at)
-    why = _text(fields["why"], where, f"{at}.why")
-    ledgers = fields.get("ledgers", [])
-    if not isinstance(ledgers, list):
-        _refuse(where, f"{at}.ledgers", "a list", ledgers)
-    ends = [_ledger(end, where, f"{at}.ledgers[{n}]") for n, end in enumerate(ledgers)]
-    return Revoked(_moment(fields["at"], where, f"{at}.at"), why, tuple(ends))
-
-
-def _ledger(found: object, where: str, at: str) -> LedgerEnd:
-    end = LedgerEnd(**_fields(found, ("first", "records", "head"), where, at))
-    texts = [text for text in (end.first, end.head) if isinstance(text, str)]
-    is_count = type(end.records) is int and end.records > 0
-    if len([*filter(_HASH.fullmatch, texts)]) < 2 or not is_count:
-        _refuse(where, at, "two SHA-256 in hex, first and head, and a number of records", found)
-    return end
-
-
-def _text(found: object, where: str, at: str) -> str:
-    if not isinstance(found, str) or not found.isprintable():
-        _refuse(where, at, "text on one line", found)
-    return found
-
-
-def _refuse(where: str, at: str, law: str, found: object) -> NoReturn:
-    shown = ascii(found)
-    shown = shown if len(shown) <= 80 else shown[:80] + "…"
-    raise FileError(f"{where}: {at} must be {law}, found {shown}")

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.key_files import EVERYONE_READS, OWNER_ONLY, create_key_file
-from policy_engine.attest.keyring import Entry, Keyring, change
+from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import (
     SIGNING_KEY_VARIABLE,
     generate_key,
@@ -25,6 +25,7 @@ from policy_engine.attest.keys import (
     load_public_key,
     pem_of,
 )
+from policy_engine.attest.ring_text import Entry
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
 

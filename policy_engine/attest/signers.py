@@ -30,6 +30,7 @@ from policy_engine.attest.keys import (
     pem_of,
 )
 from policy_engine.attest.making import make_key
+from policy_engine.attest.owners import check_may_sign
 from policy_engine.errors import FileError
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import show
@@ -173,12 +174,14 @@ def signer_of(project: Project, at: datetime | None = None) -> Signer:
 
     Guarantee: a key that is in the project's keyring is returned only if its signature under the
     time ``at``, by default now, counts: nothing is charged for a release that nobody could verify.
+    A signed keyring is believed and has not expired.
 
     Raises FileError where a file cannot be read or written, or the key is lost or does not count
     any more, UsageError where the variable holds no key.
     """
     at = at or datetime.now(UTC)
     signer = _signer(project, at)
+    check_may_sign(project)
     refusal = Keyring.at(project.keyring).refusal(signer.key_id, at)
     if refusal is not None:
         remedy = "sign with another key: 'policy-engine keys rotate' makes one"
@@ -203,7 +206,7 @@ def writer_of(project: Project, at: datetime | None = None) -> Signer:
 def _entered(ring: Keyring, signer: Signer, project: Project, at: datetime) -> Keyring:
     if ring.get(signer.key_id) is not None:
         return ring
-    if ring.entries:
+    if ring.entries or ring.seal is not None:
         public = _public_place(project)
         raise FileError(
             f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the keyring:"

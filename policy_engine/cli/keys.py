@@ -10,10 +10,12 @@ import typer
 
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.cli.owners import seal_line, sealed, sign, update
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.attest.keyring import Entry, Keyring
+    from policy_engine.attest.keyring import Keyring
+    from policy_engine.attest.ring_text import Entry
     from policy_engine.policy.project import Project
 
 keys = Commands()
@@ -58,11 +60,11 @@ def generate(
     """
     from policy_engine.attest.making import make_key
 
-    project, now = _project(), _now()
+    project, now = project_here(), now_here()
     path = output or out or _own_place(project)
-    made = make_key(path, project.keyring, now, expires=_last(expires), note=note)
+    made = make_key(path, project.keyring, now, expires=last_moment(expires), note=note)
     document = {"private_key": str(path), **_document(made, now, None)}
-    lines = [f"made {path} and {path.with_suffix('.pub')}", _line(made, now, None)]
+    lines = [f"made {path} and {path.with_suffix('.pub')}", key_line(made, now, None)]
     confirm(document, lines, format)
 
 
@@ -84,10 +86,10 @@ def add(
     from policy_engine.attest.keys import TrustedKeys
 
     [key] = TrustedKeys.load(public_key).by_id.values()
-    now = _now()
+    now = now_here()
     added = now if since is None else _day("--since", since)
-    last = _last(expires)
-    ring = change(_project().keyring, lambda ring: ring.adding(key, added, expires=last, note=note))
+    last, path = last_moment(expires), project_here().keyring
+    ring = change(path, lambda ring: ring.adding(key, added, expires=last, note=note))
     _show_one(ring, key, now, format)
 
 
@@ -103,7 +105,7 @@ def list_(
     from policy_engine.attest.keys import key_id
     from policy_engine.attest.signers import lost_key, public_key_of
 
-    project, now = _project(), _now()
+    project, now = project_here(), now_here()
     ring, lost = Keyring.at(project.keyring), lost_key(project)
     key = None if lost else public_key_of(project)
     own = None if key is None else key_id(key)
@@ -112,7 +114,10 @@ def list_(
         "signs": own,
         "keys": [_document(entry, now, own) for entry in ring.entries],
     }
-    lines = [_line(entry, now, own) for entry in ring.entries]
+    lines = [key_line(entry, now, own) for entry in ring.entries]
+    if ring.seal is not None:
+        document |= sealed(ring)
+        lines.append(seal_line(ring))
     if not project.keyring.exists():
         lines.append(f"no keyring at {project.keyring}")
     if lost:
@@ -140,8 +145,8 @@ def rotate(
     from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.making import rotate as rotated
 
-    project, now = _project(), _now()
-    done = rotated(project, now, expires=_last(expires), note=note)
+    project, now = project_here(), now_here()
+    done = rotated(project, now, expires=last_moment(expires), note=note)
     ring = Keyring.read(project.keyring)
     entries = [ring.find(name) for name in (done.old, done.new)]
     document = {
@@ -150,10 +155,14 @@ def rotate(
         "signs": done.new,
         "keys": [_document(entry, now, done.new) for entry in entries],
     }
-    lines = [_line(entry, now, done.new) for entry in entries]
+    lines = [key_line(entry, now, done.new) for entry in entries]
     kept = "is lost" if done.kept is None else f"is kept as {done.kept}"
     lines.append(f"the old private key {kept}")
     confirm(document, lines, format)
+
+
+keys.command("sign", short_help="Sign the keyring, as one of its owners.")(sign)
+keys.command("update", short_help="Put a newer signed keyring in the place of yours.")(update)
 
 
 @keys.command("retire", short_help="A key that was replaced elsewhere signs no more.")
@@ -169,8 +178,8 @@ def retire(
     """
     from policy_engine.attest.keyring import change
 
-    now = _now()
-    ring = change(_project().keyring, lambda ring: ring.retiring(key, now))
+    now = now_here()
+    ring = change(project_here().keyring, lambda ring: ring.retiring(key, now))
     _show_one(ring, ring.find(key).public_key, now, format)
 
 
@@ -192,7 +201,7 @@ def revoke(
     from policy_engine.attest.keyring import change
     from policy_engine.releasing.books import ledger_at_rest
 
-    now, project = _now(), _project()
+    now, project = now_here(), project_here()
     with ledger_at_rest(project) as (end, fault):
         ring = change(project.keyring, lambda ring: ring.revoking(key, now, why, end))
     if fault:
@@ -203,7 +212,8 @@ def revoke(
     _show_one(ring, ring.find(key).public_key, now, format)
 
 
-def _project() -> Project:
+def project_here() -> Project:
+    """The project of the working directory."""
     from policy_engine.policy.project import default_project, find_project, load_project
 
     found = find_project(Path.cwd())
@@ -225,7 +235,8 @@ def _own_place(project: Project) -> Path:
     return project.signing_key
 
 
-def _now() -> datetime:
+def now_here() -> datetime:
+    """This second."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
@@ -239,7 +250,7 @@ def _day(option: str, text: str) -> datetime:
         raise UsageError(f"{option} must be a day as 2027-12-31, found {text[:80]!a}") from None
 
 
-def _last(expires: str | None) -> datetime | None:
+def last_moment(expires: str | None) -> datetime | None:
     """The last moment of the day of ``--expires``."""
     if expires is None:
         return None
@@ -251,16 +262,17 @@ def _show_one(ring: Keyring, key: Any, now: datetime, form: Format) -> None:
 
     entry = ring.find(key_id(key))
     document = {"keyring": ring.where, **_document(entry, now, None)}
-    confirm(document, [_line(entry, now, None)], form)
+    confirm(document, [key_line(entry, now, None)], form)
 
 
 def _document(entry: Entry, now: datetime, own: str | None) -> dict[str, Any]:
-    from policy_engine.attest.keyring import document_of
+    from policy_engine.attest.ring_text import document_of
 
     return {**document_of(entry), "state": _state(entry, now, own)}
 
 
-def _line(entry: Entry, now: datetime, own: str | None) -> str:
+def key_line(entry: Entry, now: datetime, own: str | None = None) -> str:
+    """A key of the keyring on one line."""
     from policy_engine.attest.validity import written
 
     dates, state = entry.validity, _state(entry, now, own)

@@ -255,11 +255,12 @@ def verify(
     certificate is checked alone, and the exit code is 4; so it is where no claim stands in the
     certificate and its SQL is of another engine than DuckDB, which is not proved again. The keys to
     trust are those named by --key and --keyring, else the project's own and those of its keyring;
-    it says which. With --review-policy, a file from somebody you trust, the good approvals in the
-    file beside the certificate must be as many as it asks for. Of certify-count's certificate:
-    signature, assumptions, numbers. Of a statement of 'ledger export': signature, charges, sums,
-    limits. Of a release without (ε, δ): signature, digest, columns, k and models; it is no
-    certificate, and the exit code is 4.
+    it says which, and how old a signed keyring is; a newer keys.json beside the certificate counts
+    in its stead where the owners of the one that --keyring names have signed it. With --review-
+    policy, a file from somebody you trust, the good approvals in the file beside the certificate
+    must be as many as it asks for. Of certify-count's certificate: signature, assumptions, numbers.
+    Of a statement of 'ledger export': signature, charges, sums, limits. Of a release without (ε,
+    δ): signature, digest, columns, k and models; it is no certificate, and the exit code is 4.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
@@ -270,7 +271,7 @@ def verify(
     from policy_engine.ledger.statement import STATEMENT_TYPE
 
     text = read_certificate(certificate)
-    trusted, places = trusted_keys(key or [], keyring)
+    trusted, places = trusted_keys(key or [], keyring, beside=certificate)
     kind = stated_type(text)
     if review_policy is not None and kind in (COUNT_PREDICATE_TYPE, STATEMENT_TYPE):
         raise UsageError("--review-policy is for the certificate of a release; leave it out")
@@ -316,14 +317,14 @@ def checked_document(found: Verified, places: tuple[Trusted, ...]) -> dict[str, 
     return {
         "checked": list(found.checked),
         "unchecked": list(found.unchecked),
-        "trusted": [vars(place) for place in places],
+        "trusted": [place.told() for place in places],
     }
 
 
 def checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
     """What was checked, the signature first, with whose word it is that its key counts."""
     signed, *others = [f"  ✓ {text}" for text in found.checked]
-    trusting = [f"    {place}" for place in places]
+    trusting = [f"    {line}" for place in places for line in place.lines()]
     return [signed, *trusting, *others, *[f"  – {text}" for text in found.unchecked]]
 
 

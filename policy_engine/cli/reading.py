@@ -6,16 +6,20 @@ import os
 import sys
 from codecs import BOM_UTF8
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from policy_engine.attest.validity import written
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.policy.nearby import meant
+from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
+    from policy_engine.attest.ring_text import Seal
     from policy_engine.policy.hierarchy import Hierarchy
     from policy_engine.policy.project import Project
 
@@ -108,34 +112,69 @@ def _text(name: str, content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Trusted:
-    """A file, or the environment, whose keys are trusted, and why."""
+    """A file, or the environment, whose keys are trusted, and why; of a signed keyring its seal."""
 
     place: str
-    because: Literal["--key", "--keyring", "project", "environment"]
+    because: Literal["--key", "--keyring", "project", "environment", "beside"]
+    seal: Seal | None = None
 
     def __str__(self) -> str:
         if self.because == "environment":
             return f"trusting the key in {self.place}"
-        if self.because == "project":
-            return f"trusting {self.place}: nothing was named, and it is this project's own"
-        return f"trusting {self.place}, named by {self.because}"
+        because = {
+            "project": ": nothing was named, and it is this project's own",
+            "beside": ": it stands beside the certificate, and the owners of yours have signed it;"
+            " keep it with 'policy-engine keys update'",
+        }.get(self.because, f", named by {self.because}")
+        return f"trusting {self.place}{because}"
+
+    def told(self) -> dict[str, Any]:
+        """The same as data."""
+        told: dict[str, Any] = {"place": self.place, "because": self.because}
+        if self.seal is None:
+            return told
+        dates = {"issued": written(self.seal.issued), "expires": written(self.seal.expires)}
+        expired = self.seal.expires < datetime.now(UTC)
+        return {**told, "serial": self.seal.serial, **dates, "expired": expired}
+
+    def lines(self) -> list[str]:
+        """The same as lines, with the age of a signed keyring."""
+        return [str(self), *([] if self.seal is None else [self._age(self.seal)])]
+
+    @staticmethod
+    def _age(seal: Seal) -> str:
+        now, ends = datetime.now(UTC), written(seal.expires)
+        days = counted(max(0, (now - seal.issued).days), "day")
+        age = f"keyring {seal.serial}, signed {days} ago"
+        if seal.expires < now:
+            return (
+                f"{age}, expired on {ends}: keys may have been revoked since; get a newer one from"
+                " its owners"
+            )
+        return f"{age}, expires on {ends}"
 
 
 def trusted_keys(
-    paths: list[Path], keyring: Path | None = None, project: Project | None = None
+    paths: list[Path],
+    keyring: Path | None = None,
+    project: Project | None = None,
+    beside: Path | None = None,
 ) -> tuple[TrustedKeys, tuple[Trusted, ...]]:
     """The keys that were named, else the project's own and its keyring's; and where they lie.
 
     The project is that of the working directory, unless another is meant.
 
-    Where a keyring has a key, its word on it counts, however else the key was named.
+    Where a keyring has a key, its word on it counts, however else the key was named. A newer one
+    in the folder of the certificate ``beside`` counts in its stead where its owners have signed it.
 
     Raises:
         UsageError: no key was named and no project is near.
-        FileError: a key or a keyring cannot be read.
+        FileError: a key or a keyring cannot be read, or the keyring is not signed as it says.
     """
     from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.keys import TrustedKeys
+    from policy_engine.attest.owners import check_signed, newer_at
+    from policy_engine.policy.project import KEYRING_FILE
 
     if not paths and keyring is None:
         return _projects_own(project or _project_with_keys())
@@ -143,24 +182,32 @@ def trusted_keys(
     places = tuple(Trusted(str(path), "--key") for path in paths)
     if keyring is None:
         return named, places
-    ring = Keyring.read(keyring).trusted()
-    return named.within(ring), (*places, Trusted(str(keyring), "--keyring"))
+    ring = Keyring.read(keyring)
+    check_signed(ring)
+    places = (*places, Trusted(str(keyring), "--keyring", ring.seal))
+    newer = None if beside is None else newer_at(beside.with_name(KEYRING_FILE), ring)
+    if newer is not None:
+        places, ring = (*places, Trusted(newer.where, "beside", newer.seal)), newer
+    return named.within(ring.trusted()), places
 
 
 def _projects_own(project: Project | None) -> tuple[TrustedKeys, tuple[Trusted, ...]]:
     """The key of the environment or the project, and the project's keyring."""
-    from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
+    from policy_engine.attest.owners import believed
 
     trusted, places = TrustedKeys.of(), list[Trusted]()
+    ring = None if project is None else believed(project)
+    if ring is not None and ring.seal is not None:
+        return ring.trusted(), (Trusted(ring.where, "project", ring.seal),)
     if os.environ.get(SIGNING_KEY_VARIABLE):
         trusted = TrustedKeys.of(load_private_key().public_key())
         places.append(Trusted(SIGNING_KEY_VARIABLE, "environment"))
     elif project is not None and project.public_key.exists():
         trusted = TrustedKeys.load(project.public_key)
         places.append(Trusted(str(project.public_key), "project"))
-    if project is not None and project.keyring.exists():
-        trusted = trusted.within(Keyring.read(project.keyring).trusted())
+    if ring is not None and project is not None and project.keyring.exists():
+        trusted = trusted.within(ring.trusted())
         places.append(Trusted(str(project.keyring), "project"))
     if not trusted.by_id:
         raise UsageError(

@@ -352,10 +352,10 @@ def verify(
     """Check that no record of the ledger was changed, dropped, put elsewhere or forged.
 
     Exits with 1 where it was, naming the record. A tail that was cut off is found where this
-    machine had seen it, by --head, by a --witness, or by a certificate in the project's folder
-    that no entry was charged for. Where the file that says what was seen cannot be read, the chain
-    is checked all the same, and the exit code is 1 nevertheless. A witness without a head is exit
-    code 4.
+    machine had seen it, by --head, by a --witness (without it, by the 'witnesses' of the project
+    file), or by a certificate in the project's folder that no entry was charged for. Where the file
+    that says what was seen cannot be read, the chain is checked all the same, and the exit code is
+    1 nevertheless. A witness without a head is exit code 4.
 
     Example: policy-engine ledger verify
     """
@@ -371,7 +371,9 @@ def verify(
             records, disowned = opened.records(), opened.disowned()
             if head is not None:
                 _compare(head, records, name)
-            seen = [witnessed(each, records, name, tsa_root) for each in witness or ()]
+            seen = [
+                witnessed(each, records, name, tsa_root) for each in witness or project.witnesses
+            ]
             places, trusted = certificates_in(project.directory), trusted_keys(project)
             missing = forgotten(places, opened.entries(), trusted)
     except LedgerBroken as error:

@@ -112,7 +112,7 @@ def report(
         inputs = (certificate, release, policy, previous)
         if output.resolve() in (each.resolve() for each in inputs if each):
             raise UsageError(f"{output} is what the report is made of; name another file")
-    trusted, places = trusted_keys(key or [], keyring)
+    trusted, places = trusted_keys(key or [], keyring, beside=certificate)
     text = read_certificate(certificate)
     if stated_type(text) == SYNTACTIC_TYPE:
         if policy is not None or previous is not None or format in _EXPORTS:

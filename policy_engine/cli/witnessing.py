@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, confirm
-from policy_engine.errors import NothingChecked
+from policy_engine.errors import NothingChecked, UsageError
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 def publish(
     witness: Annotated[
-        str, typer.Argument(help="file:PATH, git:REPOSITORY or git:REPOSITORY#NAME.")
-    ],
+        str | None,
+        typer.Argument(
+            help="file:PATH, git:REPOSITORY or git:REPOSITORY#NAME; default: the project's."
+        ),
+    ] = None,
     tsa: Annotated[
         str | None,
         typer.Option("--tsa", help="The address of an RFC 3161 time stamp authority."),
@@ -31,7 +34,8 @@ def publish(
 
     The ledger is verified first, and must go through every head that is there already. The place
     learns the number of records, a hash and the time; the time stamp authority a hash. The ledger
-    is not changed. 'ledger verify --witness' compares.
+    is not changed. 'ledger verify --witness' compares. Without WITNESS it goes to each place that
+    'witnesses' in the project file names.
 
     Example: policy-engine ledger publish git:git@example.org:audit/heads.git
     """
@@ -41,21 +45,27 @@ def publish(
     from policy_engine.ledger.stamps import stamp_of
     from policy_engine.releasing.books import open_ledger
 
-    project, place = project_here(), outside_witness(witness)
+    project = project_here()
+    places = [outside_witness(each) for each in ([witness] if witness else project.witnesses)]
+    if not places:
+        raise UsageError("name a place, file:PATH or git:REPOSITORY, or 'witnesses' in the project")
     with open_ledger(project) as opened:
         head = opened.verify()
         records = opened.records()
-    known = place.sightings()
-    check_sightings(place, known, records, project.ledger_name)
-    is_known = any(each.head == head for each in known)
-    stamp = stamp_of(head, tsa) if tsa is not None and not is_known else b""
-    if not is_known:
-        place.note(Sighting(head, written(datetime.now(UTC)), stamp))
-    document = {"witness": place.where, "records": head.records, "head": head.hash,
-                "published": not is_known, "stamped": bool(stamp)}  # fmt: skip
-    text = "has this head already" if is_known else "published"
-    stamped = ", with a time stamp" if stamp else ""
-    confirm(document, [f"{place.where}: {text}{stamped}, head {head.records}:{head.hash}"], format)
+    documents, lines = [], []
+    for place in places:
+        known = place.sightings()
+        check_sightings(place, known, records, project.ledger_name)
+        is_known = any(each.head == head for each in known)
+        stamp = stamp_of(head, tsa) if tsa is not None and not is_known else b""
+        if not is_known:
+            place.note(Sighting(head, written(datetime.now(UTC)), stamp))
+        documents.append({"witness": place.where, "records": head.records, "head": head.hash,
+                          "published": not is_known, "stamped": bool(stamp)})  # fmt: skip
+        text = "has this head already" if is_known else "published"
+        stamped = ", with a time stamp" if stamp else ""
+        lines.append(f"{place.where}: {text}{stamped}, head {head.records}:{head.hash}")
+    confirm(documents[0] if witness else {"witnesses": documents}, lines, format)
 
 
 def witnessed(

@@ -176,6 +176,10 @@ class AboutSpec(Document):
     """Who can get at the source and the machine, and how that is kept."""
     justification: fields.TextField = ""
     """Why this unit, ε and δ."""
+    region: fields.TextField = ""
+    """Where the people are of whom the source is."""
+    sector: fields.TextField = ""
+    """What it belongs to, such as health or official statistics."""
 
 
 class ReleaseSpec(Document):
@@ -232,7 +236,7 @@ class PolicyDocument(Document):
     purpose: fields.TextField = ""
     """What the release is for, and what not; it stands in the certificate."""
     about: AboutSpec | None = None
-    """Contact, recipients, access and justification, for the certificate."""
+    """Contact, recipients, access, justification, region, sector, for the certificate."""
     source: SourceSpec
     """The table that is released from, and who is one person in it."""
     recode: Annotated[

@@ -25,6 +25,7 @@ from policy_engine.policy.environment import filled
 from policy_engine.policy.laws import Ruled, refusal
 from policy_engine.policy.pins import IN_EACH_CHECKOUT
 from policy_engine.policy.reading import Reading, check, read_root, read_text
+from policy_engine.policy.review_models import KeyLineField
 from policy_engine.policy.scalars import EnvironmentText, show
 from policy_engine.policy.tree import Node
 from policy_engine.policy.tree import Path as At
@@ -40,6 +41,7 @@ _OPENED = ("url", "database", "profile", "target", "profiles_dir")
 """What of a warehouse is of no use before it is opened."""
 ACCESS = ("public", "protected", "private")
 SECRETS = "policy_engine_salts"
+_WITNESS = re.compile(r"(?:file|git):.")
 _BEGINS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -56,6 +58,10 @@ class SigningSpec(Document):
     """The file of the command's public key."""
     keyring: fields.OptionalLineField = None
     """The file of the public keys that count; the default is `keys.json` beside the key."""
+    owners: Annotated[tuple[KeyLineField, ...], BeforeValidator(laws.a_list("keys"))] = ()
+    """Public keys of those who must have signed the keyring; without one, nobody must."""
+    threshold: fields.PositiveField = 1
+    """How many of the owners must have signed it."""
 
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
@@ -68,6 +74,11 @@ class SigningSpec(Document):
         if "public_key" in data and "command" not in data:
             remedy = "the public key of a key file stands beside it"
             yield refusal("is given without command", remedy, at=("public_key",))
+        owners, needed = data.get("owners", ()), data.get("threshold", 1)
+        count = len({*map(str, owners)}) if isinstance(owners, list | tuple) else 0
+        if laws.is_integer(needed) and needed > max(1, count):
+            wrong = f"must be at most the number of owners, found {needed}"
+            yield refusal(wrong, "name more under owners", at=("threshold",))
 
 
 class SealingSpec(Document):
@@ -142,6 +153,14 @@ def _begins(found: object) -> str:
     raise refusal(f"must be {law}, found {show(found)}")
 
 
+def _witness(found: object) -> str:
+    """The law of the place of an outside witness."""
+    if isinstance(found, str) and laws.is_line(found) and _WITNESS.match(found):
+        return found
+    law = "file:PATH, git:REPOSITORY or git:REPOSITORY#NAME"
+    raise refusal(f"must be {law}, found {show(found)}")
+
+
 def _digest(found: object) -> str:
     """The law of the digest of a review policy."""
     if isinstance(found, str) and _BEGINS.fullmatch(found):
@@ -151,6 +170,9 @@ def _digest(found: object) -> str:
 
 
 DigestField = Annotated[str, Ruled(_digest, {"type": "string", "pattern": f"^{_BEGINS.pattern}$"})]
+WitnessField = Annotated[
+    str, Ruled(_witness, {"type": "string", "pattern": f"^{_WITNESS.pattern}"})
+]
 BeginsField = Annotated[
     str, Ruled(_begins, {"type": "string", "pattern": f"^({_BEGINS.pattern}|{IN_EACH_CHECKOUT})$"})
 ]
@@ -169,6 +191,10 @@ class ProjectDocument(Document):
     """A file of SQLite, or a `postgresql://` URL."""
     ledger_begins: BeginsField = ""
     """SHA-256 of the first record of the project's ledger, or `in_each_checkout`."""
+    witnesses: Annotated[
+        tuple[WitnessField, ...], BeforeValidator(laws.a_list("places", "as in [file:/mnt/heads]"))
+    ] = ()
+    """Where `ledger publish` keeps the ledger's head, and `ledger verify` looks for it."""
     signing: SigningSpec = SigningSpec()
     sealing: SealingSpec = SealingSpec()
     dbt: DbtSpec = DbtSpec()
@@ -273,7 +299,8 @@ class Project:
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
     ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
     digests of the review policies that the ledger must have, ``syntactic`` the accounts that
-    releases without (ε, δ) are charged to.
+    releases without (ε, δ) are charged to. So many of the ``owners``, raw public keys, as
+    ``owners_needed`` says must have signed the keyring. ``witnesses`` are outside ones.
     """
 
     directory: Path
@@ -292,6 +319,9 @@ class Project:
     file: Path | None = None
     missing: str = ""
     begins: str = ""
+    owners: tuple[bytes, ...] = ()
+    owners_needed: int = 1
+    witnesses: tuple[str, ...] = ()
     reviews: Mapping[str, str] = field(default_factory=dict)
     syntactic: frozenset[str] = frozenset()
 
@@ -306,6 +336,11 @@ class Project:
         if isinstance(self.ledger, Path):
             return self.ledger.with_name(f"{self.ledger.name}.head")
         return self.directory / WITNESS
+
+    @property
+    def ring_seen(self) -> Path:
+        """Where this machine keeps the last signed keyring that it believed."""
+        return self.witness.with_name("keys.seen.json")
 
     @property
     def pin(self) -> str:
@@ -465,8 +500,18 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         ),
         file=file,
         begins=document.ledger_begins,
+        owners=signing.owners,
+        owners_needed=signing.threshold,
+        witnesses=tuple(_from(directory, place) for place in document.witnesses),
         reviews=dict(document.reviews),
     )
+
+
+def _from(directory: Path, witness: str) -> str:
+    """A witness, its path that of the project and not of who asks."""
+    kind, _, place = witness.partition(":")
+    is_path = kind == "file" or (directory / place.partition("#")[0]).exists()
+    return f"{kind}:{directory / place}" if is_path else witness
 
 
 def _warehouse(name: str, spec: WarehouseSpec, directory: Path) -> Warehouse:

@@ -47,7 +47,8 @@ def key_line(raw: bytes) -> str:
     return base64.b64encode(_DER + raw).decode()
 
 
-_Key = Annotated[bytes, Ruled(_key, {"type": "string"})]
+_LINE = f"^{base64.b64encode(_DER).decode()}[A-Za-z0-9+/]{{43}}=$"
+KeyLineField = Annotated[bytes, Ruled(_key, {"type": "string", "pattern": _LINE})]
 _Day = Annotated[date, Ruled(laws.day, {"type": "string", "format": "date"})]
 _Days = Annotated[int, Ruled(laws.integer(1, most=_MOST_DAYS), fields.count(1, _MOST_DAYS))]
 _Needs = Annotated[
@@ -59,7 +60,7 @@ class ApproverSpec(Document):
     """A person: one role, and the keys that are theirs."""
 
     role: fields.NameField
-    keys: Annotated[tuple[_Key, ...], BeforeValidator(laws.a_list("keys"))]
+    keys: Annotated[tuple[KeyLineField, ...], BeforeValidator(laws.a_list("keys"))]
 
 
 class ReviewDocument(Document):

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import in_text
 from policy_engine.attest.confidential import make_folder
-from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.attest.owners import believed
 from policy_engine.attest.sealing import generate_sealing_key, hand_on, load_sealing_key, taken_over
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
@@ -81,11 +81,15 @@ def named_otherwise(ledger: Ledger, project: Project, account: str) -> str:
 
 
 def trusted_keys(project: Project, signer: Signer | None = None) -> TrustedKeys:
-    """Whose certificates count: the project's own key and its keyring's, whose dates hold."""
+    """Whose certificates count: the project's own key and its keyring's, whose dates hold.
+
+    Where owners sign the keyring, the keys in it alone.
+    """
+    ring = believed(project)
+    if ring.seal is not None:
+        return ring.trusted()
     own = signer.public_key if signer is not None else public_key_of(project)
-    return TrustedKeys.of(*([] if own is None else [own])).within(
-        Keyring.at(project.keyring).trusted()
-    )
+    return TrustedKeys.of(*([] if own is None else [own])).within(ring.trusted())
 
 
 def trust_of(project: Project, signer: Signer | None = None) -> Trust:
@@ -188,7 +192,7 @@ def ledger_at_rest(project: Project) -> Iterator[tuple[LedgerEnd | None, str]]:
             if has_ledger(project):
                 opened = stack.enter_context(open_ledger(project))
                 end = stack.enter_context(opened.at_rest())
-        except LedgerError as error:
+        except (LedgerError, FileError) as error:
             fault = str(error)
         yield end, fault
 

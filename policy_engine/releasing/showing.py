@@ -28,6 +28,7 @@ from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.project import Project
 from policy_engine.releasing.certificates import carried_facts
 from policy_engine.releasing.publish import certificate_path, is_release
+from policy_engine.releasing.reading_order import in_reading_order
 from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.remarks import lacking, numbered
 from policy_engine.releasing.reviewing import is_waiting
@@ -305,9 +306,10 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Show
         else:
             stated = carried_facts(path) if found is None else _stated(found).predicate
             known = Meaning.of(stated)
-            columns = [column.to_pylist() for column in table.columns]
+            lines = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+            first = tuple(in_reading_order(stated, names, lines)[:rows])
             meaning = (_WAITS,) if found is None else ()
-            meaning += _told(known, names, zip(*columns, strict=True)) + _left_out(stated)
+            meaning += _told(known, names, lines) + _left_out(stated)
             told = _remarks(known, names, numbered(table, None if known is None else known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
@@ -331,7 +333,7 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     beside = meaning.law.beside if isinstance(meaning, NoisyMeaning) else ()
     names = tuple(str(each) for each in (*known, *beside) if each is not None)
     said, told = _told(meaning, names, lines), _remarks(meaning, names, lines)
-    first = tuple(lines[:rows])
+    first = tuple(in_reading_order(stated.predicate, names, lines)[:rows])
     return Shown(name, certificate, names, first, len(lines), said, told, meaning)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from policy_engine.attest.attestation import Envelope, open_envelope, unverified
 from policy_engine.attest.facts import Facts, read_facts
 from policy_engine.attest.keyring import Keyring
+from policy_engine.attest.owners import is_signed
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
@@ -134,7 +135,9 @@ def gather(named: Named) -> Evidence:
 
 def _note(keyring: Path | None, key_id: str) -> str:
     """Whose a key is, as a keyring says that was named or is the project's."""
-    entry = None if keyring is None else Keyring.at(keyring).get(key_id)
+    ring = Keyring() if keyring is None else Keyring.at(keyring)
+    # What its owners have not signed says of nobody whose key it is.
+    entry = ring.get(key_id) if ring.seal is None or is_signed(ring) else None
     return "" if entry is None else entry.note
 
 

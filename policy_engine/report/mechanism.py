@@ -27,6 +27,7 @@ from policy_engine.kernel.mechanisms import (
     Randomised,
 )
 from policy_engine.kernel.price import priced
+from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.scalars import counted
@@ -91,14 +92,25 @@ def _steps(facts: Facts, claim: Claim | None) -> Iterator[Step]:
     if law is None or not isinstance(law, Noisy | Randomised | Inserted):
         rate = in_text(Decimal(facts["rate"]) / Decimal(facts["sampled_at"]))
         yield Step("sample", f"each person is in with probability {rate}, drawn in secret")
-    columns = counted(len(facts["columns"]), "column")
-    yield Step("recode", f"{columns}, each made coarser as the policy says, whatever the data")
+    yield Step("recode", f"{_recoded(facts, claim)}, whatever the data")
     yield from _of_law(facts, law)
     if models := models_of(facts):
         told = " and ".join(map(str, models))
         yield Step("models", f"classes that do not have {told} are left out, by the numbers here")
     form = "one row a group, with its count" if facts["form"] == "counts" else "rows without counts"
     yield Step("release", form)
+
+
+def _recoded(facts: Facts, claim: Claim | None) -> str:
+    """How many columns are made coarser, and how many are shown as they are."""
+    columns = counted(len(facts["columns"]), "column")
+    if claim is None:
+        return f"{columns}, each as the policy says"
+    kept = sum(isinstance(column.recode, Keep) for column in claim.columns)
+    if not kept:
+        return f"{columns}, each made coarser as the policy says"
+    coarser = len(facts["columns"]) - kept
+    return f"{columns}: {coarser} made coarser as the policy says, {kept} shown as in the source"
 
 
 def _of_law(facts: Facts, law: object) -> Iterator[Step]:

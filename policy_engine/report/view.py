@@ -14,6 +14,7 @@ from typing import Any, Literal
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.check.described import entries, words
 from policy_engine.kernel.claim import Claim
+from policy_engine.releasing.reading_order import in_reading_order
 from policy_engine.releasing.showing import Meaning, PureMeaning
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.budget import Budget
@@ -38,6 +39,8 @@ class VerdictBand:
     name: str | None
     description: str | None
     purpose: str | None
+    region: str | None
+    sector: str | None
     releaser: str
     releaser_note: str | None
     date: str | None
@@ -177,6 +180,8 @@ def _band(found: Evidence) -> VerdictBand:
         name=facts["policy"]["name"] if facts else None,
         description=policy.description or None if policy else None,
         purpose=_said(found, "purpose"),
+        region=_said(found, "region"),
+        sector=_said(found, "sector"),
         releaser=found.key_id,
         releaser_note=found.note or None,
         date=facts.get("time"),
@@ -201,7 +206,11 @@ def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
         columns=tuple(_columns(found, facts, claim)),
         rows=None
         if rows is None
-        else FirstRows(rows.columns, rows.lines[:FIRST_ROWS], len(rows.lines)),
+        else FirstRows(
+            rows.columns,
+            tuple(in_reading_order(facts, rows.columns, rows.lines)[:FIRST_ROWS]),
+            len(rows.lines),
+        ),
         risks=risks(facts, claim, None if rows is None else rows.lines),
     )
 

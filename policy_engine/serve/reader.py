@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeVar
 
 from policy_engine.attest.approvals import APPROVAL
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, unverified
-from policy_engine.attest.keyring import Entry as RingKey
-from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import key_id
+from policy_engine.attest.owners import believed
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.ring_text import Entry as RingKey
 from policy_engine.attest.signers import public_key_of
 from policy_engine.attest.validity import moment
 from policy_engine.errors import (
@@ -193,11 +193,11 @@ class Reader:
         return tuple(_policy(path, self._named(path)) for path in own)
 
     def keys(self) -> Keys:
-        """The keyring as it is now."""
+        """The keyring, as far as its word counts now."""
         project = self.project()
         own = public_key_of(project)
         signs = None if own is None else key_id(own)
-        return Keys(Keyring.at(project.keyring).entries, signs)
+        return Keys(believed(project).entries, signs)
 
     def _is_here(self, path: Path) -> bool:
         """Whether a file is one, and lies in the project's folder: a link may lead out of it."""

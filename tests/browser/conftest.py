@@ -31,7 +31,8 @@ version: 1
 name: {name}
 description: {text}
 purpose: {text}
-about: {{contact: {text}, recipients: {text}, access: {text}, justification: {text}}}
+about: {{contact: {text}, recipients: {text}, access: {text}, justification: {text}, region: {text},
+  sector: {text}}}
 source: {{path: {name}.source.parquet, unit: row}}
 recode:
 {recode}

@@ -58,7 +58,7 @@ def make_world(folder: Path, text: str | None = HOSTILE) -> None:
 def _policy(name: str, law: str, text: str | None) -> str:
     is_public = name in ("answers", "tuples")
     quoted = "" if text is None else '"' + text.encode("unicode_escape").decode() + '"'
-    keys = ("contact", "recipients", "access", "justification")
+    keys = ("contact", "recipients", "access", "justification", "region", "sector")
     told = ", ".join(f"{key}: {quoted}" for key in keys)
     about = f"description: {quoted}\npurpose: {quoted}\nabout: {{{told}}}"
     made = _POLICY.format(

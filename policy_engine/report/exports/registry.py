@@ -74,10 +74,10 @@ def _basic(source: ExportSource) -> list[ExportField]:
         ExportField("data_curators", publisher, PUBLISHER),
         _text("intended_use", band.purpose, PURPOSE),
         ExportField("data_product_type", kind),
-        _text("data_product_region", None),
+        _text("data_product_region", band.region, about("region")),
         _text("description", band.description, DESCRIPTION),
         ExportField("publication_date", band.date[:10] if band.date else None),
-        _text("data_product_sector", None),
+        _text("data_product_sector", band.sector, about("sector")),
     ]
 
 

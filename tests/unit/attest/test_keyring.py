@@ -19,10 +19,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.attest import keyring
+from policy_engine.attest import ring_text
 from policy_engine.attest.attestation import open_envelope, sign, statement
-from policy_engine.attest.keyring import Entry, Keyring, change, document_of
+from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import TrustedKeys, is_weak, key_id, load_public_key
+from policy_engine.attest.ring_text import Entry, document_of, in_order
 from policy_engine.attest.signers import KeySigner
 from policy_engine.attest.validity import LedgerEnd, Revoked, Validity
 from policy_engine.errors import FileError, UsageError, VerificationFailed
@@ -236,7 +237,7 @@ def test_a_key_is_found_by_the_first_digits_of_its_id():
 def test_two_keys_that_begin_alike_need_more_digits(monkeypatch):
     ring = ring_of(MINE, OTHER)
     ids = iter(["12345678ab", "12345678cd"] * 2)
-    monkeypatch.setattr(keyring, "key_id", lambda _: next(ids))
+    monkeypatch.setattr(ring_text, "key_id", lambda _: next(ids))
     with pytest.raises(UsageError, match=r"^keys\.json: 2 keys 12345678; "):
         ring.find("12345678")
 
@@ -291,7 +292,7 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES, max_size=4, unique_by=lambda entry: entry.public))
 def test_whatever_stands_in_a_ring_is_read_as_it_was_written(tmp_path_factory, entries):
     path = tmp_path_factory.mktemp("ring") / "keys.json"
-    ring = Keyring(keyring._sorted(tuple(entries)), str(path))
+    ring = Keyring(in_order(tuple(entries)), str(path))
     path.write_text(ring.to_json())
     assert Keyring.read(path) == ring
 
@@ -311,9 +312,10 @@ MOMENT = "a moment such as 2026-11-21T10:00:00Z"
 @pytest.mark.parametrize(
     ("change_", "told"),
     [
-        (lambda d: d.update(version=2), "version must be 1, which this engine reads, found 2"),
+        (lambda d: d.update(version=3),
+         "version must be 1 or 2, which this engine reads, found 3"),
         (lambda d: d.update(version=True),
-         "version must be 1, which this engine reads, found True"),
+         "version must be 1 or 2, which this engine reads, found True"),
         (lambda d: d.update(more=1), "the keyring must be an object with exactly version, keys,"
          " found ['version', 'keys', 'more']"),
         (lambda d: d.update(keys={}), "keys must be a list, found {}"),
@@ -384,7 +386,7 @@ def test_other_text_is_no_ring(path, content):
 
 
 def test_a_file_without_end_is_not_read(path, monkeypatch):
-    monkeypatch.setattr(keyring, "_LARGEST", 20)
+    monkeypatch.setattr(ring_text, "LARGEST_RING", 20)
     path.write_bytes(b" " * 21)
     with pytest.raises(FileError) as caught:
         Keyring.read(path)

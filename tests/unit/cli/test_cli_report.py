@@ -26,7 +26,8 @@ from .test_public_values import ANSWERS, PURE, TUPLES
 SAID = (
     "name: a\n",
     "name: a\npurpose: yearly table\nabout: {contact: ada@example.org, recipients: the public,"
-    " access: three people, justification: as last year}\n",
+    " access: three people, justification: as last year,"
+    " region: Bavaria, sector: health}\n",
 )
 CERTIFICATE, RELEASE = Path("out/a.certificate.json"), Path("out/a.parquet")
 
@@ -126,6 +127,7 @@ def test_what_the_author_says_stands_in_the_certificate(reported):
     assert found["details"]["protection"]["recipients"] == "the public"
     assert found["details"]["protection"]["access"] == "three people"
     assert found["details"]["promise"]["justification"] == "as last year"
+    assert (found["band"]["region"], found["band"]["sector"]) == ("Bavaria", "health")
 
 
 def test_an_empty_statement_in_a_certificate_is_refused(cli, policy):
@@ -349,6 +351,7 @@ def test_three_documents_answer_the_twenty_questions(cli, policy):
     assert release == [reason, changed]  # it holds, and no former one was named
     assert change == [reason]
     assert refused == [("verdict", verdict)]
+    assert "not looked at" not in Path("refused.html").read_text()
 
 
 def test_no_epsilon_of_a_page_stands_without_delta(reported):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 from small_project import FILE, TABLE, SmallProject
 
 from policy_engine.attest.attestation import unverified
+from policy_engine.releasing.reading_order import in_reading_order
 from policy_engine.releasing.showing import Meaning
 
 RELEASE, CERTIFICATE = "out/people.parquet", "out/people.certificate.json"
@@ -198,3 +200,34 @@ def test_a_file_that_holds_lists_is_no_release(cli, small):
     shown = cli("show", RELEASE)
     assert (shown.code, shown.out) == (2, "")
     assert "is no release: a column of it holds lists or structures" in shown.err
+
+
+def test_bins_are_shown_by_their_cuts_and_not_as_texts(cli, policy):
+    assert cli("release", policy("a", ("[30, 60]", "[9, 30, 60]"))).code == 0
+    in_the_file = [row["age"] for row in pq.read_table("out/a.parquet").to_pylist()]
+    assert in_the_file == [">=60", ">=60", "[30,60)", "[30,60)", "[9,30)", "[9,30)"]
+    rows = cli("show", "out/a.parquet", "--format", "json").document["rows"]
+    assert [row[:2] for row in rows] == [
+        [age, sex] for age in ("[9,30)", "[30,60)", ">=60") for sex in ("female", "male")
+    ]
+    one = cli("show", "out/a.parquet", "--rows", "1", "--format", "json").document
+    assert one["rows"] == rows[:1]
+    named = ("out/a.certificate.json", "--release", "out/a.parquet")
+    page = cli("report", *named, "--format", "json").document
+    assert page["details"]["rows"]["rows"] == [[*row[:2], str(row[2])] for row in rows]
+    steps = {each["name"]: each["text"] for each in page["details"]["how"]["steps"]}
+    assert steps["recode"] == (
+        "2 columns: 1 made coarser as the policy says, 1 shown as in the source, whatever the data"
+    )
+
+
+def test_rows_that_are_not_as_the_claim_says_stay_as_they_are(cli, policy):
+    assert cli("release", policy("a")).code == 0
+    facts = unverified(Path("out/a.certificate.json").read_text()).predicate
+    names, lines = ("age", "sex", "n"), [("[30,60)", "x", 1), ("<30", "y", 2), ("?", "z", 3)]
+    assert in_reading_order(facts, names, lines) == [lines[1], lines[0], lines[2]]
+    assert in_reading_order(facts, ("other", "sex", "n"), lines) == lines
+    shorter = [line[:2] for line in lines]
+    assert in_reading_order(facts, names, shorter) == shorter
+    assert in_reading_order({**facts, "claim": None}, names, lines) == lines
+    assert in_reading_order(facts, names, []) == []

@@ -112,3 +112,26 @@ def test_that_no_head_was_stamped_is_said(cli, policy, witness, tmp_path):
     assert cli("ledger", "publish", witness).code == 0
     found = cli("ledger", "verify", "--witness", witness, "--tsa-root", str(root)).out
     assert "none of them has a time stamp" in found
+
+
+def test_the_places_of_the_project_file_need_no_argument(cli, policy, project, tmp_path_factory):
+    far = tmp_path_factory.mktemp("far")
+    subprocess.run(["git", "init", "-q", "--bare", project / "r"], check=True)
+    assert cli("ledger", "publish").code == 2
+    with Path("policy-engine.yaml").open("a") as file:
+        file.write(f"witnesses: ['file:{far}/heads', 'git:r']\n")
+    assert cli("release", policy("a")).code == 0
+    assert cli("ledger", "verify").code == 4  # no head yet
+    Path("sub").mkdir()
+    told = cli("-C", "sub", "ledger", "publish", "--format", "json").document["witnesses"]
+    assert [each["published"] for each in told] == [True, True]
+    assert told[1]["witness"] == f"git:{project}/r#policy-engine-ledger"
+    found = cli("ledger", "verify", "--format", "json").document["witnesses"]
+    assert [each["heads"] for each in found] == [1, 1]
+    (far / "heads").write_text((far / "heads").read_text().replace('"hash": "', '"hash": "0')[:-9])
+    assert cli("ledger", "verify").code == 3
+    (far / "heads").write_text(
+        '{"records": 1, "hash": "' + "0" * 64 + '", "at": "2026-01-01T00:00:00Z"}\n'
+    )
+    broken = cli("ledger", "verify")
+    assert (broken.code, "record 1 is another one than it was" in broken.out) == (1, True)

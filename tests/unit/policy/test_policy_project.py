@@ -17,6 +17,7 @@ from policy_engine.policy.project import (
     load_project,
     load_project_text,
 )
+from policy_engine.policy.review_models import key_line
 
 FULL = """\
 version: 1
@@ -92,6 +93,24 @@ def test_a_command_signs_and_has_its_public_key():
     assert project.public_key == Path("/w/k/kms.pub")
     assert project.keyring == Path("/w/k/keys.json")
     assert default_project("/w").signing_command == ()
+
+
+def test_the_path_of_a_witness_is_the_projects(tmp_path):
+    (tmp_path / "heads.git").mkdir()
+    text = "witnesses: ['file:heads', 'git:heads.git#a', 'git:git@example.org:h.git', 'file:/h']"
+    assert load_project_text(text, "policy-engine.yaml", tmp_path).witnesses == (
+        f"file:{tmp_path}/heads",
+        f"git:{tmp_path}/heads.git#a",
+        "git:git@example.org:h.git",
+        "file:/h",
+    )
+
+
+def test_owners_of_the_keyring_are_keys_and_how_many_must_sign():
+    line = key_line(bytes(31) + b"1")
+    project = read(f"signing: {{owners: [{line}]}}")
+    assert (project.owners, project.owners_needed) == ((bytes(31) + b"1",), 1)
+    assert default_project("/w").owners == ()
 
 
 def test_a_keyring_may_lie_elsewhere():
@@ -223,6 +242,20 @@ def test_the_environment_is_the_process_own(tmp_path, monkeypatch):
             [
                 "1:1: signing.public_key is missing, command is given; "
                 "name the PEM file of the key that the command signs with"
+            ],
+        ),
+        (
+            "signing: {threshold: 2}",
+            [
+                "1:22: signing.threshold must be at most the number of owners, found 2; "
+                "name more under owners"
+            ],
+        ),
+        (
+            "witnesses: ['s3://heads']",
+            [
+                "1:13: witnesses[0] must be file:PATH, git:REPOSITORY or git:REPOSITORY#NAME, "
+                "found 's3://heads'"
             ],
         ),
         (

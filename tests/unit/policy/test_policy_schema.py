@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy.project import load_project_text
+from policy_engine.policy.review_models import key_line
 from policy_engine.policy.schema import SCHEMA_FILE, json_schema, project_schema, schema_text
 
 VALIDATOR = Draft202012Validator(json_schema())
@@ -140,6 +141,8 @@ PROJECTS = (
     "warehouses: {pg: {type: postgres, url: \"postgresql://{{ env_var('P', 'h') }}/d\"}}",
     "warehouses: {a: {type: \"{{ env_var('T', 'duckdb') }}\"}}",
     "warehouses: {d: {type: dbt, profile: p, target: t}}\ndefault: d\nversion: 1",
+    "witnesses: ['git:git@example.org:audit/heads.git#census', 'file:/mnt/worm/heads']",
+    f"signing: {{owners: [{key_line(bytes(32))}, {key_line(bytes(31) + b'1')}], threshold: 2}}",
     "ledger: postgresql://h/d\nsigning: {command: [kms], public_key: k.pub, keyring: keys.json}",
     "sealing: {reviewers: [alice.pub]}\ndbt: {release_targets: [prod], access: private}",
 )
@@ -150,6 +153,10 @@ NO_PROJECTS = (
     "warehouses: {own: {type: oracle}}",
     "warehouses: {own: {type: duckdb, threads: many}}",
     "version: 2",
+    "witnesses: ['s3://heads']",
+    "witnesses: file:/mnt/worm/heads",
+    "signing: {owners: [alice.pub]}",
+    "signing: {threshold: 0}",
     "sealing: {reviewers: alice.pub}",
 )
 

@@ -82,6 +82,8 @@ def test_the_registry_knows_every_field_and_those_that_are_missing_are_named(
     assert remedies["intended_use"] == "write 'purpose' in the policy"
     assert remedies["justification"] == "write 'about.justification' in the policy"
     assert "'about.access'" in remedies["actors"]
+    assert remedies["data_product_region"] == "write 'about.region' in the policy"
+    assert remedies["data_product_sector"] == "write 'about.sector' in the policy"
     assert all(f"# not stated: {name}; {remedy}" in text for name, remedy in asked)
     assert (document["status"], document["tier"]) == ("Draft", 1)
 
