@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, number, shown
+from policy_engine.cli.reading import project_here
 
 
 def certify_count(
@@ -113,10 +114,7 @@ def _write(made: Any, path: Path, *, replace: bool) -> None:
     from policy_engine.attest.attestation import sign
     from policy_engine.attest.signers import signer_of
     from policy_engine.attest.validity import moment
-    from policy_engine.policy.project import default_project, find_project, load_project
     from policy_engine.releasing.publish import write_certificate
 
-    found = find_project(Path.cwd())
-    project = default_project(Path.cwd()) if found is None else load_project(found)
-    envelope = sign(made.statement(), signer_of(project, moment(made.time)))
+    envelope = sign(made.statement(), signer_of(project_here(), moment(made.time)))
     write_certificate(envelope.to_json(), path, replace=replace)

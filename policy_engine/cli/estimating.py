@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.cli.reading import project_here
 from policy_engine.cli.showing import cell, plain, table
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import escaped
@@ -42,14 +43,11 @@ def estimate(
 
     Example: policy-engine estimate out/people.parquet --output out/people_estimated.parquet
     """
-    from policy_engine.policy.project import default_project, find_project, load_project
     from policy_engine.releasing.estimating import estimated
 
     if rows < 0:
         raise UsageError(f"--rows must be at least 0, found {rows}")
-    file = find_project(Path.cwd())
-    project = load_project(file) if file is not None else default_project(Path.cwd())
-    found = estimated(release, project)
+    found = estimated(release, project_here())
     if output is not None:
         found.write(output)
     *_, count, name = found.columns

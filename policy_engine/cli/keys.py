@@ -10,6 +10,7 @@ import typer
 
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.cli.reading import project_here
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def generate(
     """
     from policy_engine.attest.making import make_key
 
-    project, now = _project(), _now()
+    project, now = project_here(), _now()
     path = output or out or _own_place(project)
     made = make_key(path, project.keyring, now, expires=_last(expires), note=note)
     document = {"private_key": str(path), **_document(made, now, None)}
@@ -87,7 +88,9 @@ def add(
     now = _now()
     added = now if since is None else _day("--since", since)
     last = _last(expires)
-    ring = change(_project().keyring, lambda ring: ring.adding(key, added, expires=last, note=note))
+    ring = change(
+        project_here().keyring, lambda ring: ring.adding(key, added, expires=last, note=note)
+    )
     _show_one(ring, key, now, format)
 
 
@@ -103,7 +106,7 @@ def list_(
     from policy_engine.attest.keys import key_id
     from policy_engine.attest.signers import lost_key, public_key_of
 
-    project, now = _project(), _now()
+    project, now = project_here(), _now()
     ring, lost = Keyring.at(project.keyring), lost_key(project)
     key = None if lost else public_key_of(project)
     own = None if key is None else key_id(key)
@@ -140,7 +143,7 @@ def rotate(
     from policy_engine.attest.keyring import Keyring
     from policy_engine.attest.making import rotate as rotated
 
-    project, now = _project(), _now()
+    project, now = project_here(), _now()
     done = rotated(project, now, expires=_last(expires), note=note)
     ring = Keyring.read(project.keyring)
     entries = [ring.find(name) for name in (done.old, done.new)]
@@ -170,7 +173,7 @@ def retire(
     from policy_engine.attest.keyring import change
 
     now = _now()
-    ring = change(_project().keyring, lambda ring: ring.retiring(key, now))
+    ring = change(project_here().keyring, lambda ring: ring.retiring(key, now))
     _show_one(ring, ring.find(key).public_key, now, format)
 
 
@@ -192,7 +195,7 @@ def revoke(
     from policy_engine.attest.keyring import change
     from policy_engine.releasing.books import ledger_at_rest
 
-    now, project = _now(), _project()
+    now, project = _now(), project_here()
     with ledger_at_rest(project) as (end, fault):
         ring = change(project.keyring, lambda ring: ring.revoking(key, now, why, end))
     if fault:
@@ -201,13 +204,6 @@ def revoke(
             f" time that it states: {fault}; run the same command again once it can be read"
         )
     _show_one(ring, ring.find(key).public_key, now, format)
-
-
-def _project() -> Project:
-    from policy_engine.policy.project import default_project, find_project, load_project
-
-    found = find_project(Path.cwd())
-    return load_project(found) if found else default_project(Path.cwd())
 
 
 def _own_place(project: Project) -> Path:

@@ -171,6 +171,13 @@ def _projects_own(project: Project | None) -> tuple[TrustedKeys, tuple[Trusted, 
     return trusted, tuple(places)
 
 
+def project_here() -> Project:
+    """The project of the working directory."""
+    from policy_engine.policy.project import project_at
+
+    return project_at(Path.cwd())
+
+
 def _project_with_keys() -> Project | None:
     """The project of the working directory, or the nearest folder above it with keys.
 

@@ -25,6 +25,7 @@ from policy_engine.cli.output import (
     number,
     shown,
 )
+from policy_engine.cli.reading import project_here
 from policy_engine.cli.witnessing import publish, witnessed
 from policy_engine.errors import FileError, LedgerBroken, UsageError
 from policy_engine.policy.scalars import counted
@@ -124,14 +125,6 @@ def show(
     lines += [line for entry in found.entries for line in _entry_lines(entry, found)]
     lines += [*map(_move_line, found.moves), *map(_rekey_line, found.rekeys)]
     emit(document, lines, format)
-
-
-def project_here() -> Project:
-    """The project of the working directory."""
-    from policy_engine.policy.project import default_project, find_project, load_project
-
-    found = find_project(Path.cwd())
-    return load_project(found) if found else default_project(Path.cwd())
 
 
 def _no_ledger(project: Project) -> str:

@@ -13,6 +13,7 @@ import typer
 
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.cli.reading import project_here
 from policy_engine.cli.reviewed import (
     shown_document,
     shown_lines,
@@ -85,7 +86,7 @@ def require(
     from policy_engine.releasing.books import open_ledger
     from policy_engine.releasing.reviewing import brought_at
 
-    project = _project()
+    project = project_here()
     wanted = review_policy(read_text(file, "review policy"), file)
     brought = brought_at(_change_file(file))
     with open_ledger(project, ledger_writer(project), say=note) as opened:
@@ -257,7 +258,7 @@ def _give(answer: _Answer, key: Path | None, form: Format) -> None:
 
     if answer.note and not is_line(answer.note):
         raise UsageError("--note must be text on one line")
-    project = _project()
+    project = project_here()
     signs = signer(project, key)
     found, line = answered(
         answer.request, signs, datetime.now(UTC),
@@ -311,7 +312,7 @@ def status(
     from policy_engine.releasing.asking import standing
     from policy_engine.releasing.books import open_ledger
 
-    with open_ledger(_project()) as opened:
+    with open_ledger(project_here()) as opened:
         found, required, told = standing(request, opened)
     needs = required.policy.needs[found.matter.stage]
     document = {**shown_document(found), **standing_document(told), "needs": dict(needs),
@@ -340,7 +341,7 @@ def revoke(
     from policy_engine.attest.signers import writer_of
     from policy_engine.releasing.books import open_ledger
 
-    project = _project()
+    project = project_here()
     with open_ledger(project, writer_of(project)) as opened:
         found = _known_keys(opened)
         named = sorted(name for name in found if name.startswith(key))
@@ -379,15 +380,8 @@ def _amount(option: str, text: str) -> Decimal:
 
 def _project_for(policy: Path | None) -> Project:
     if policy is None:
-        return _project()
+        return project_here()
     from policy_engine.policy.loading import load_policy
     from policy_engine.releasing.release import project_of
 
     return project_of(load_policy(policy))
-
-
-def _project() -> Project:
-    from policy_engine.policy.project import default_project, find_project, load_project
-
-    found = find_project(Path.cwd())
-    return load_project(found) if found else default_project(Path.cwd())

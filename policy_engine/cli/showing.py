@@ -10,6 +10,7 @@ from unicodedata import is_normalized
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.cli.reading import project_here
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
@@ -38,14 +39,11 @@ def show(
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
-    from policy_engine.policy.project import default_project, find_project, load_project
     from policy_engine.releasing.showing import show as look
 
     if rows < 0:
         raise UsageError(f"--rows must be at least 0, found {rows}")
-    found = find_project(Path.cwd())
-    project = load_project(found) if found is not None else default_project(Path.cwd())
-    shown = look(release, project, rows)
+    shown = look(release, project_here(), rows)
     document = {
         "release": shown.release,
         "certificate": None if shown.certificate is None else str(shown.certificate),

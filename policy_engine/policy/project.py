@@ -360,6 +360,12 @@ threads=None, profile=None, missing='')
     return _project(ProjectDocument(), Path(directory), None)
 
 
+def project_at(folder: str | Path) -> Project:
+    """The project whose file is found from a folder upwards, else that of the folder alone."""
+    found = find_project(folder)
+    return default_project(folder) if found is None else load_project(found)
+
+
 def load_project(path: str | Path, environ: Mapping[str, str] | None = None) -> Project:
     """The project that a file names; ``environ`` stands in for the environment.
 
