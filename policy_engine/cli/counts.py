@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit, number, shown
+from policy_engine.cli.places import check_free
 from policy_engine.cli.reading import project_here
 
 
@@ -92,12 +93,9 @@ def _check_place(path: Path, *, replace: bool) -> None:
     from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE
     from policy_engine.errors import FileError
 
-    if path.is_dir():
-        raise FileError(f"{path} is a directory; name a file")
+    check_free(path, replace=replace)
     if not path.exists():
         return
-    if not replace:
-        raise FileError(f"{path} exists; use --replace to write it anew")
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,21 +37,6 @@ class Outlook:
         )
 
     @property
-    def half(self) -> int:
-        """The size that is shown half of the time."""
-        return self.own.half
-
-    @property
-    def error(self) -> Decimal:
-        """The standard deviation of the estimate of a group of that size."""
-        return self.own.error
-
-    @property
-    def chances(self) -> list[tuple[int, Decimal]]:
-        """Those of groups of ½, 1, 1½ and 2 times that size."""
-        return self.own.chances
-
-    @property
     def groups(self) -> int:
         """How many groups the columns make at most whose values the policy tells."""
         return math.prod(count for count in self.labels.values() if count is not None)
@@ -68,9 +52,9 @@ class Outlook:
         return {
             "labels": self.labels,
             "groups": None if self.open else self.groups,
-            "half_shown": self.half,
-            "chances": [{"size": size, "shown": float(chance)} for size, chance in self.chances],
-            "count_error": float(self.error),
+            "half_shown": self.own.half,
+            "chances": [{"size": n, "shown": float(chance)} for n, chance in self.own.chances],
+            "count_error": float(self.own.error),
         }
 
     @property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.errors import FileError, UsageError, to_install
+from policy_engine.cli.places import check_free, written_whole
+from policy_engine.errors import UsageError, to_install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,10 +45,7 @@ def check_place(path: Path, *, replace: bool) -> None:
         import matplotlib  # noqa: F401
     except ImportError:
         raise UsageError(f"a plot needs matplotlib; run {to_install('plot')}") from None
-    if path.is_dir():
-        raise FileError(f"{path} is a directory; name a file")
-    if path.exists() and not replace:
-        raise FileError(f"{path} exists; use --replace to write it anew")
+    check_free(path, replace=replace)
 
 
 def draw(path: Path, paint: Callable[[Figure], None], width: float) -> None:
@@ -64,14 +61,8 @@ def draw(path: Path, paint: Callable[[Figure], None], width: float) -> None:
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(width, 4.2), layout="constrained")
         paint(figure)
-        aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        try:
+        with written_whole(path) as aside:
             figure.savefig(aside, format=kind[1:], dpi=150, metadata=_METADATA[kind])
-            aside.replace(path)
-        except OSError as error:
-            raise FileError(f"{path} could not be written: {error.strerror}") from None
-        finally:
-            aside.unlink(missing_ok=True)
 
 
 def legend(axes: Axes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -19,9 +18,10 @@ from policy_engine.cli.output import (
     json_text,
     note,
 )
+from policy_engine.cli.places import check_free, written_whole
 from policy_engine.cli.proofs import PolicyOption
 from policy_engine.cli.reading import KeyOption, KeyringOption
-from policy_engine.errors import FileError, NothingChecked, UsageError, VerificationFailed
+from policy_engine.errors import NothingChecked, UsageError, VerificationFailed
 
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
@@ -208,10 +208,7 @@ def _check_place(path: Path, kinds: tuple[str, ...], *, replace: bool) -> None:
     """Refuse a place for a report before anything is read."""
     if path.suffix.lower() not in kinds:
         raise UsageError(f"a report is written as {' or '.join(kinds)}, found '{path}'")
-    if path.is_dir():
-        raise FileError(f"{path} is a directory; name a file")
-    if path.exists() and not replace:
-        raise FileError(f"{path} exists; use --replace to write it anew")
+    check_free(path, replace=replace)
 
 
 def _page(path: Path, html: str, document: dict[str, Any]) -> str:
@@ -220,15 +217,8 @@ def _page(path: Path, html: str, document: dict[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a report, whole or not at all."""
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
+    with written_whole(path) as aside:
         aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    except OSError as error:
-        raise FileError(f"{path} could not be written: {error.strerror}") from None
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 class Differences(StrEnum):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ import typer
 
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
-from policy_engine.cli.reading import project_here
+from policy_engine.cli.reading import decimal_of, project_here
 from policy_engine.cli.reviewed import (
     shown_document,
     shown_lines,
@@ -187,7 +186,7 @@ def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Sough
     from policy_engine.ledger.reviews import limit_matter
     from policy_engine.releasing.asking import Sought
 
-    limit = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
+    limit = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
     shown = {"account": account, **limit_to_json(limit)}
     return Sought(limit_matter(account, limit), limit_file(account, project), shown)
 
@@ -369,13 +368,6 @@ def signer(project: Project, key: Path | None) -> Signer:
     from policy_engine.attest.signers import KeySigner, signer_of
 
     return signer_of(project) if key is None else KeySigner(load_private_key(key))
-
-
-def _amount(option: str, text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except ArithmeticError:
-        raise UsageError(f"{option} must be a number, found {text[:40]!r}") from None
 
 
 def _project_for(policy: Path | None) -> Project:
