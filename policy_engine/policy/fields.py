@@ -43,7 +43,8 @@ def count(least: int, most: int = laws.MAX_INTEGER) -> dict[str, object]:
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
-def _word(*words: str) -> Ruled:
+def word(*words: str) -> Ruled:
+    """The law of one of some words."""
     return Ruled(laws.one_of(*words), {"enum": list(words)})
 
 
@@ -64,24 +65,19 @@ LabelOrNullField = Annotated[
 ]
 CutField = Annotated[Cut, Ruled(laws.cut, _CUT)]
 OptionalCutField = Annotated[Cut | None, Ruled(laws.cut, _CUT)]
-ColumnTypeField = Annotated[ColumnType, _word(*COLUMN_TYPES)]
-TruncateField = Annotated[TruncateUnit, _word(*TRUNCATE_UNITS)]
+ColumnTypeField = Annotated[ColumnType, word(*COLUMN_TYPES)]
+TruncateField = Annotated[TruncateUnit, word(*TRUNCATE_UNITS)]
 FlagField = Annotated[bool, Ruled(laws.flag, {"type": "boolean"})]
-MechanismField = Annotated[Mechanism | None, _word(*get_args(Mechanism))]
-LawField = Annotated[NoiseLaw, _word("auto", "truncated_laplace", "discrete_gaussian", "place")]
-MethodField = Annotated[Method, _word("keyed", "native")]
-NeighboursField = Annotated[Neighbours, _word("add_remove", "replace_one")]
-OptionalViewField = Annotated[Literal["rowwise"] | None, _word("rowwise")]
-FormField = Annotated[Form, _word("counts", "rows")]
-GoalField = Annotated[Goal, _word("people", "groups")]
-GroupingField = Annotated[Grouping, _word("auto", "raw_first", "recoded")]
-LevelField = Annotated[
-    int,
-    Ruled(
-        laws.integer(1, remedy="level 0 is the value itself: use keep"),
-        count(1),
-    ),
-]
+MechanismField = Annotated[Mechanism | None, word(*get_args(Mechanism))]
+LawField = Annotated[NoiseLaw, word(*get_args(NoiseLaw))]
+MethodField = Annotated[Method, word("keyed", "native")]
+NeighboursField = Annotated[Neighbours, word("add_remove", "replace_one")]
+OptionalViewField = Annotated[Literal["rowwise"] | None, word("rowwise")]
+FormField = Annotated[Form, word("counts", "rows")]
+GoalField = Annotated[Goal, word("people", "groups")]
+GroupingField = Annotated[Grouping, word("auto", "raw_first", "recoded")]
+_LEVEL = laws.integer(1, remedy="level 0 is the value itself: use keep")
+LevelField = Annotated[int, Ruled(_LEVEL, count(1))]
 LengthField = Annotated[int, Ruled(laws.integer(1), count(1))]
 PositiveField = Annotated[int, Ruled(laws.integer(1), count(1))]
 ContributionField = Annotated[int, Ruled(laws.integer(1, most=100), count(1, 100))]
@@ -97,15 +93,14 @@ ExponentField = Annotated[
         {"type": "number", "minimum": 0, "maximum": 10},
     ),
 ]
-StepField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
+_ABOVE_0 = Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)
+_SHARE = Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT)
+StepField = Annotated[Decimal, _ABOVE_0]
 EndField = Annotated[
     Decimal,
     Ruled(laws.number("of at most 15 digits", lambda n: abs(n) < 10**15), {"type": "number"}),
 ]
-ShareField = Annotated[
-    Decimal,
-    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
-]
+ShareField = Annotated[Decimal, _SHARE]
 OptionalKField = Annotated[
     int | Literal["auto"] | None,
     Ruled(
@@ -132,7 +127,7 @@ SampledAtField = Annotated[
         {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
     ),
 ]
-EpsilonField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
+EpsilonField = Annotated[Decimal, _ABOVE_0]
 DeltaField = Annotated[
     Decimal,
     Ruled(
@@ -140,10 +135,5 @@ DeltaField = Annotated[
         {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
     ),
 ]
-OptionalEpsilonField = Annotated[
-    Decimal | None, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)
-]
-OptionalDeltaField = Annotated[
-    Decimal | None,
-    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
-]
+OptionalEpsilonField = Annotated[Decimal | None, _ABOVE_0]
+OptionalDeltaField = Annotated[Decimal | None, _SHARE]

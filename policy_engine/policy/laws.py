@@ -7,12 +7,13 @@ the loader puts the value's path in front of them and its line and column before
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import PurePath
+from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -74,6 +75,27 @@ class Ruled:
         """What an editor is told."""
         del schema, handler
         return dict(self.schema)
+
+
+def mapping(found: object) -> dict[str, Any]:
+    """A value as a mapping; of another kind, which its own law refuses, an empty one."""
+    return found if isinstance(found, dict) else {}
+
+
+def inside(data: object, *keys: str) -> Any:
+    """The value below some keys, one in the other; None where there is none."""
+    for key in keys:
+        data = mapping(data).get(key)
+    return data
+
+
+def barred(
+    data: Mapping[str, Any], keys: Iterable[str], law: str, remedy: str = "remove it", at: At = ()
+) -> Iterator[PydanticCustomError]:
+    """A problem of each of the keys that stands in ``data``, which is itself ``at`` a path."""
+    for key in keys:
+        if key in data:
+            yield refusal(law, remedy, at=(*at, key), on_key=True)
 
 
 def is_integer(found: object) -> bool:

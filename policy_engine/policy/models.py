@@ -22,7 +22,7 @@ from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.documents import Document
 from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.key_models import KeysField
-from policy_engine.policy.laws import At, refusal
+from policy_engine.policy.laws import At, barred, mapping, refusal
 from policy_engine.policy.model_specs import ModelsSpec, enforceable
 from policy_engine.policy.noise_models import (
     AggregateSpec,
@@ -77,7 +77,7 @@ def one_file(path: object) -> Iterable[PydanticCustomError]:
 def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:
     """The law of a mapping by column: every name on one line, no two alike but for case."""
     seen: dict[str, str] = {}
-    for column in data if isinstance(data, dict) else ():
+    for column in mapping(data):
         try:
             laws.line(column)
         except PydanticCustomError as error:
@@ -120,7 +120,7 @@ class SourceSpec(Document):
         yield from one_place(data)
         yield from one_file(data.get("path"))
         yield from column_names(data.get("columns"), ("columns",))
-        yield from _typed_key(_mapping(data.get("unit")), _mapping(data.get("columns")))
+        yield from _typed_key(mapping(data.get("unit")), mapping(data.get("columns")))
         path = data.get("path")
         if "view" in data and "relation" not in data:
             yield refusal("is for a view", "remove it, or name a view in relation", at=("view",))
@@ -203,13 +203,12 @@ class ReleaseSpec(Document):
         written = isinstance(path, str) and path.strip()
         if written and PurePath(str(path)).suffix.lower() != ".parquet":
             yield refusal(f"must end in .parquet, found {show(path)}", at=("path",))
-        if data.get("as") == "rows" and "count_as" in data:
+        if data.get("as") == "rows":
             wrong = "must not stand beside as: rows, which has no count"
-            yield refusal(wrong, "remove it", at=("count_as",), on_key=True)
-        for key in ("version", "deprecated"):
-            if key in data and "path" in data:
-                wrong = "is of a dbt model, and must not stand beside path"
-                yield refusal(wrong, "remove it", at=(key,), on_key=True)
+            yield from barred(data, ["count_as"], wrong)
+        if "path" in data:
+            wrong = "is of a dbt model, and must not stand beside path"
+            yield from barred(data, ("version", "deprecated"), wrong)
 
 
 MarginalField = Annotated[
@@ -292,15 +291,15 @@ class PolicyDocument(Document):
         """Column names that can be told apart, the count's among them; a place of its own."""
         yield from column_names(data.get("recode"), ("recode",))
         yield from column_names(data.get("filter"), ("filter",))
-        yield from _filtered_constants(_mapping(data.get("filter")), _mapping(data.get("recode")))
+        yield from _filtered_constants(mapping(data.get("filter")), mapping(data.get("recode")))
         yield from chooses(data)
         is_syntactic = data.get("guarantee") == SYNTACTIC
         yield from syntactic_laws(data) if is_syntactic else one_mechanism(data)
         yield from enforceable(data)
         source, release, recode = (
-            _mapping(data.get(key)) for key in ("source", "release", "recode")
+            mapping(data.get(key)) for key in ("source", "release", "recode")
         )
-        yield from _kept_key(_mapping(source.get("unit")), recode)
+        yield from _kept_key(mapping(source.get("unit")), recode)
         if release.get("as", "counts") == "counts":
             yield from _count_column(recode, release.get("count_as", "n"))
             yield from _beside(data, recode, release.get("count_as", "n"))
@@ -311,10 +310,6 @@ class PolicyDocument(Document):
                     "release to a place of its own",
                     at=("release", place),
                 )
-
-
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
 
 
 def _filtered_constants(
@@ -362,7 +357,7 @@ def _beside(
             wrong = f"is the column that says by what is counted, {GROUPING}"
             yield refusal(wrong, "recode a column of another name", at=("recode", column))
     taken = {str(name).casefold() for name in (*recode, count)}
-    for name in _mapping(data.get("aggregate")):
+    for name in mapping(data.get("aggregate")):
         if str(name).casefold() in taken:
             wrong = "is a released column already"
             remedy = "give it another name, and its column: of"

@@ -103,7 +103,7 @@ class DbtSpec(Document):
     """The targets of profiles.yml in which models are released; elsewhere they are empty."""
     group: fields.OptionalLineField = None
     """The dbt group of the models that are released."""
-    access: Annotated[str, Ruled(laws.one_of(*ACCESS), {"enum": list(ACCESS)})] = "public"
+    access: Annotated[str, fields.word(*ACCESS)] = "public"
     """Who may refer to the models that are released."""
     secrets: fields.LineField = SECRETS
     """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
@@ -190,7 +190,7 @@ class ProjectDocument(Document):
         warehouses, accounts = data.get("warehouses"), data.get("accounts")
         yield from _names(warehouses, "warehouses", laws.name)
         yield from _names(accounts, "accounts", laws.line)
-        names = list(warehouses) if isinstance(warehouses, dict) else []
+        names = list(laws.mapping(warehouses))
         default = data.get("default")
         if "default" not in data and len(names) > 1:
             yield refusal("is missing", f"name one of {', '.join(names)}", at=("default",))
@@ -201,7 +201,7 @@ class ProjectDocument(Document):
 
 def _names(data: object, under: str, law: laws.Law) -> Iterable[PydanticCustomError]:
     """The law of the keys of a mapping."""
-    for key in data if isinstance(data, dict) else ():
+    for key in laws.mapping(data):
         try:
             law(key)
         except PydanticCustomError as error:
@@ -233,25 +233,6 @@ class Warehouse:
     threads: int | None = None
     profile: Profile | None = None
     missing: str = ""
-
-
-@dataclass(frozen=True)
-class Private:
-    """Where sensitive relations may stand, and who may read them; empty where nothing is said."""
-
-    schemas: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Dbt:
-    """How releases are made in a dbt project; ``group`` is None where they are in none."""
-
-    release_targets: tuple[str, ...] = ()
-    group: str | None = None
-    access: str = "public"
-    secrets: str = SECRETS
-    private: Private = Private()
 
 
 @dataclass(frozen=True)
@@ -288,7 +269,7 @@ class Project:
     reviewers: tuple[Path, ...] = ()
     accounts: Mapping[str, Limit | None] = field(default_factory=dict)
     accounts_open: bool = True
-    dbt: Dbt = Dbt()
+    dbt: DbtSpec = field(default_factory=DbtSpec)
     file: Path | None = None
     missing: str = ""
     begins: str = ""
@@ -444,7 +425,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
     warehouses = {
         name: _warehouse(name, spec, directory) for name, spec in document.warehouses.items()
     } or {"duckdb": Warehouse("duckdb")}
-    signing, dbt = document.signing, document.dbt
+    signing = document.signing
     key = directory / (signing.key or SIGNING_KEY)
     public = directory / signing.public_key if signing.public_key else key.with_suffix(".pub")
     ring = directory / signing.keyring if signing.keyring else public.with_name(KEYRING_FILE)
@@ -462,13 +443,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},
         accounts_open=document.accounts_open or not document.accounts,
         syntactic=frozenset(n for n, spec in document.accounts.items() if spec.syntactic),
-        dbt=Dbt(
-            dbt.release_targets,
-            dbt.group,
-            dbt.access,
-            dbt.secrets,
-            Private(dbt.private.schemas, dbt.private.roles),
-        ),
+        dbt=document.dbt,
         file=file,
         begins=document.ledger_begins,
         reviews=dict(document.reviews),

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
 from policy_engine.policy.documents import Document
-from policy_engine.policy.laws import refusal
+from policy_engine.policy.laws import inside, refusal
 from policy_engine.policy.scalars import show
 
 
@@ -99,8 +99,7 @@ class UnitSpec(Document):
 
 def _ordered_by_key(unit: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The law that an order tells a person's rows apart: else the least of them speaks for all."""
-    keep, key = unit.get("keep"), unit.get("key")
-    terms = keep.get("order_by") if isinstance(keep, dict) else None
+    key, terms = unit.get("key"), inside(unit, "keep", "order_by")
     terms = terms if isinstance(terms, list) else ()
     named = [order_term(term)[0] for term in terms if isinstance(term, str)]
     if isinstance(key, str) and {name.casefold() for name in named} == {key.casefold()}:
