@@ -84,8 +84,7 @@ def measure(
 
     Example: policy-engine measure out/adult.parquet --sensitive income
     """
-    from policy_engine.cli.measured import document, lines
-    from policy_engine.cli.useful import workload_document, workload_lines
+    from policy_engine.cli.measured import document, lines, workload_document, workload_lines
     from policy_engine.measure.measuring import Questions
     from policy_engine.measure.measuring import measure as ask
 
@@ -171,6 +170,6 @@ def _lines_of(path: Path) -> tuple[str, ...]:
 
 def _tree(path: Path) -> Any:
     from policy_engine.cli.reading import read_levels
-    from policy_engine.measure.trees import Tree
+    from policy_engine.measure.statement import Tree
 
     return Tree.of(read_levels(path).rows)

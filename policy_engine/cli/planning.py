@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.chance import chance_document, chance_lines
-from policy_engine.cli.outlook import Outlook
+from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
 from policy_engine.cli.output import (
     Format,
     FormatOption,
@@ -61,8 +60,8 @@ def plan(
     """
     from policy_engine.attest.syntactic import Uncertified
     from policy_engine.cli.syntactic import plan_lines, planned
-    from policy_engine.policy.chance import Chance
     from policy_engine.policy.loading import load_policy
+    from policy_engine.policy.noise import Chance
     from policy_engine.releasing.release import preview, unenforced
     from policy_engine.releasing.validation import about, check_guarantee, warnings_of
 

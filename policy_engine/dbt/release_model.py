@@ -25,8 +25,7 @@ from policy_engine.dialects import Engine
 from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.mechanisms import Secret
-from policy_engine.policy.chance import Chance
-from policy_engine.policy.noise import Noise
+from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.project import DbtSpec
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.terms import terms_of

@@ -18,6 +18,7 @@ from policy_engine.measure.statement import (
     TREE,
     Distances,
     Roles,
+    Tree,
     cells,
     persons,
     statement,
@@ -29,7 +30,6 @@ from policy_engine.measure.subjects import (
     measuring,
     subject_of,
 )
-from policy_engine.measure.trees import Tree
 from policy_engine.policy.scalars import counted
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted

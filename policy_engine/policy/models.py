@@ -20,7 +20,6 @@ from policy_engine.policy import fields, laws
 from policy_engine.policy.auto_models import AutoSpec, chooses
 from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.documents import Document
-from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.key_models import KeysField
 from policy_engine.policy.laws import At, barred, mapping, refusal
 from policy_engine.policy.model_specs import ModelsSpec, enforceable
@@ -31,7 +30,7 @@ from policy_engine.policy.noise_models import (
     RollupSpec,
     one_mechanism,
 )
-from policy_engine.policy.recode_models import Recode
+from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.syntactic import SYNTACTIC, syntactic_laws
 from policy_engine.policy.unit_models import UnitSpec, _keys_of, _typed_key, read_unit

@@ -83,8 +83,8 @@ from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import account_of, check_own_project
-from policy_engine.policy.chance import Chance
 from policy_engine.policy.fields import Method
+from policy_engine.policy.noise import Chance
 from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import (
     Project,

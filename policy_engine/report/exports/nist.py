@@ -15,9 +15,9 @@ from policy_engine.report.exports.fields import (
     ExportField,
     ExportSource,
     about,
+    by_chance,
     gaps,
 )
-from policy_engine.report.exports.laws import by_chance
 from policy_engine.report.exports.registry import CHOICES
 from policy_engine.report.markdown import cell
 

@@ -22,11 +22,12 @@ from policy_engine.report.exports.fields import (
     ExportField,
     ExportSource,
     about,
+    afterwards,
     filled,
     gaps,
+    unprotected,
     yaml_text,
 )
-from policy_engine.report.exports.laws import afterwards, unprotected
 from policy_engine.report.markdown import cell
 
 SCHEMA = (
