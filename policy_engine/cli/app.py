@@ -12,7 +12,6 @@ from policy_engine.cli import (
     calibrating,
     counts,
     dbt_commands,
-    estimating,
     keys,
     measuring,
     numbers,
@@ -63,7 +62,7 @@ app.command("compile", short_help="Print the SQL of a policy.")(policies.compile
 app.command(short_help="A dry run: what will be seen, the price. Writes nothing.")(planning.plan)
 app.command(short_help="Certify, charge the account, run, publish.")(releases.release)
 app.command(short_help="The first rows of a release, and what they mean.")(showing.show)
-app.command(short_help="The tables of a release made to agree.")(estimating.estimate)
+app.command(short_help="The tables of a release made to agree.")(showing.estimate)
 app.command(short_help="k, ℓ, t and risks of a release, or of raw data.")(measuring.measure)
 app.command(short_help="What known attacks learn from a public table.")(attacking.attack)
 app.command(short_help="δ for an ε, or ε for a δ, without a policy.")(numbers.certify)

@@ -335,7 +335,7 @@ def _label(label: str | None) -> str:
 
 def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
     """A review comment: a table, and below it each recode that changed, value by value."""
-    from policy_engine.report.markdown import cell
+    from policy_engine.policy.escapes import cell
 
     yield f"**{cell(new.name)}**: {cell(old.price)} → {cell(new.price)}"
     yield ""

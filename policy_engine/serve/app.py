@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from importlib.resources import files
+from socket import socket
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -24,7 +27,7 @@ from policy_engine.report.page import (
     style_digest,
 )
 from policy_engine.serve import views
-from policy_engine.serve.guard import Guard, headers
+from policy_engine.serve.guard import Guard, headers, hosts
 from policy_engine.serve.reader import CertificateFile, Reader, Verdict
 
 _LATEST = 8
@@ -200,3 +203,29 @@ def _set_then(entry: Entry, state: LedgerState) -> Any:
     """The last change of the account's limit before an entry."""
     before = [c for c in state.changes if c.account == entry.account and c.record < entry.id]
     return before[-1] if before else None
+
+
+def word() -> str:
+    """The first word of each address: nobody guesses it."""
+    return secrets.token_urlsafe(18)
+
+
+def run(
+    reader: Reader,
+    listens: socket,
+    names: tuple[str, ...],
+    secret: str,
+    ready: Callable[[], None],
+) -> None:
+    """Show a project on a socket, to whoever asks by one of ``names``; ``ready`` is called before.
+
+    The ledger is read first: raises LedgerError where it cannot be, PolicyError of the project.
+    """
+    reader.books()
+    app = application(reader, hosts(names, listens.getsockname()[1]), secret)
+    config = uvicorn.Config(
+        app, lifespan="off", ws="none", access_log=False, log_level="critical",
+        server_header=False, proxy_headers=False, timeout_graceful_shutdown=2,
+    )  # fmt: skip
+    ready()
+    uvicorn.Server(config).run([listens])
