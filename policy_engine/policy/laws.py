@@ -180,12 +180,19 @@ def version(found: object) -> int:
     raise refusal(f"must be 1, found {show(found)}")
 
 
-def name(found: object) -> str:
-    """The name of a policy, an account or a warehouse: at most 100 plain characters."""
-    if isinstance(found, str) and NAME.fullmatch(found):
-        return found
-    law = "start with a letter and hold at most 100 letters, digits, _, - and ."
-    raise refusal(f"must {law}, found {show(found)}")
+def a_match(pattern: re.Pattern[str], law: str, remedy: str = "") -> Law:
+    """The law of a text of a form."""
+
+    def check(found: object) -> str:
+        if isinstance(found, str) and pattern.fullmatch(found):
+            return found
+        raise refusal(f"must {law}, found {show(found)}", remedy)
+
+    return check
+
+
+name = a_match(NAME, "start with a letter and hold at most 100 letters, digits, _, - and .")
+size = a_match(_SIZE, "be a size", "as in 2GB")
 
 
 MOST_TEXT = 4_000
@@ -231,13 +238,6 @@ def path(found: object) -> str:
     ('data/pat', '../pat')
     """
     return str(PurePath(line(found)))
-
-
-def size(found: object) -> str:
-    """A size of memory: a whole number of MB, GB or TB."""
-    if isinstance(found, str) and _SIZE.fullmatch(found):
-        return found
-    raise refusal(f"must be a size, found {show(found)}", "as in 2GB")
 
 
 def label(found: object) -> str:

@@ -19,7 +19,7 @@ from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.policy import fields, laws
 from policy_engine.policy.auto_models import AutoSpec, chooses
 from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
-from policy_engine.policy.documents import Document
+from policy_engine.policy.documents import Document, word_or
 from policy_engine.policy.key_models import KeysField
 from policy_engine.policy.laws import At, barred, mapping, refusal
 from policy_engine.policy.model_specs import ModelsSpec, enforceable
@@ -33,7 +33,7 @@ from policy_engine.policy.noise_models import (
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.syntactic import SYNTACTIC, syntactic_laws
-from policy_engine.policy.unit_models import UnitSpec, _keys_of, _typed_key, read_unit
+from policy_engine.policy.unit_models import UNIT, UnitSpec, _keys_of, _typed_key
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 _ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
@@ -102,7 +102,7 @@ class SourceSpec(Document):
     """A table or view of the warehouse. A view is followed to its table, whose account pays."""
     view: fields.OptionalViewField = None
     """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
-    unit: Annotated[Literal["row"] | UnitSpec, BeforeValidator(read_unit)]
+    unit: Annotated[Literal["row"] | UnitSpec, UNIT]
     """`row` (one row is one person), or the key of a person and the row that is kept."""
     sampled_at: fields.SampledAtField = Decimal(1)
     """The known Bernoulli rate at which the source was drawn from its population."""
@@ -153,14 +153,10 @@ class GuaranteeSpec(Document):
     """Tables that differ by one person more or less, or by one person replaced."""
 
 
-def read_guarantee(found: object) -> object:
-    """`syntactic`, or the mapping with epsilon and delta."""
-    if found == SYNTACTIC or isinstance(found, GuaranteeSpec):
-        return found
-    if isinstance(found, dict):
-        return GuaranteeSpec.model_validate(found)
-    wrong = f"must be a mapping with epsilon and delta, or syntactic, found {show(found)}"
-    raise refusal(wrong, "as in {epsilon: 1.0, delta: 1.0e-6}")
+_GUARANTEE = word_or(
+    GuaranteeSpec, SYNTACTIC, law="a mapping with epsilon and delta, or syntactic",
+    remedy="as in {epsilon: 1.0, delta: 1.0e-6}",
+)  # fmt: skip
 
 
 class AboutSpec(Document):
@@ -276,7 +272,7 @@ class PolicyDocument(Document):
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
     models: ModelsSpec | None = None
     """Syntactic models that hold of what is released: classes that break one are left out."""
-    guarantee: Annotated[Literal["syntactic"] | GuaranteeSpec, BeforeValidator(read_guarantee)]
+    guarantee: Annotated[Literal["syntactic"] | GuaranteeSpec, _GUARANTEE]
     """The (ε, δ) that is certified, and between which neighbours; or `syntactic`: none at all."""
     release: ReleaseSpec
     """The file or the table that is written, and its form."""

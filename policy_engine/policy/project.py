@@ -40,7 +40,6 @@ _OPENED = ("url", "database", "profile", "target", "profiles_dir")
 """What of a warehouse is of no use before it is opened."""
 ACCESS = ("public", "protected", "private")
 SECRETS = "policy_engine_salts"
-_BEGINS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class SigningSpec(Document):
@@ -134,26 +133,16 @@ class AccountSpec(Document):
             yield refusal(wrong, "remove one of them", at=("syntactic",), on_key=True)
 
 
-def _begins(found: object) -> str:
-    """The law of a pin."""
-    if isinstance(found, str) and (found == IN_EACH_CHECKOUT or _BEGINS.fullmatch(found)):
-        return found
-    law = f"sha256: and 64 hex digits, which the first release writes, or {IN_EACH_CHECKOUT}"
-    raise refusal(f"must be {law}, found {show(found)}")
+def _of_form(pattern: str, law: str) -> Ruled:
+    found = laws.a_match(re.compile(pattern), f"be sha256: and 64 hex digits, {law}")
+    return Ruled(found, {"type": "string", "pattern": f"^{pattern}$"})
 
 
-def _digest(found: object) -> str:
-    """The law of the digest of a review policy."""
-    if isinstance(found, str) and _BEGINS.fullmatch(found):
-        return found
-    law = "sha256: and 64 hex digits, as 'policy-engine review require' prints them"
-    raise refusal(f"must be {law}, found {show(found)}")
-
-
-DigestField = Annotated[str, Ruled(_digest, {"type": "string", "pattern": f"^{_BEGINS.pattern}$"})]
-BeginsField = Annotated[
-    str, Ruled(_begins, {"type": "string", "pattern": f"^({_BEGINS.pattern}|{IN_EACH_CHECKOUT})$"})
-]
+_SHA256 = r"sha256:[0-9a-f]{64}"
+_PRINTED = "as 'policy-engine review require' prints them"
+_WRITTEN = f"which the first release writes, or {IN_EACH_CHECKOUT}"
+DigestField = Annotated[str, _of_form(_SHA256, _PRINTED)]
+BeginsField = Annotated[str, _of_form(f"({_SHA256}|{IN_EACH_CHECKOUT})", _WRITTEN)]
 
 
 class ProjectDocument(Document):
