@@ -119,7 +119,7 @@ def _one_or_more(kind: object) -> dict[str, object]:
 _Words = Annotated[tuple[str, ...], Ruled(_many(laws.label), _one_or_more(["string", "integer"]))]
 _Formats = Annotated[tuple[str, ...], Ruled(_many(_format), _one_or_more("string"))]
 _OptionalFlag = Annotated[bool | None, Ruled(laws.flag, {"type": "boolean"})]
-_Count = Annotated[int, Ruled(laws.integer(0, most=10_000), fields.count(0, 10_000))]
+_Count = Annotated[int, fields.integer(0, 10_000)]
 _Quote = Annotated[str, Ruled(_quote, _CHARACTER)]
 _Encoding = Annotated[str, Ruled(_encoding, {"type": "string"})]
 _Decimal = Annotated[str, fields.word(".", ",")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from operator import ge, gt, le, lt
 from typing import Annotated, Literal, get_args
 
 from policy_engine.policy import laws
@@ -27,9 +28,6 @@ _TEXT = {"type": "string", "maxLength": laws.MOST_TEXT}
 _LINE = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f]*$"}
 _NAME = {"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9_.\-]{0,99}$"}
 _LABEL = {"type": ["string", "integer"]}
-_AUTO = {"const": "auto"}
-_POSITIVE = {"type": "number", "exclusiveMinimum": 0}
-_OPEN_UNIT = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
 _CUT = {
     "anyOf": [
         {"type": "number"},
@@ -38,9 +36,29 @@ _CUT = {
 }
 
 
-def count(least: int, most: int = laws.MAX_INTEGER) -> dict[str, object]:
-    """The JSON Schema of an integer between two."""
-    return {"type": "integer", "minimum": least, "maximum": most}
+def integer(
+    least: int, most: int = laws.MAX_INTEGER, *, auto: bool = False, remedy: str = ""
+) -> Ruled:
+    """The law of an integer between two, or of `auto`."""
+    law = laws.integer(least, most=most, auto=auto, remedy=remedy)
+    return _or_auto(law, {"type": "integer", "minimum": least, "maximum": most}, auto=auto)
+
+
+def number(law: str, *, auto: bool = False, remedy: str = "", **bounds: int) -> Ruled:
+    """The law of a number within bounds, by the names that JSON Schema has for them; or `auto`."""
+
+    def holds(found: Decimal) -> bool:
+        return all(_WITHIN[name](found, bound) for name, bound in bounds.items())
+
+    law_of = laws.number(law, holds, auto=auto, remedy=remedy)
+    return _or_auto(law_of, {"type": "number", **bounds}, auto=auto)
+
+
+_WITHIN = {"minimum": ge, "exclusiveMinimum": gt, "maximum": le, "exclusiveMaximum": lt}
+
+
+def _or_auto(law: laws.Law, schema: dict[str, object], *, auto: bool) -> Ruled:
+    return Ruled(law, {"anyOf": [schema, {"const": "auto"}]} if auto else schema)
 
 
 def word(*words: str) -> Ruled:
@@ -76,26 +94,18 @@ OptionalViewField = Annotated[Literal["rowwise"] | None, word("rowwise")]
 FormField = Annotated[Form, word("counts", "rows")]
 GoalField = Annotated[Goal, word("people", "groups")]
 GroupingField = Annotated[Grouping, word("auto", "raw_first", "recoded")]
-_LEVEL = laws.integer(1, remedy="level 0 is the value itself: use keep")
-LevelField = Annotated[int, Ruled(_LEVEL, count(1))]
-LengthField = Annotated[int, Ruled(laws.integer(1), count(1))]
-PositiveField = Annotated[int, Ruled(laws.integer(1), count(1))]
-ContributionField = Annotated[int, Ruled(laws.integer(1, most=100), count(1, 100))]
-OptionalPositiveField = Annotated[int | None, Ruled(laws.integer(1), count(1))]
+LevelField = Annotated[int, integer(1, remedy="level 0 is the value itself: use keep")]
+LengthField = Annotated[int, integer(1)]
+PositiveField = Annotated[int, integer(1)]
+ContributionField = Annotated[int, integer(1, 100)]
+OptionalPositiveField = Annotated[int | None, integer(1)]
 OptionalDayField = Annotated[date | None, Ruled(laws.day, {"type": "string", "format": "date"})]
-OptionalGroupsField = Annotated[
-    int | None, Ruled(laws.integer(1, most=MOST_GROUPS), count(1, MOST_GROUPS))
-]
-ExponentField = Annotated[
-    Decimal,
-    Ruled(
-        laws.number("from 0 to 10", lambda n: 0 <= n <= 10),
-        {"type": "number", "minimum": 0, "maximum": 10},
-    ),
-]
-_ABOVE_0 = Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)
-_SHARE = Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT)
+OptionalGroupsField = Annotated[int | None, integer(1, MOST_GROUPS)]
+ExponentField = Annotated[Decimal, number("from 0 to 10", minimum=0, maximum=10)]
+_ABOVE_0 = number("above 0", exclusiveMinimum=0)
+_SHARE = number("above 0 and below 1", exclusiveMinimum=0, exclusiveMaximum=1)
 StepField = Annotated[Decimal, _ABOVE_0]
+OptionalStepField = Annotated[Decimal | None, _ABOVE_0]
 EndField = Annotated[
     Decimal,
     Ruled(laws.number("of at most 15 digits", lambda n: abs(n) < 10**15), {"type": "number"}),
@@ -103,37 +113,16 @@ EndField = Annotated[
 ShareField = Annotated[Decimal, _SHARE]
 OptionalKField = Annotated[
     int | Literal["auto"] | None,
-    Ruled(
-        laws.integer(2, auto=True, remedy="write k: auto; noisy_counts needs none"),
-        {"anyOf": [count(2), _AUTO]},
-    ),
+    integer(2, auto=True, remedy="write k: auto; noisy_counts needs none"),
 ]
+_NO_SAMPLE = "without sampling there is no guarantee"
 RateField = Annotated[
     Decimal | Literal["auto"],
-    Ruled(
-        laws.number(
-            "above 0 and below 1",
-            lambda n: 0 < n < 1,
-            auto=True,
-            remedy="without sampling there is no guarantee",
-        ),
-        {"anyOf": [_OPEN_UNIT, _AUTO]},
-    ),
-]
-SampledAtField = Annotated[
-    Decimal,
-    Ruled(
-        laws.number("above 0 and at most 1", lambda n: 0 < n <= 1),
-        {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-    ),
-]
+    number("above 0 and below 1", auto=True, remedy=_NO_SAMPLE, exclusiveMinimum=0,
+           exclusiveMaximum=1),
+]  # fmt: skip
+SampledAtField = Annotated[Decimal, number("above 0 and at most 1", exclusiveMinimum=0, maximum=1)]
 EpsilonField = Annotated[Decimal, _ABOVE_0]
-DeltaField = Annotated[
-    Decimal,
-    Ruled(
-        laws.number("above 0 and below 1", lambda n: 0 <= n < 1),
-        {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
-    ),
-]
+DeltaField = Annotated[Decimal, number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
 OptionalEpsilonField = Annotated[Decimal | None, _ABOVE_0]
 OptionalDeltaField = Annotated[Decimal | None, _SHARE]

@@ -12,15 +12,10 @@ from policy_engine.policy import fields, laws
 from policy_engine.policy.chance_models import PURE
 from policy_engine.policy.documents import Document
 from policy_engine.policy.enforced import LDiversity, Model, TCloseness
-from policy_engine.policy.laws import Ruled, barred, mapping, refusal
+from policy_engine.policy.laws import barred, mapping, refusal
 from policy_engine.policy.scalars import show
 
-_MORE = {"type": "number", "exclusiveMinimum": 1}
-_LevelField = Annotated[Decimal, Ruled(laws.number("above 1", lambda n: n > 1), _MORE)]
-_OptionalFactorField = Annotated[
-    Decimal | None,
-    Ruled(laws.number("above 0", lambda n: n > 0), {"type": "number", "exclusiveMinimum": 0}),
-]
+_LevelField = Annotated[Decimal, fields.number("above 1", exclusiveMinimum=1)]
 _Kind = Literal["distinct", "entropy", "recursive"]
 _KindField = Annotated[_Kind, fields.word(*get_args(_Kind))]
 _Distance = Literal["equal", "ordered"]
@@ -36,7 +31,7 @@ class LDiversitySpec(Document):
     """ℓ: a whole number, and of `entropy` any."""
     kind: _KindField = "distinct"
     """Which ℓ-diversity."""
-    c: _OptionalFactorField = None
+    c: fields.OptionalStepField = None
     """Of `recursive`: r₁ < c (r_ℓ + … + r_m)."""
 
     @classmethod

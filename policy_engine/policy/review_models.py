@@ -49,7 +49,7 @@ def key_line(raw: bytes) -> str:
 
 _Key = Annotated[bytes, Ruled(_key, {"type": "string"})]
 _Day = Annotated[date, Ruled(laws.day, {"type": "string", "format": "date"})]
-_Days = Annotated[int, Ruled(laws.integer(1, most=_MOST_DAYS), fields.count(1, _MOST_DAYS))]
+_Days = Annotated[int, fields.integer(1, _MOST_DAYS)]
 _Needs = Annotated[
     dict[str, fields.PositiveField], BeforeValidator(laws.a_mapping("role: how many people"))
 ]
