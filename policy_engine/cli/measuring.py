@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from policy_engine.policy.recoded import Recoded
     from policy_engine.policy.resolve import Policy
 
+QuasiOption = Annotated[
+    str | None,
+    typer.Option(help="The columns that are known of a person; default: all others."),
+]
+PublishedOption = Annotated[
+    bool, typer.Option("--published", help="It is no release of ours, and public by your word.")
+]
 _YAML = (".yaml", ".yml")
 
 
@@ -31,10 +38,7 @@ def measure(
         list[str] | None,
         typer.Option(help="A column that is to be learnt of a person; may be repeated."),
     ] = None,
-    quasi: Annotated[
-        str | None,
-        typer.Option(help="The columns that are known of a person; default: all others."),
-    ] = None,
+    quasi: QuasiOption = None,
     count: Annotated[
         str | None, typer.Option(help="Of raw data: the column that counts people.")
     ] = None,
@@ -60,10 +64,7 @@ def measure(
         list[str] | None,
         typer.Option(help="Columns whose counts are taken to be shown with others; repeat it."),
     ] = None,
-    published: Annotated[
-        bool,
-        typer.Option("--published", help="It is no release of ours, and public by your word."),
-    ] = False,
+    published: PublishedOption = False,
     workload: Annotated[
         bool,
         typer.Option("--workload", help="What a tree learns of --sensitive from the release."),

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from policy_engine.relations.shape import ColumnShape, ReleaseShape
     from policy_engine.syntax.schema import Schema
 
+CertificateArgument = Annotated[
+    Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
+]
+ReleaseOption = Annotated[Path | None, typer.Option(help="The release it speaks of.")]
 PolicyOption = Annotated[Path | None, typer.Option(help="Compare with this policy as well.")]
 
 
@@ -233,10 +237,8 @@ def _worth(rate: Fraction, method: str, k: int) -> str:
 
 
 def verify(
-    certificate: Annotated[
-        Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
-    ],
-    release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
+    certificate: CertificateArgument,
+    release: ReleaseOption = None,
     key: KeyOption = None,
     keyring: KeyringOption = None,
     review_policy: Annotated[

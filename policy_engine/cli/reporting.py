@@ -19,7 +19,7 @@ from policy_engine.cli.output import (
     note,
 )
 from policy_engine.cli.places import check_free, written_whole
-from policy_engine.cli.proofs import PolicyOption
+from policy_engine.cli.proofs import CertificateArgument, PolicyOption, ReleaseOption
 from policy_engine.cli.reading import KeyOption, KeyringOption
 from policy_engine.errors import NothingChecked, UsageError, VerificationFailed
 
@@ -60,10 +60,8 @@ class Edition(StrEnum):
 
 
 def report(
-    certificate: Annotated[
-        Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
-    ],
-    release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
+    certificate: CertificateArgument,
+    release: ReleaseOption = None,
     policy: PolicyOption = None,
     previous: Annotated[
         Path | None, typer.Option(help="The certificate of the version before.")
@@ -297,14 +295,7 @@ def _document(
         "weakens": weak,
         "price": {"before": old.price, "after": new.price},
         "changes": [
-            {
-                "key": each.key,
-                "before": each.before,
-                "after": each.after,
-                "effect": each.effect,
-                "why": each.why,
-                "map": [{"when": w, "before": b, "after": a} for w, b, a in each.map],
-            }
+            {**vars(each), "map": [{"when": w, "before": b, "after": a} for w, b, a in each.map]}
             for each in found
         ],
     }

@@ -21,8 +21,6 @@ Grouping = Literal["auto", "raw_first", "recoded"]
 Goal = Literal["people", "groups"]
 
 MOST_GROUPS = 1_000_000
-COLUMN_TYPES = ("integer", "double", "text", "boolean", "date", "timestamp")
-TRUNCATE_UNITS = ("year", "quarter", "month", "week", "day", "hour")
 
 _TEXT = {"type": "string", "maxLength": laws.MOST_TEXT}
 _LINE = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f]*$"}
@@ -83,8 +81,8 @@ LabelOrNullField = Annotated[
 ]
 CutField = Annotated[Cut, Ruled(laws.cut, _CUT)]
 OptionalCutField = Annotated[Cut | None, Ruled(laws.cut, _CUT)]
-ColumnTypeField = Annotated[ColumnType, word(*COLUMN_TYPES)]
-TruncateField = Annotated[TruncateUnit, word(*TRUNCATE_UNITS)]
+ColumnTypeField = Annotated[ColumnType, word(*get_args(ColumnType))]
+TruncateField = Annotated[TruncateUnit, word(*get_args(TruncateUnit))]
 FlagField = Annotated[bool, Ruled(laws.flag, {"type": "boolean"})]
 MechanismField = Annotated[Mechanism | None, word(*get_args(Mechanism))]
 LawField = Annotated[NoiseLaw, word(*get_args(NoiseLaw))]
