@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from policy_engine.errors import PolicyEngineError
+from policy_engine.ledger.account import brief
 from policy_engine.ledger.entry import Entry
 from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.report.page import (
@@ -75,7 +76,7 @@ class _Pages:
             "overview.html.j2",
             request,
             accounts=views.account_rows(state),
-            latest=self._rows(state.entries[-_LATEST:][::-1]),
+            latest=self._verdicts(state.entries[-_LATEST:][::-1]),
             waiting=self._reader.waiting(),
             soon=[each for each in soon if each[2] >= -_SOON],
             required=state.in_force,
@@ -113,12 +114,11 @@ class _Pages:
         entry = next((each for each in state.entries if each.id == number), None)
         if entry is None:
             raise HTTPException(404)
-        [(row, certificate, verdict)] = self._rows((entry,))
+        [(_, certificate, verdict)] = self._verdicts((entry,))
         return self._page(
             "release.html.j2",
             request,
             entry=entry,
-            row=row,
             certificate=certificate,
             verdict=verdict,
             approvals=views.approvals_of(entry, state),
@@ -165,18 +165,13 @@ class _Pages:
         """What the project's own files say is wrong, as the command line would say it."""
         return self._page("fault.html.j2", request, 500, lines=error.lines)
 
-    def _rows(
-        self, entries: tuple[Entry, ...]
-    ) -> list[tuple[views.ReleaseRow, CertificateFile | None, Verdict | None]]:
-        return self._verdicts(tuple(map(views.release_row, entries)))
-
     def _verdicts(
-        self, rows: tuple[views.ReleaseRow, ...]
-    ) -> list[tuple[views.ReleaseRow, CertificateFile | None, Verdict | None]]:
-        """Each row with the certificate that is here of it, and what verifying that finds."""
+        self, entries: tuple[Entry, ...]
+    ) -> list[tuple[Entry, CertificateFile | None, Verdict | None]]:
+        """Each charge with the certificate that is here of it, and what verifying that finds."""
         by_charge = {each.charge: each for each in self._reader.certificates()}
-        found = [(row, by_charge.get(row.charge)) for row in rows]
-        return [(row, c, None if c is None else self._reader.verdict(c)) for row, c in found]
+        found = [(each, by_charge.get(each.certificate_digest)) for each in entries]
+        return [(each, c, None if c is None else self._reader.verdict(c)) for each, c in found]
 
     def _page(
         self, template: str, request: Request, status: int = 200, **values: Any
@@ -188,6 +183,9 @@ class _Pages:
             self.style,
             root="../" * depth or "./",
             most={"columns": MOST_COLUMNS, "cells": MOST_CELLS, "text": MOST_TEXT},
+            brief=brief,
+            account_id=views.account_id,
+            states=views.STATES,
             **values,
         )
         return HTMLResponse(text, status)
