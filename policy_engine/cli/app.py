@@ -23,7 +23,7 @@ COMMANDS = {
     "attack": ("attacking.attack", "What known attacks learn from a public table."),
     "certify": ("numbers.certify", "δ for an ε, or ε for a δ, without a policy."),
     "calibrate": ("calibrating.calibrate", "The least k for a rate, the greatest rate for a k."),
-    "certify-count": ("counts.certify_count", "δ of an exact count, under stated assumptions."),
+    "certify-count": ("numbers.certify_count", "δ of an exact count, under stated assumptions."),
     "check": ("proofs.check", "Prove SQL that someone else wrote."),
     "verify": ("proofs.verify", "Check a certificate and its release."),
     "report": ("reporting.report", "A certificate as a page that people judge."),

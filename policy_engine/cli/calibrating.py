@@ -14,6 +14,7 @@ import typer
 from policy_engine.cli.numbers import UNIT, Neighbours, Releases
 from policy_engine.cli.output import Format, FormatOption, emit, number, shown
 from policy_engine.cli.progress import progress
+from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
     from policy_engine.accounting.frontier import Pair
@@ -144,7 +145,6 @@ def calibrate(
 
 def _check(*laws: tuple[bool, str]) -> None:
     """UsageError for the first law that is broken."""
-    from policy_engine.errors import UsageError
 
     for broken, message in laws:
         if broken:

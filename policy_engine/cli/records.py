@@ -26,7 +26,7 @@ from policy_engine.cli.output import (
 )
 from policy_engine.cli.reading import decimal_of, project_here
 from policy_engine.cli.witnessing import publish, witnessed
-from policy_engine.errors import FileError, LedgerBroken, UsageError
+from policy_engine.errors import FileError, LedgerBroken, NoLedger, UsageError
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
@@ -128,7 +128,6 @@ def show(
 
 def _no_ledger(project: Project) -> str:
     """What is said where no ledger has begun, and what is older than one would be."""
-    from policy_engine.errors import NoLedger
     from policy_engine.releasing.beginning import check_clean
 
     try:

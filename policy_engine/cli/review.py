@@ -19,7 +19,7 @@ from policy_engine.cli.reviewed import (
     standing_document,
     standing_lines,
 )
-from policy_engine.errors import UsageError
+from policy_engine.errors import LedgerError, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.attest.approvals import Verdict
@@ -280,7 +280,6 @@ def _give(answer: _Answer, key: Path | None, form: Format) -> None:
 
 def _why_not(project: Project, found: Presented, request: Path, line: str) -> str:
     """Why the ledger would not count an answer; who approves need not have the ledger."""
-    from policy_engine.errors import LedgerError
     from policy_engine.releasing.asking import why_not
     from policy_engine.releasing.books import has_ledger, open_ledger
     from policy_engine.releasing.reviewing import brought_at
