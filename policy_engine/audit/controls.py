@@ -105,7 +105,7 @@ class Control:
     runs: int
     recodes: tuple[str, ...] = ("{cell: keep}",)
     unit: str = "row"
-    epsilon: str = "0.5"
+    epsilon: str = "0.1"
     delta: str = "0.999"
     releases_all: bool = False
     sound: Procedure = lambda session: session.release(session.texts[0])
@@ -245,7 +245,6 @@ CONTROLS = (
         lambda session: session.release(session.but(("BERNOULLI", "SYSTEM"))),
         mechanism="sample: {rate: 0.7, method: native}\nk: 15",
         runs=290,
-        epsilon="0.1",
     ),
     Control(
         "rate",
@@ -255,7 +254,6 @@ CONTROLS = (
         _higher_rate,
         mechanism="sample: {rate: 0.7}\nk: 2",
         runs=660,
-        epsilon="0.1",
     ),
     Control(
         "k - 1",
@@ -265,7 +263,6 @@ CONTROLS = (
         lambda session: session.release(session.but((">= 2", ">= 1"))),
         mechanism="sample: {rate: 0.5, method: native}\nk: 2",
         runs=1300,
-        epsilon="0.1",
     ),
     Control(
         "no sampling",
@@ -275,6 +272,7 @@ CONTROLS = (
         lambda session: session.release(session.but(("WHERE ", "WHERE true OR "))),
         mechanism="sample: {rate: 0.4}\nk: 5",
         runs=120,
+        epsilon="0.5",
     ),
     Control(
         "outside the grouping",
@@ -284,7 +282,6 @@ CONTROLS = (
         _outside,
         mechanism="sample: {rate: 0.8, method: native}\nk: 15",
         runs=250,
-        epsilon="0.1",
     ),
     Control(
         "quantile",
@@ -294,6 +291,7 @@ CONTROLS = (
         _quantile,
         mechanism="sample: {rate: 0.6, method: native}\nk: 4",
         runs=200,
+        epsilon="0.5",
         recodes=("{age: {bins: [3]}}",),
     ),
     Control(
@@ -304,7 +302,6 @@ CONTROLS = (
         _suppressed,
         mechanism="sample: {rate: 0.8}\nk: 15",
         runs=250,
-        epsilon="0.1",
     ),
     Control(
         "source order",
@@ -314,7 +311,6 @@ CONTROLS = (
         _source_order,
         mechanism="sample: {rate: 0.8, method: native}\nk: 15",
         runs=250,
-        epsilon="0.1",
     ),
     Control(
         "reuse",
@@ -324,7 +320,6 @@ CONTROLS = (
         lambda session: session.release(*session.texts),
         mechanism="sample: {rate: 0.8}\nk: 15",
         runs=310,
-        epsilon="0.1",
         recodes=("{cell: keep}", "{name: keep}"),
         releases_all=True,
         sound=_fresh_samples,
@@ -337,7 +332,6 @@ CONTROLS = (
         _argmax,
         mechanism="sample: {rate: 0.8}\nk: 15",
         runs=300,
-        epsilon="0.1",
         recodes=("{cell: {prefix: 1}}", "{cell: {prefix: 2}}"),
         sound=lambda session: session.release(session.texts[1]),
     ),
@@ -350,7 +344,6 @@ CONTROLS = (
         mechanism="sample: {rate: 0.8, method: native}\nk: 15\n"
         "models: {l_diversity: {of: name, l: 2}}",
         runs=250,
-        epsilon="0.1",
         recodes=("{cell: keep, name: keep}",),
         sound=_released_models,
     ),

@@ -15,8 +15,7 @@ from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.audit.values import Value, moments, palettes
 from policy_engine.compile import catalog
-from policy_engine.policy.chance import Chance
-from policy_engine.policy.noise import Noise
+from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 
 MOST_PEOPLE = 20_000

@@ -1,35 +1,64 @@
-"""The commands, by name."""
+"""The commands, by name: each is imported where it may be meant, and not to list its name."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Collection
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from policy_engine.cli import (
-    attacking,
-    audit,
-    calibrating,
-    counts,
-    dbt_commands,
-    estimating,
-    keys,
-    measuring,
-    numbers,
-    planning,
-    policies,
-    proofs,
-    records,
-    releases,
-    reporting,
-    review,
-    serving,
-    showing,
-)
 from policy_engine.cli.everywhere import PROGRAM, Commands, ShowCompletionOption
 from policy_engine.cli.output import emit_lines
 
-app = Commands(name=PROGRAM, pretty_exceptions_enable=False, rich_markup_mode=None)
+COMMANDS = {
+    "init": ("policies.init", "Write a starter policy for a source."),
+    "validate": ("policies.validate", "Check policy files: every problem, with its place."),
+    "compile": ("policies.compile_", "Print the SQL of a policy."),
+    "plan": ("planning.plan", "A dry run: what will be seen, the price. Writes nothing."),
+    "release": ("releases.release", "Certify, charge the account, run, publish."),
+    "show": ("showing.show", "The first rows of a release, and what they mean."),
+    "estimate": ("showing.estimate", "The tables of a release made to agree."),
+    "measure": ("measuring.measure", "k, ℓ, t and risks of a release, or of raw data."),
+    "attack": ("attacking.attack", "What known attacks learn from a public table."),
+    "certify": ("numbers.certify", "δ for an ε, or ε for a δ, without a policy."),
+    "calibrate": ("calibrating.calibrate", "The least k for a rate, the greatest rate for a k."),
+    "certify-count": ("numbers.certify_count", "δ of an exact count, under stated assumptions."),
+    "check": ("proofs.check", "Prove SQL that someone else wrote."),
+    "verify": ("proofs.verify", "Check a certificate and its release."),
+    "report": ("reporting.report", "A certificate as a page that people judge."),
+    "diff": ("reporting.diff", "What changed between two policies or certificates."),
+    "audit": ("audit.audit", "Attack the mechanism: a lower bound on ε."),
+    "schema": ("records.schema", "Print the JSON Schema of a policy file."),
+    "serve": ("serving.serve", "A page over ledger, policies, certificates; read only."),
+    "ledger": ("records.ledger", "The accounts and what was charged."),
+    "keys": ("keys.keys", "The signing key, and the keys that count."),
+    "review": ("review.review", "Approvals that an account requires."),
+    "dbt": ("dbt_commands.dbt", "Certified releases in a dbt project."),
+}
+"""Where each is, and what it is for."""
+
+
+def app_of(words: Collection[str]) -> Commands:
+    """The program, of which those commands can run that are among ``words``; all are listed."""
+    made = Commands(name=PROGRAM, pretty_exceptions_enable=False, rich_markup_mode=None)
+    made.callback()(root)
+    for name, (place, text) in COMMANDS.items():
+        found = _found(place) if name in words else _listed
+        if isinstance(found, Commands):
+            made.add_typer(found, name=name, short_help=text)
+        else:
+            made.command(name, short_help=text)(found)
+    return made
+
+
+def _found(place: str) -> Any:
+    module, _, name = place.partition(".")
+    return getattr(import_module(f"policy_engine.cli.{module}"), name)
+
+
+def _listed() -> None:
+    """Stands for a command that nobody asks for."""
 
 
 def _version(asked: bool) -> None:
@@ -40,7 +69,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
@@ -57,28 +85,8 @@ def root(
     """
 
 
-app.command(short_help="Write a starter policy for a source.")(policies.init)
-app.command(short_help="Check policy files: every problem, with its place.")(policies.validate)
-app.command("compile", short_help="Print the SQL of a policy.")(policies.compile_)
-app.command(short_help="A dry run: what will be seen, the price. Writes nothing.")(planning.plan)
-app.command(short_help="Certify, charge the account, run, publish.")(releases.release)
-app.command(short_help="The first rows of a release, and what they mean.")(showing.show)
-app.command(short_help="The tables of a release made to agree.")(estimating.estimate)
-app.command(short_help="k, ℓ, t and risks of a release, or of raw data.")(measuring.measure)
-app.command(short_help="What known attacks learn from a public table.")(attacking.attack)
-app.command(short_help="δ for an ε, or ε for a δ, without a policy.")(numbers.certify)
-app.command(short_help="The least k for a rate, the greatest rate for a k.")(calibrating.calibrate)
-app.command("certify-count", short_help="δ of an exact count, under stated assumptions.")(
-    counts.certify_count
-)
-app.command(short_help="Prove SQL that someone else wrote.")(proofs.check)
-app.command(short_help="Check a certificate and its release.")(proofs.verify)
-app.command(short_help="A certificate as a page that people judge.")(reporting.report)
-app.command(short_help="What changed between two policies or certificates.")(reporting.diff)
-app.command(short_help="Attack the mechanism: a lower bound on ε.")(audit.audit)
-app.command(short_help="Print the JSON Schema of a policy file.")(records.schema)
-app.add_typer(records.ledger, name="ledger", short_help="The accounts and what was charged.")
-app.add_typer(keys.keys, name="keys", short_help="The signing key, and the keys that count.")
-app.add_typer(review.review, name="review", short_help="Approvals that an account requires.")
-app.command(short_help="A page over ledger, policies, certificates; read only.")(serving.serve)
-app.add_typer(dbt_commands.dbt, name="dbt", short_help="Certified releases in a dbt project.")
+def __getattr__(name: str) -> Any:
+    """``app`` is the whole program."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return app_of(COMMANDS)

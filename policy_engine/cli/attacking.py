@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.measuring import names_in
+from policy_engine.cli.measuring import PublishedOption, QuasiOption, names_in
 from policy_engine.cli.output import Format, FormatOption, emit
 from policy_engine.cli.progress import progress
 from policy_engine.errors import UsageError
@@ -34,10 +34,7 @@ def attack(
     sensitive: Annotated[
         str | None, typer.Option(help="The column that is to be learnt of a person.")
     ] = None,
-    quasi: Annotated[
-        str | None,
-        typer.Option(help="The columns that are known of a person; default: all others."),
-    ] = None,
+    quasi: QuasiOption = None,
     count: Annotated[
         str | None, typer.Option(help="Of a table that is no release: the column of its counts.")
     ] = None,
@@ -68,10 +65,7 @@ def attack(
     runs: Annotated[
         int, typer.Option(help="With --policy: releases of each invented table.")
     ] = _RUNS,
-    published: Annotated[
-        bool,
-        typer.Option("--published", help="It is no release of ours, and public by your word."),
-    ] = False,
+    published: PublishedOption = False,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Attack a release, or a public table: what each attack needed and learnt, and what stops it.

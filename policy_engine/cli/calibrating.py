@@ -14,11 +14,12 @@ import typer
 from policy_engine.cli.numbers import UNIT, Neighbours, Releases
 from policy_engine.cli.output import Format, FormatOption, emit, number, shown
 from policy_engine.cli.progress import progress
+from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
     from policy_engine.accounting.frontier import Pair
     from policy_engine.accounting.prior import Prior
-    from policy_engine.cli.frontier_plot import Row
+    from policy_engine.cli.plots import Row
 
 _STEP = Decimal("1.1")
 """A line of the table has at least this many times the rate of the line before."""
@@ -144,7 +145,6 @@ def calibrate(
 
 def _check(*laws: tuple[bool, str]) -> None:
     """UsageError for the first law that is broken."""
-    from policy_engine.errors import UsageError
 
     for broken, message in laws:
         if broken:
@@ -184,9 +184,9 @@ def _from_frontier(
     with progress("looking for every pair"):
         rows, chosen = _rows(asked, most_k, prior, goal)
     if plot is not None:
-        from policy_engine.cli.frontier_plot import Picture, draw
+        from policy_engine.cli.plots import Picture, draw_frontier
 
-        draw(Picture(asked.epsilon, asked.delta, rows, chosen, prior), plot)
+        draw_frontier(Picture(asked.epsilon, asked.delta, rows, chosen, prior), plot)
     document, answer = _answer(asked, chosen.pair)
     document |= _row_document(chosen)
     lines = [*(_table(rows, chosen) if whole else []), *answer]
@@ -224,7 +224,7 @@ def _rows(
     """The frontier with what the prior expects of it, and the pair chosen."""
     from policy_engine.accounting.frontier import frontier, least_group
     from policy_engine.accounting.prior import best_pair_for, expected_groups, expected_people
-    from policy_engine.cli.frontier_plot import Row
+    from policy_engine.cli.plots import Row
 
     pairs = frontier(asked.epsilon, asked.delta, asked.neighbours, asked.releases, most_k)
     if prior is None or goal is None:

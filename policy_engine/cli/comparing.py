@@ -77,9 +77,9 @@ class Table:
         """Draw the table where a place is given, which is checked; what JSON says of it."""
         if plot is None:
             return {}
-        from policy_engine.cli.comparison_plot import draw
+        from policy_engine.cli.plots import draw_comparison
 
-        draw(self, plot)
+        draw_comparison(self, plot)
         return {"plot": str(plot)}
 
     def lines(self) -> Iterator[str]:

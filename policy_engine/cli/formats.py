@@ -1,15 +1,20 @@
-"""Findings in the formats that other tools read: SARIF, GitHub annotations, JUnit."""
+"""Findings and problems in the formats that people and other tools read: SARIF, GitHub, JUnit."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from policy_engine.cli.output import Lines, text_of
+from policy_engine.cli.output import Lines, emit_json, emit_lines, text_of
+from policy_engine.errors import Problem
 from policy_engine.policy.escapes import escaped
+
+if TYPE_CHECKING:
+    from policy_engine.releasing.validation import Checked
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _NAME = "policy-engine"
@@ -142,3 +147,77 @@ def _attribute(text: str) -> str:
 
     # What is not printable has no place in XML either.
     return quoteattr(escaped(text))
+
+
+_RULES = {
+    "policy": "A policy is valid, fits its source and can be certified.",
+    "unchecked": "The policy could not be checked against its warehouse or source.",
+}
+
+
+def report(checked: Sequence[Checked], form: str) -> None:
+    """Print what was found, as text, json, sarif or github annotations."""
+    if form == "json":
+        emit_json(_document(checked))
+    elif form == "sarif":
+        emit_json(sarif(_RULES, _entries(checked)))
+    else:
+        emit_lines(_annotations(checked) if form == "github" else _text(checked))
+
+
+def all_problems(checked: Sequence[Checked]) -> list[Problem]:
+    """Every problem once: files may share a project file or a hierarchy."""
+    return list(dict.fromkeys(problem for each in checked for problem in each.problems))
+
+
+def _warning(problem: Problem) -> Problem:
+    return replace(problem, message=f"warning: {problem.message}")
+
+
+def _warnings(checked: Sequence[Checked]) -> list[Problem]:
+    return [problem for each in checked for problem in each.warnings]
+
+
+def _text(checked: Sequence[Checked]) -> list[str]:
+    lines = [str(problem) for problem in all_problems(checked)]
+    lines += [str(_warning(problem)) for problem in _warnings(checked)]
+    for each in checked:
+        if not each.problems and each.unchecked:
+            lines.append(
+                f"{each.file}: valid by itself; not checked against its warehouse or source"
+            )
+        elif not each.problems:
+            lines.append(f"{each.file}: valid")
+    return lines
+
+
+def _document(checked: Sequence[Checked]) -> dict[str, Any]:
+    problems = all_problems(checked)
+    return {
+        "valid": not problems,
+        "files": [str(each.file) for each in checked],
+        "problems": [vars(problem) for problem in problems],
+        "warnings": [vars(problem) for problem in _warnings(checked)],
+        "unchecked": [
+            {"file": str(each.file), "message": each.unchecked}
+            for each in checked
+            if each.unchecked
+        ],
+    }
+
+
+def _message(problem: Problem) -> str:
+    return problem.message + (f"; {problem.remedy}" if problem.remedy else "")
+
+
+def _annotations(checked: Sequence[Checked]) -> list[str]:
+    return [annotation(entry) for entry in _entries(checked)]
+
+
+def _entries(checked: Sequence[Checked]) -> list[Entry]:
+    """What was found, and what could not be looked at."""
+    told = [("error", each) for each in all_problems(checked)]
+    told += [("warning", each) for each in _warnings(checked)]
+    found = [Entry("policy", how, p.file, [_message(p)], p.line, p.column) for how, p in told]
+    unseen = [c for c in checked if c.unchecked]
+    return found + [Entry("unchecked", "warning", str(c.file), [c.unchecked]) for c in unseen]

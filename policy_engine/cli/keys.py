@@ -11,6 +11,7 @@ import typer
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
 from policy_engine.cli.owners import seal_line, sealed, sign, update
+from policy_engine.cli.reading import project_here
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -210,14 +211,6 @@ def revoke(
             f" time that it states: {fault}; run the same command again once it can be read"
         )
     _show_one(ring, ring.find(key).public_key, now, format)
-
-
-def project_here() -> Project:
-    """The project of the working directory."""
-    from policy_engine.policy.project import default_project, find_project, load_project
-
-    found = find_project(Path.cwd())
-    return load_project(found) if found else default_project(Path.cwd())
 
 
 def _own_place(project: Project) -> Path:

@@ -83,13 +83,14 @@ def run(arguments: list[str]) -> int:
 def _invoke(arguments: list[str]) -> int:
     from typer.main import get_command
 
-    from policy_engine.cli.app import app
+    from policy_engine.cli.app import COMMANDS, app_of
     from policy_engine.cli.everywhere import COMPLETION, PROGRAM, complete
     from policy_engine.cli.failures import Exit
 
     # Not app(): it would print usage errors itself, and swallow an interrupt.
-    command = get_command(app)
-    if asked := os.environ.get(COMPLETION):
+    asked = os.environ.get(COMPLETION)
+    command = get_command(app_of(COMMANDS if asked else arguments))
+    if asked:
         return complete(command, asked)
     try:
         with command.make_context(PROGRAM, list(arguments)) as context:

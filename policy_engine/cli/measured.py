@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.cli.showing import table
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from policy_engine.measure.marginals import Together
     from policy_engine.measure.measuring import Measured, Measurement
     from policy_engine.measure.risks import Risk
+    from policy_engine.measure.workload import Workload
     from policy_engine.policy.recoded import Recoded
 
 PUBLIC = "public: computed from the release alone; it says nothing of (ε, δ)"
@@ -324,10 +326,45 @@ def _number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def _share(value: float) -> str:
+def workload_document(found: Workload | None) -> dict[str, Any]:
+    """A workload in JSON; nothing where none was asked for."""
+    if found is None:
+        return {}
+    told = {
+        "confidential": not found.is_public,
+        "queries": found.queries or None,
+        "relative_errors": None if found.errors is None else dict(found.errors),
+        "learnt": [asdict(each) for each in found.learnt],
+    }
+    return {"workload": told}
+
+
+def workload_lines(found: Workload | None) -> Iterator[str]:
+    """A workload as text."""
+    if found is None:
+        return
+    yield "workload, of the release alone" if found.is_public else "workload, confidential"
+    for each in found.learnt:
+        name = escaped(each.column)
+        yield (
+            f"  {name}: a tree grown on half of the release is right about {_share(each.own)} of"
+            f" the other half, and the commonest value about {_share(each.commonest)}"
+        )
+        if not found.is_public:
+            yield (
+                f"  {name}, of the source: a tree grown on the release is right about"
+                f" {_share(each.sanitised)}, the commonest value about {_share(each.base)}, a tree"
+                f" grown on half of the source about {_share(each.best)} of the other half"
+            )
+    if found.errors is not None:
+        errors = ", ".join(f"{name} {_share(error)}" for name, error in found.errors.items())
+        yield f"  relative error of {found.queries:,} random counting queries: {errors}"
+
+
+def _share(value: float | None) -> str:
     """A share in per cent, never rounded to none.
 
     >>> _share(0.25), _share(0.00001234)
     ('25 %', '0.00123 %')
     """
-    return f"{100 * value:.3g} %"
+    return "none: nobody is there" if value is None else f"{100 * value:.3g} %"

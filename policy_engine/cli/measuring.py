@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from policy_engine.policy.recoded import Recoded
     from policy_engine.policy.resolve import Policy
 
+QuasiOption = Annotated[
+    str | None,
+    typer.Option(help="The columns that are known of a person; default: all others."),
+]
+PublishedOption = Annotated[
+    bool, typer.Option("--published", help="It is no release of ours, and public by your word.")
+]
 _YAML = (".yaml", ".yml")
 
 
@@ -31,10 +38,7 @@ def measure(
         list[str] | None,
         typer.Option(help="A column that is to be learnt of a person; may be repeated."),
     ] = None,
-    quasi: Annotated[
-        str | None,
-        typer.Option(help="The columns that are known of a person; default: all others."),
-    ] = None,
+    quasi: QuasiOption = None,
     count: Annotated[
         str | None, typer.Option(help="Of raw data: the column that counts people.")
     ] = None,
@@ -60,10 +64,7 @@ def measure(
         list[str] | None,
         typer.Option(help="Columns whose counts are taken to be shown with others; repeat it."),
     ] = None,
-    published: Annotated[
-        bool,
-        typer.Option("--published", help="It is no release of ours, and public by your word."),
-    ] = False,
+    published: PublishedOption = False,
     workload: Annotated[
         bool,
         typer.Option("--workload", help="What a tree learns of --sensitive from the release."),
@@ -84,8 +85,7 @@ def measure(
 
     Example: policy-engine measure out/adult.parquet --sensitive income
     """
-    from policy_engine.cli.measured import document, lines
-    from policy_engine.cli.useful import workload_document, workload_lines
+    from policy_engine.cli.measured import document, lines, workload_document, workload_lines
     from policy_engine.measure.measuring import Questions
     from policy_engine.measure.measuring import measure as ask
 
@@ -171,6 +171,6 @@ def _lines_of(path: Path) -> tuple[str, ...]:
 
 def _tree(path: Path) -> Any:
     from policy_engine.cli.reading import read_levels
-    from policy_engine.measure.trees import Tree
+    from policy_engine.measure.statement import Tree
 
     return Tree.of(read_levels(path).rows)

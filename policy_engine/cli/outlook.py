@@ -1,15 +1,19 @@
-"""What a reader of a release could see of it, from its policy alone."""
+"""What plan says a reader could see of a release, or estimate of one of public values."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.cli.output import shown
+
 if TYPE_CHECKING:
     from policy_engine.accounting.comparison import Candidate
     from policy_engine.policy.resolve import Policy
+    from policy_engine.attest.predicates import Vouched
 
 
 @dataclass(frozen=True)
@@ -38,21 +42,6 @@ class Outlook:
         )
 
     @property
-    def half(self) -> int:
-        """The size that is shown half of the time."""
-        return self.own.half
-
-    @property
-    def error(self) -> Decimal:
-        """The standard deviation of the estimate of a group of that size."""
-        return self.own.error
-
-    @property
-    def chances(self) -> list[tuple[int, Decimal]]:
-        """Those of groups of ½, 1, 1½ and 2 times that size."""
-        return self.own.chances
-
-    @property
     def groups(self) -> int:
         """How many groups the columns make at most whose values the policy tells."""
         return math.prod(count for count in self.labels.values() if count is not None)
@@ -68,9 +57,9 @@ class Outlook:
         return {
             "labels": self.labels,
             "groups": None if self.open else self.groups,
-            "half_shown": self.half,
-            "chances": [{"size": size, "shown": float(chance)} for size, chance in self.chances],
-            "count_error": float(self.error),
+            "half_shown": self.own.half,
+            "chances": [{"size": n, "shown": float(chance)} for n, chance in self.own.chances],
+            "count_error": float(self.own.error),
         }
 
     @property
@@ -90,3 +79,38 @@ def _own(policy: Policy) -> Candidate:
     assert isinstance(policy.noise, Noise)
     noise = policy.noise
     return Candidate(noise.law, noise.table, policy.k, bool(noise.keys))
+
+
+_PRIOR = Decimal("0.01")
+
+
+def chance_document(certificate: Vouched) -> dict[str, Any]:
+    """For JSON."""
+    from policy_engine.kernel.estimated import central_error
+    from policy_engine.kernel.estimates import estimates
+
+    assert certificate.claim is not None
+    central = central_error(certificate.epsilon, certificate.neighbours)
+    return {"estimates": list(estimates(certificate.claim)), "central_error": central}
+
+
+def chance_lines(certificate: Vouched) -> Iterator[str]:
+    """For people."""
+    from policy_engine.kernel.estimated import believed, compared
+    from policy_engine.kernel.estimates import estimates
+    from policy_engine.kernel.mechanisms import Inserted
+
+    claim = certificate.claim
+    assert claim is not None
+    head = "estimates  "
+    for text in estimates(claim):
+        yield head + text
+        head = " " * len(head)
+    if isinstance(claim.law, Inserted):
+        belief = believed(claim.law, _PRIOR)
+        yield (
+            f"           (d, γ): who believed {shown(_PRIOR * 100)} % that a tuple is there,"
+            f" believes {float(belief * 100):.3g} % afterwards, at most"
+        )
+    for text in compared(certificate.epsilon, certificate.neighbours):
+        yield f"           {text}"

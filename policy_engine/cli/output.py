@@ -14,14 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
-    ROUND_CEILING,
-    ROUND_FLOOR,
-    Context,
-    Decimal,
-)
+from decimal import Decimal
 from enum import StrEnum
 from io import TextIOWrapper
 from threading import Event
@@ -31,10 +24,6 @@ import typer
 
 from policy_engine.cli.failures import Failure
 from policy_engine.policy.escapes import escaped
-
-_CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
-
 
 Lines = list[str] | tuple[str, ...]
 """Lines of text, without their ends. Not a text: whoever joins lines cannot tell whose they are."""
@@ -199,12 +188,10 @@ def shown(value: Decimal) -> str:
 
 
 def brief(value: Decimal, *, down: bool = False) -> str:
-    """A sum in at most 12 digits, rounded up; ``down`` for what is left of one.
+    """A sum in at most 12 digits, rounded up; ``down`` for what is left of one."""
+    from policy_engine.ledger.account import brief as in_few_digits
 
-    >>> brief(Decimal("1.00000000000000001e-9")), brief(Decimal("1.99999999999999e-9"), down=True)
-    ('1.00000000001e-9', '1.99999999999e-9')
-    """
-    return shown((_FLOOR if down else _CEILING).normalize(value))
+    return in_few_digits(value, down=down)
 
 
 def complain(message: str) -> None:

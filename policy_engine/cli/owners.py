@@ -48,7 +48,8 @@ def sign(
     from policy_engine.attest.keys import load_private_key
     from policy_engine.attest.owners import check_follows, check_signed, remember, signed
     from policy_engine.attest.signers import KeySigner
-    from policy_engine.cli.keys import key_line, last_moment, now_here, project_here
+    from policy_engine.cli.keys import key_line, last_moment, now_here
+    from policy_engine.cli.reading import project_here
 
     project, now, signer = project_here(), now_here(), KeySigner(load_private_key(key))
     seen = Keyring.at(project.ring_seen)

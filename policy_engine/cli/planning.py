@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from policy_engine.cli.chance import chance_document, chance_lines
-from policy_engine.cli.outlook import Outlook
+from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
 from policy_engine.cli.output import (
     Format,
     FormatOption,
@@ -61,8 +60,8 @@ def plan(
     """
     from policy_engine.attest.syntactic import Uncertified
     from policy_engine.cli.syntactic import plan_lines, planned
-    from policy_engine.policy.chance import Chance
     from policy_engine.policy.loading import load_policy
+    from policy_engine.policy.noise import Chance
     from policy_engine.releasing.release import preview, unenforced
     from policy_engine.releasing.validation import about, check_guarantee, warnings_of
 
@@ -222,7 +221,7 @@ def _outlook_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
         yield f"groups     at most {values}: how many, the policy does not tell"
     else:
         yield f"groups     at most {seen.groups:,}{product}"
-    (half, _), *others = sorted(seen.chances, key=lambda each: each[0] != seen.half)
+    (half, _), *others = sorted(seen.own.chances, key=lambda each: each[0] != seen.own.half)
     chances = ", ".join(f"{size:,}: {per_cent(chance)}" for size, chance in others)
     yield f"shown      a group of {half:,} people in the source half of the time; of {chances}"
     if seen.of_known > 1:
@@ -235,7 +234,7 @@ def _outlook_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
         yield from _noise_lines(policy, seen)
         return
     estimate = f"{_count(policy)} / {shown(policy.rate)} estimates a group of the source"
-    yield f"counts     {estimate}: at {half:,} people give or take {seen.error:.0f} (1 SD)"
+    yield f"counts     {estimate}: at {half:,} people give or take {seen.own.error:.0f} (1 SD)"
 
 
 def _count(policy: Policy) -> str:
@@ -243,7 +242,7 @@ def _count(policy: Policy) -> str:
 
 
 def _noise_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
-    said = _of_noise(policy, _count(policy), seen.error)
+    said = _of_noise(policy, _count(policy), seen.own.error)
     yield from (f"{head} {text}" for head, text in zip(("counts    ", " " * 10), said, strict=True))
     yield from _beside_counts(policy)
 

@@ -71,7 +71,7 @@ def validate(
 
     Example: policy-engine validate policies/*/policy.yaml --format github
     """
-    from policy_engine.cli.problems import report
+    from policy_engine.cli.formats import report
     from policy_engine.releasing.validation import check_policies
 
     checked = check_policies(policies)

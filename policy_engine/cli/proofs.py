@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from policy_engine.relations.shape import ColumnShape, ReleaseShape
     from policy_engine.syntax.schema import Schema
 
+CertificateArgument = Annotated[
+    Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
+]
+ReleaseOption = Annotated[Path | None, typer.Option(help="The release it speaks of.")]
 PolicyOption = Annotated[Path | None, typer.Option(help="Compare with this policy as well.")]
 
 
@@ -233,10 +237,8 @@ def _worth(rate: Fraction, method: str, k: int) -> str:
 
 
 def verify(
-    certificate: Annotated[
-        Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
-    ],
-    release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
+    certificate: CertificateArgument,
+    release: ReleaseOption = None,
     key: KeyOption = None,
     keyring: KeyringOption = None,
     review_policy: Annotated[
@@ -275,16 +277,15 @@ def verify(
     kind = stated_type(text)
     if review_policy is not None and kind in (COUNT_PREDICATE_TYPE, STATEMENT_TYPE):
         raise UsageError("--review-policy is for the certificate of a release; leave it out")
-    if kind == COUNT_PREDICATE_TYPE:
-        _verify_count(text, trusted, places, release, format)
-        return
-    if kind == STATEMENT_TYPE:
-        _verify_statement(text, trusted, places, release, format)
-        return
     if kind == SYNTACTIC_TYPE:
         from policy_engine.cli.syntactic import confirm_syntactic
 
         confirm_syntactic(text, trusted, places, release, format)
+        return
+    if kind in (COUNT_PREDICATE_TYPE, STATEMENT_TYPE):
+        verified = _count if kind == COUNT_PREDICATE_TYPE else _statement
+        document, lines = verified(text, trusted, places, release)
+        confirm(document, lines, format)
         return
     found = verify_release(text, trusted, release)
     if review_policy is not None:
@@ -338,14 +339,10 @@ def meaning(facts: Mapping[str, Any]) -> str:
     return f"meaning ({numbers}): {said}"
 
 
-def _verify_statement(
-    text: str,
-    trusted: TrustedKeys,
-    places: tuple[Trusted, ...],
-    release: Path | None,
-    form: Format,
-) -> None:
-    """Check the public statement of a ledger."""
+def _statement(
+    text: str, trusted: TrustedKeys, places: tuple[Trusted, ...], release: Path | None
+) -> tuple[dict[str, Any], list[str]]:
+    """The public statement of a ledger, verified."""
     from policy_engine.ledger.statement import verify_statement
 
     if release is not None:
@@ -353,23 +350,14 @@ def _verify_statement(
             "--release names a release, and this is the statement of a ledger; leave --release out"
         )
     found = verify_statement(text, trusted)
-    document = {
-        "verified": True,
-        **checked_document(found, places),
-        **found.facts,
-    }
-    lines = [f"verified: {one_line(found.subject)}", *checked_lines(found, places)]
-    confirm(document, lines, form)
+    document = {"verified": True, **checked_document(found, places), **found.facts}
+    return document, [f"verified: {one_line(found.subject)}", *checked_lines(found, places)]
 
 
-def _verify_count(
-    text: str,
-    trusted: TrustedKeys,
-    places: tuple[Trusted, ...],
-    release: Path | None,
-    form: Format,
-) -> None:
-    """Check the certificate of a noiseless count; its assumptions are printed first."""
+def _count(
+    text: str, trusted: TrustedKeys, places: tuple[Trusted, ...], release: Path | None
+) -> tuple[dict[str, Any], list[str]]:
+    """The certificate of a noiseless count, verified; its assumptions are printed first."""
     from policy_engine.attest.count_certificate import KIND, LIMITS, verify_count
 
     if release is not None:
@@ -388,5 +376,4 @@ def _verify_count(
     }
     lines = [KIND, "assuming:", *[f"  - {text}" for text in found.assumptions]]
     lines += [f"verified: {one_line(found.subject)}", *checked_lines(found, places)]
-    lines += ["its limits:", *[f"  - {text}" for text in LIMITS]]
-    confirm(document, lines, form)
+    return document, [*lines, "its limits:", *[f"  - {text}" for text in LIMITS]]

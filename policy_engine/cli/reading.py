@@ -7,6 +7,7 @@ import sys
 from codecs import BOM_UTF8
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -216,6 +217,21 @@ def _projects_own(project: Project | None) -> tuple[TrustedKeys, tuple[Trusted, 
             " keeps both in .policy-engine/)"
         )
     return trusted, tuple(places)
+
+
+def decimal_of(option: str, text: str) -> Decimal:
+    """The number that an option is given. Raises UsageError."""
+    try:
+        return Decimal(text)
+    except ArithmeticError:
+        raise UsageError(f"{option} must be a number, found {text[:40]!r}") from None
+
+
+def project_here() -> Project:
+    """The project of the working directory."""
+    from policy_engine.policy.project import project_at
+
+    return project_at(Path.cwd())
 
 
 def _project_with_keys() -> Project | None:

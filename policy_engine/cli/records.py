@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,8 +24,9 @@ from policy_engine.cli.output import (
     number,
     shown,
 )
+from policy_engine.cli.reading import decimal_of, project_here
 from policy_engine.cli.witnessing import publish, witnessed
-from policy_engine.errors import FileError, LedgerBroken, UsageError
+from policy_engine.errors import FileError, LedgerBroken, NoLedger, UsageError
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
@@ -126,17 +126,8 @@ def show(
     emit(document, lines, format)
 
 
-def project_here() -> Project:
-    """The project of the working directory."""
-    from policy_engine.policy.project import default_project, find_project, load_project
-
-    found = find_project(Path.cwd())
-    return load_project(found) if found else default_project(Path.cwd())
-
-
 def _no_ledger(project: Project) -> str:
     """What is said where no ledger has begun, and what is older than one would be."""
-    from policy_engine.errors import NoLedger
     from policy_engine.releasing.beginning import check_clean
 
     try:
@@ -473,7 +464,7 @@ def limit(
     from policy_engine.releasing.reviewing import brought_at
 
     project = project_here()
-    wanted = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
+    wanted = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
     brought = brought_at(limit_file(account, project))
     with open_ledger(project, ledger_writer(project), say=note) as opened:
         if not new:
@@ -508,13 +499,6 @@ def _check_meant(account: str, opened: Ledger, project: Project) -> None:
         raise UsageError(
             f"there is no account {account!r}; did you mean {near!r}? --new opens a new one"
         )
-
-
-def _amount(option: str, text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except ArithmeticError:
-        raise UsageError(f"{option} must be a number, found {text[:40]!r}") from None
 
 
 @ledger.command("move", short_help="Give a source to another account: who, and why.")

@@ -160,7 +160,7 @@ def _size(policy: Policy, done: Released) -> str:
 
     Where a sample is drawn, the people are those of it that are shown, not those of the source.
     """
-    from policy_engine.policy.chance import Chance
+    from policy_engine.policy.noise import Chance
 
     groups = counted(done.groups, "group")
     if policy.noise is None:

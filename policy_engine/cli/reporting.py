@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -19,9 +18,10 @@ from policy_engine.cli.output import (
     json_text,
     note,
 )
-from policy_engine.cli.proofs import PolicyOption
+from policy_engine.cli.places import check_free, written_whole
+from policy_engine.cli.proofs import CertificateArgument, PolicyOption, ReleaseOption
 from policy_engine.cli.reading import KeyOption, KeyringOption
-from policy_engine.errors import FileError, NothingChecked, UsageError, VerificationFailed
+from policy_engine.errors import NothingChecked, UsageError, VerificationFailed
 
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
@@ -60,10 +60,8 @@ class Edition(StrEnum):
 
 
 def report(
-    certificate: Annotated[
-        Path, typer.Argument(help="A certificate: a DSSE envelope.", readable=False)
-    ],
-    release: Annotated[Path | None, typer.Option(help="The release it speaks of.")] = None,
+    certificate: CertificateArgument,
+    release: ReleaseOption = None,
     policy: PolicyOption = None,
     previous: Annotated[
         Path | None, typer.Option(help="The certificate of the version before.")
@@ -208,10 +206,7 @@ def _check_place(path: Path, kinds: tuple[str, ...], *, replace: bool) -> None:
     """Refuse a place for a report before anything is read."""
     if path.suffix.lower() not in kinds:
         raise UsageError(f"a report is written as {' or '.join(kinds)}, found '{path}'")
-    if path.is_dir():
-        raise FileError(f"{path} is a directory; name a file")
-    if path.exists() and not replace:
-        raise FileError(f"{path} exists; use --replace to write it anew")
+    check_free(path, replace=replace)
 
 
 def _page(path: Path, html: str, document: dict[str, Any]) -> str:
@@ -220,15 +215,8 @@ def _page(path: Path, html: str, document: dict[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a report, whole or not at all."""
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
+    with written_whole(path) as aside:
         aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    except OSError as error:
-        raise FileError(f"{path} could not be written: {error.strerror}") from None
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 class Differences(StrEnum):
@@ -307,14 +295,7 @@ def _document(
         "weakens": weak,
         "price": {"before": old.price, "after": new.price},
         "changes": [
-            {
-                "key": each.key,
-                "before": each.before,
-                "after": each.after,
-                "effect": each.effect,
-                "why": each.why,
-                "map": [{"when": w, "before": b, "after": a} for w, b, a in each.map],
-            }
+            {**vars(each), "map": [{"when": w, "before": b, "after": a} for w, b, a in each.map]}
             for each in found
         ],
     }
@@ -345,7 +326,7 @@ def _label(label: str | None) -> str:
 
 def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
     """A review comment: a table, and below it each recode that changed, value by value."""
-    from policy_engine.report.markdown import cell
+    from policy_engine.policy.escapes import cell
 
     yield f"**{cell(new.name)}**: {cell(old.price)} → {cell(new.price)}"
     yield ""

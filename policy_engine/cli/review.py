@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +12,14 @@ import typer
 
 from policy_engine.cli.everywhere import Commands
 from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.cli.reading import decimal_of, project_here
 from policy_engine.cli.reviewed import (
     shown_document,
     shown_lines,
     standing_document,
     standing_lines,
 )
-from policy_engine.errors import UsageError
+from policy_engine.errors import LedgerError, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.attest.approvals import Verdict
@@ -85,7 +85,7 @@ def require(
     from policy_engine.releasing.books import open_ledger
     from policy_engine.releasing.reviewing import brought_at
 
-    project = _project()
+    project = project_here()
     wanted = review_policy(read_text(file, "review policy"), file)
     brought = brought_at(_change_file(file))
     with open_ledger(project, ledger_writer(project), say=note) as opened:
@@ -186,7 +186,7 @@ def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Sough
     from policy_engine.ledger.reviews import limit_matter
     from policy_engine.releasing.asking import Sought
 
-    limit = Limit(_amount("--epsilon", epsilon), _amount("--delta", delta))
+    limit = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
     shown = {"account": account, **limit_to_json(limit)}
     return Sought(limit_matter(account, limit), limit_file(account, project), shown)
 
@@ -257,7 +257,7 @@ def _give(answer: _Answer, key: Path | None, form: Format) -> None:
 
     if answer.note and not is_line(answer.note):
         raise UsageError("--note must be text on one line")
-    project = _project()
+    project = project_here()
     signs = signer(project, key)
     found, line = answered(
         answer.request, signs, datetime.now(UTC),
@@ -280,7 +280,6 @@ def _give(answer: _Answer, key: Path | None, form: Format) -> None:
 
 def _why_not(project: Project, found: Presented, request: Path, line: str) -> str:
     """Why the ledger would not count an answer; who approves need not have the ledger."""
-    from policy_engine.errors import LedgerError
     from policy_engine.releasing.asking import why_not
     from policy_engine.releasing.books import has_ledger, open_ledger
     from policy_engine.releasing.reviewing import brought_at
@@ -311,7 +310,7 @@ def status(
     from policy_engine.releasing.asking import standing
     from policy_engine.releasing.books import open_ledger
 
-    with open_ledger(_project()) as opened:
+    with open_ledger(project_here()) as opened:
         found, required, told = standing(request, opened)
     needs = required.policy.needs[found.matter.stage]
     document = {**shown_document(found), **standing_document(told), "needs": dict(needs),
@@ -340,7 +339,7 @@ def revoke(
     from policy_engine.attest.signers import writer_of
     from policy_engine.releasing.books import open_ledger
 
-    project = _project()
+    project = project_here()
     with open_ledger(project, writer_of(project)) as opened:
         found = _known_keys(opened)
         named = sorted(name for name in found if name.startswith(key))
@@ -370,24 +369,10 @@ def signer(project: Project, key: Path | None) -> Signer:
     return signer_of(project) if key is None else KeySigner(load_private_key(key))
 
 
-def _amount(option: str, text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except ArithmeticError:
-        raise UsageError(f"{option} must be a number, found {text[:40]!r}") from None
-
-
 def _project_for(policy: Path | None) -> Project:
     if policy is None:
-        return _project()
+        return project_here()
     from policy_engine.policy.loading import load_policy
     from policy_engine.releasing.release import project_of
 
     return project_of(load_policy(policy))
-
-
-def _project() -> Project:
-    from policy_engine.policy.project import default_project, find_project, load_project
-
-    found = find_project(Path.cwd())
-    return load_project(found) if found else default_project(Path.cwd())

@@ -53,8 +53,8 @@ def serve(
             " is given the address reads the ledger, without a password and without encryption"
         )
     try:
+        from policy_engine.serve.app import run, word
         from policy_engine.serve.reader import Reader
-        from policy_engine.serve.running import run, word
     except ModuleNotFoundError as error:
         if error.name not in {"starlette", "uvicorn"}:
             raise

@@ -1,4 +1,4 @@
-"""show: the first rows of a release, and what they mean."""
+"""show and estimate: the first rows of a release, and what all its tables say together."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from unicodedata import is_normalized
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.cli.reading import project_here
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
@@ -17,18 +18,20 @@ from policy_engine.policy.scalars import counted
 if TYPE_CHECKING:
     from policy_engine.releasing.showing import Shown
 
+ReleaseArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="A release's Parquet file, or the certificate of a file or table.", readable=False
+    ),
+]
+RowsOption = Annotated[int, typer.Option(help="Show so many rows.")]
 _WIDEST = 40
 _BLANK = "\\x20"
 
 
 def show(
-    release: Annotated[
-        Path,
-        typer.Argument(
-            help="A release's Parquet file, or the certificate of a file or table.", readable=False
-        ),
-    ],
-    rows: Annotated[int, typer.Option(help="Show so many rows.")] = 10,
+    release: ReleaseArgument,
+    rows: RowsOption = 10,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Show the first rows of a release, and what each number means.
@@ -38,14 +41,10 @@ def show(
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
-    from policy_engine.policy.project import default_project, find_project, load_project
     from policy_engine.releasing.showing import show as look
 
-    if rows < 0:
-        raise UsageError(f"--rows must be at least 0, found {rows}")
-    found = find_project(Path.cwd())
-    project = load_project(found) if found is not None else default_project(Path.cwd())
-    shown = look(release, project, rows)
+    _check_rows(rows)
+    shown = look(release, project_here(), rows)
     document = {
         "release": shown.release,
         "certificate": None if shown.certificate is None else str(shown.certificate),
@@ -64,17 +63,21 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int) else str(value)
 
 
+def _check_rows(rows: int) -> None:
+    if rows < 0:
+        raise UsageError(f"--rows must be at least 0, found {rows}")
+
+
+def _first(columns: Sequence[str], rows: Sequence[Sequence[Any]], size: int) -> list[str]:
+    """The first of ``size`` rows as lines."""
+    lines = table([[*map(escaped, columns)], *[[*map(cell, row)] for row in rows]]) if rows else []
+    more = size - len(rows)
+    return [*lines, f"… and {more} more"] if more else lines
+
+
 def _lines(shown: Shown) -> list[str]:
     lines = [f"{shown.release}: {counted(shown.size, 'row')}"]
-    if shown.rows:
-        lines += table(
-            [
-                [*map(escaped, shown.columns)],
-                *[[cell(value) for value in row] for row in shown.rows],
-            ]
-        )
-    if more := shown.size - len(shown.rows):
-        lines.append(f"… and {more} more")
+    lines += _first(shown.columns, shown.rows, shown.size)
     if any(_BLANK in line for line in lines):
         lines.append(f"{_BLANK} is a blank at an end: source.csv has trim, which takes it away")
     lines += ["what they mean:", *[f"  - {text}" for text in shown.meaning]]
@@ -116,3 +119,55 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+_MEANING = (
+    "{1} is of the people of the source in the group, from all groupings together: these agree, and"
+    " nothing is below zero",
+    "{0} is the count that was released; where it is NULL the group was not shown, and {1} is a"
+    " guess from those that were",
+    "it is made of the release alone, and costs nothing",
+)
+
+
+def estimate(
+    release: ReleaseArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The Parquet file to write.")
+    ] = None,
+    rows: RowsOption = 10,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Make the tables of a roll-up or of marginals agree, with what was not shown filled in.
+
+    Post-processing of the release alone: it costs nothing, and says nothing of the source that the
+    release does not. Neither signature nor rows are checked: verify does that.
+
+    Example: policy-engine estimate out/people.parquet --output out/people_estimated.parquet
+    """
+    from policy_engine.releasing.estimating import estimated
+
+    _check_rows(rows)
+    found = estimated(release, project_here())
+    if output is not None:
+        found.write(output)
+    *_, count, name = found.columns
+    first, size = found.rows[:rows], len(found.rows)
+    meaning = [text.format(escaped(count), escaped(name)) for text in _MEANING]
+    beside = " and ".join(map(escaped, found.beside))
+    left = f"sums and means are not made to agree: {beside} stand in the release alone"
+    meaning[2:2] = [left] * bool(beside)
+    lines = [f"{found.shown.release}: {counted(size, 'cell')}, {found.shown.size} of them shown"]
+    lines += _first(found.columns, first, size)
+    lines += ["what they mean:", *[f"  - {text}" for text in meaning]]
+    lines += [] if output is None else [f"wrote {output}"]
+    document = {
+        "release": found.shown.release,
+        "columns": list(found.columns),
+        "rows": [[plain(value) for value in row] for row in first],
+        "size": size,
+        "meaning": meaning,
+        "written": None if output is None else str(output),
+        "checked": False,
+    }
+    emit(document, lines, format)

@@ -141,11 +141,7 @@ def _models(policy: Policy) -> Iterator[str]:
 
 
 def confirm_syntactic(
-    text: str,
-    trusted: TrustedKeys,
-    places: tuple[Trusted, ...],
-    release: Path | None,
-    form: Format,
+    text: str, trusted: TrustedKeys, places: tuple[Trusted, ...], release: Path | None, form: Format
 ) -> None:
     """Check the statement of a release without (ε, δ); it never counts as a certificate."""
     from policy_engine.attest.syntactic import verify_syntactic

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.output import Format, FormatOption, confirm
+from policy_engine.cli.reading import project_here
 from policy_engine.errors import NothingChecked, UsageError
 from policy_engine.policy.scalars import counted
 
@@ -40,7 +41,6 @@ def publish(
     Example: policy-engine ledger publish git:git@example.org:audit/heads.git
     """
     from policy_engine.attest.validity import written
-    from policy_engine.cli.records import project_here
     from policy_engine.ledger.outside import Sighting, check_sightings, outside_witness
     from policy_engine.ledger.stamps import stamp_of
     from policy_engine.releasing.books import open_ledger

@@ -26,11 +26,10 @@ from policy_engine.kernel.mechanisms import Aggregate, Keyed, Law, Listed, Nativ
 from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is, threshold
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
-from policy_engine.policy.chance import Chance
-from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.key_models import Keys
 from policy_engine.policy.laws import suggestion
-from policy_engine.policy.noise import Noise
+from policy_engine.policy.noise import Chance, Noise
+from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding, labels_of
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show

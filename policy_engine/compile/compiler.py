@@ -24,8 +24,8 @@ from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
-from policy_engine.policy.chance import Chance
 from policy_engine.policy.csv_models import is_csv
+from policy_engine.policy.noise import Chance
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.tree import path_text

@@ -39,8 +39,8 @@ from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import Project
+from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.terms import terms_of
 from policy_engine.releasing.beginning import ledger_writer

@@ -27,7 +27,7 @@ from policy_engine.dbt.words import (
 )
 from policy_engine.dbt.yaml_items import closed, opened, settle, styled
 from policy_engine.dbt.yaml_text import Block, Flow, FlowList, written
-from policy_engine.policy.project import Dbt
+from policy_engine.policy.project import DbtSpec
 
 HEADER = """\
 # Written by 'policy-engine dbt sync'. What you add is kept, beside what is marked as generated.
@@ -35,7 +35,7 @@ HEADER = """\
 TESTS = ("data_tests", "tests")
 
 
-def version_entry(model: ReleaseModel, settings: Dbt) -> dict[str, Any]:
+def version_entry(model: ReleaseModel, settings: DbtSpec) -> dict[str, Any]:
     """A version of a model: everything that is ours to say of it."""
     release = model.policy.release
     entry: dict[str, Any] = {"v": model.version, "description": Block(release_words(model))}
@@ -119,7 +119,7 @@ def latest_of(models: Sequence[ReleaseModel]) -> int:
     return max(staying or [model.version for model in models])
 
 
-def model_entry(models: Sequence[ReleaseModel], settings: Dbt) -> dict[str, Any]:
+def model_entry(models: Sequence[ReleaseModel], settings: DbtSpec) -> dict[str, Any]:
     """The entry of a model that nobody has written about."""
     return {
         "name": models[0].model,
@@ -134,7 +134,7 @@ def unit_tests_of(models: Sequence[ReleaseModel]) -> list[dict[str, Any]]:
 
 
 def generated_file(
-    models: Sequence[ReleaseModel], settings: Dbt, tests: Sequence[dict[str, Any]]
+    models: Sequence[ReleaseModel], settings: DbtSpec, tests: Sequence[dict[str, Any]]
 ) -> str:
     """A properties file in which nothing is anybody else's; ``tests`` are the unit tests."""
     document: dict[str, Any] = {"models": [model_entry(models, settings)]}
@@ -153,7 +153,7 @@ def is_generated(entry: object) -> bool:
 
 
 def settled_model(
-    text: str, models: Sequence[ReleaseModel], settings: Dbt, *, stale: Sequence[int] = ()
+    text: str, models: Sequence[ReleaseModel], settings: DbtSpec, *, stale: Sequence[int] = ()
 ) -> str | None:
     """The text of a model's entry with our versions in it; None where it cannot be read.
 
@@ -183,7 +183,7 @@ def _set(entry: CommentedMap, key: str, value: object) -> None:
 
 
 def _settle_version(
-    entry: CommentedMap, versions: CommentedSeq, model: ReleaseModel, settings: Dbt
+    entry: CommentedMap, versions: CommentedSeq, model: ReleaseModel, settings: DbtSpec
 ) -> tuple[CommentedMap, list[dict[str, Any]]]:
     """A version's entry, right but for its columns; and those."""
     ours = version_entry(model, settings)

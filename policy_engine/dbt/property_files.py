@@ -27,7 +27,7 @@ from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.writing import Change
 from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import Problem
-from policy_engine.policy.project import Dbt
+from policy_engine.policy.project import DbtSpec
 
 _EMPTY = f"{HEADER}version: 2\n"
 _GENERATED = "generated: true"
@@ -54,7 +54,7 @@ class PropertyFiles:
     """The properties files of a project, and their texts after a sync."""
 
     files: ProjectFiles
-    settings: Dbt
+    settings: DbtSpec
     _after: dict[Path, YamlItems] = field(default_factory=dict)
     _as_made: set[Path] = field(default_factory=set)
     _wanted: dict[str, set[int]] = field(default_factory=dict)

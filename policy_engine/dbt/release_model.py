@@ -25,9 +25,8 @@ from policy_engine.dialects import Engine
 from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.mechanisms import Secret
-from policy_engine.policy.chance import Chance
-from policy_engine.policy.noise import Noise
-from policy_engine.policy.project import Dbt
+from policy_engine.policy.noise import Chance, Noise
+from policy_engine.policy.project import DbtSpec
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.terms import terms_of
 from policy_engine.releasing.release import certified
@@ -150,7 +149,7 @@ def broken_length(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         yield "release.relation", f"{law}, found {name!r}", "shorten it"
 
 
-def broken_settings(settings: Dbt) -> Iterator[_Law]:
+def broken_settings(settings: DbtSpec) -> Iterator[_Law]:
     """What the project file's ``dbt:`` section breaks."""
     for index, name in enumerate(settings.release_targets):
         if not _PLAIN.fullmatch(name):
@@ -167,7 +166,7 @@ def broken_settings(settings: Dbt) -> Iterator[_Law]:
 
 
 def release_model(
-    policy: Policy, node: SourceNode, columns: Columns, dialect: Engine, settings: Dbt
+    policy: Policy, node: SourceNode, columns: Columns, dialect: Engine, settings: DbtSpec
 ) -> ReleaseModel:
     """The model of a policy's release, certified.
 

@@ -11,7 +11,7 @@ from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.naming import read_name
 from policy_engine.dbt.sources import read_wanted
 from policy_engine.errors import PolicyError, Problem
-from policy_engine.policy.places import refused
+from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy
 
 ONE_PROJECT_FILE = (

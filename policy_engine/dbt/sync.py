@@ -37,8 +37,8 @@ from policy_engine.dialects import Engine
 from policy_engine.errors import FileError, NotCertifiable, PolicyError, Problem
 from policy_engine.policy.accounts import check_account, check_own_project
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.places import located
 from policy_engine.policy.project import Project, default_project, find_project, load_project
+from policy_engine.policy.reading import located
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 

@@ -8,9 +8,8 @@ from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.odds import odds_words
 from policy_engine.dbt.jinja import spaced
 from policy_engine.dbt.release_model import ReleaseModel
-from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.noise import Noise
-from policy_engine.policy.recode_models import cut_text
+from policy_engine.policy.recode_models import FilterSpec, cut_text
 from policy_engine.policy.recodings import (
     Bins,
     Constant,

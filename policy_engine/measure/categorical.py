@@ -25,7 +25,6 @@ most, and every value is None.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -115,12 +114,3 @@ def disclosed_of(column: str, row: Mapping[str, Any]) -> Disclosed:
             if name.startswith(worst) and found is not None and name != "worst_k"
         },
     )
-
-
-def is_unbounded(value: float | None) -> bool:
-    """Whether a value is infinite, as δ of a class that lacks a value is.
-
-    >>> is_unbounded(math.inf), is_unbounded(None), is_unbounded(3)
-    (True, False, False)
-    """
-    return value is not None and math.isinf(value)

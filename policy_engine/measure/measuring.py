@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -18,12 +18,18 @@ from policy_engine.measure.statement import (
     TREE,
     Distances,
     Roles,
+    Tree,
     cells,
     persons,
     statement,
 )
-from policy_engine.measure.subjects import Subject, check_columns, measuring, subject_of
-from policy_engine.measure.trees import Tree
+from policy_engine.measure.subjects import (
+    Subject,
+    check_columns,
+    counts_of,
+    measuring,
+    subject_of,
+)
 from policy_engine.policy.scalars import counted
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
@@ -141,25 +147,16 @@ def _marginal(
 ) -> Marginal:
     """The counts by some columns: of a release with groupings those of one of them."""
     relation = {named: relation for relation, named in subject.tables()}.get(columns)
-    return Marginal(columns, _counts(connection, subject, relation or subject.relation, columns))
-
-
-def _counts(
-    connection: duckdb.DuckDBPyConnection, subject: Subject, relation: str, columns: Sequence[str]
-) -> dict[tuple[Any, ...], int]:
-    roles = Roles(tuple(columns), None, subject.count)
-    with withheld():
-        keys = ", ".join(f"{place}::VARCHAR" for place in roles.places)
-        text = f"SELECT {keys}, n FROM ({cells(relation, roles)}) ORDER BY ALL"
-        rows = connection.execute(text).fetchall()
-    return {tuple(key): n for *key, n in rows}
+    found = relation or subject.relation
+    return Marginal(columns, counts_of(connection, found, columns, subject.count))
 
 
 def _lost(connection: duckdb.DuckDBPyConnection, subject: Subject, fit: Fit | None) -> float | None:
     """How far the table is from what its marginals tell."""
     if fit is None:
         return None
-    return divergence(fit, _counts(connection, subject, subject.relation, fit.columns))
+    counts = counts_of(connection, subject.relation, fit.columns, subject.count)
+    return divergence(fit, counts)
 
 
 def _check(subject: Subject, questions: Questions) -> None:

@@ -12,6 +12,7 @@ the caller must weigh: neither is a bound.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -149,8 +150,6 @@ def pitman(sizes: Sizes, rate: float) -> float | None:
     theta, alpha = _most_likely(sizes)
     log = gammaln(theta + alpha + population - 1) + gammaln(theta + 1)
     log -= gammaln(theta + alpha) + gammaln(theta + population)
-    import math
-
     return min(1.0, math.exp(log))
 
 
@@ -177,20 +176,19 @@ def _most_likely(sizes: Sizes) -> tuple[float, float]:
     return float(np.exp(found.x[1])), float(expit(found.x[0]))
 
 
-def discernibility(sizes: Sizes, suppressed: int = 0) -> int:
-    """Bayardo and Agrawal 2005: Σ |E|², and for each person who is not shown all people.
+def discernibility(sizes: Sizes) -> int:
+    """Bayardo and Agrawal 2005: Σ |E|².
 
-    >>> discernibility(Sizes({2: 1, 3: 1})), discernibility(Sizes({2: 1}), suppressed=1)
-    (13, 7)
+    >>> discernibility(Sizes({2: 1, 3: 1}))
+    13
     """
-    shown = sum(times * size**2 for size, times in sizes.by_size.items())
-    return shown + suppressed * (sizes.people + suppressed)
+    return sum(times * size**2 for size, times in sizes.by_size.items())
 
 
-def average_class(sizes: Sizes, k: int = 1) -> float | None:
-    """LeFevre, DeWitt and Ramakrishnan 2006: people a class, in units of k; None of no people.
+def average_class(sizes: Sizes) -> float | None:
+    """LeFevre, DeWitt and Ramakrishnan 2006: people a class; None of no people.
 
-    >>> average_class(Sizes({2: 1, 4: 1})), average_class(Sizes({2: 1, 4: 1}), k=2)
-    (3.0, 1.5)
+    >>> average_class(Sizes({2: 1, 4: 1}))
+    3.0
     """
-    return sizes.people / sizes.classes / k if sizes.classes else None
+    return sizes.people / sizes.classes if sizes.classes else None

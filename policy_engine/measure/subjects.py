@@ -7,7 +7,7 @@ data, which is confidential, and so is all that is computed from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -23,6 +23,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.recodes import Bins
+from policy_engine.measure.statement import Roles, cells
 from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.certificates import carried_facts
@@ -134,6 +135,21 @@ def subject_of(
         if kind_of(columns.pop(count)) not in (Kind.INTEGER, Kind.WIDE_INTEGER):
             raise UsageError(f"the column {count} of {path} does not hold whole numbers")
     return Subject(str(path), relation, columns, is_release=False, count=count, key=key)
+
+
+def counts_of(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: Sequence[str],
+    count: str | None,
+) -> dict[tuple[Any, ...], int]:
+    """How many people of a relation have each combination of values, as texts, of some columns."""
+    roles = Roles(tuple(columns), None, count)
+    keys = ", ".join(f"{place}::VARCHAR" for place in roles.places)
+    with withheld():
+        text = f"SELECT {keys}, n FROM ({cells(relation, roles)}) ORDER BY ALL"
+        rows = connection.execute(text).fetchall()
+    return {tuple(key): n for *key, n in rows}
 
 
 def _check_key(connection: duckdb.DuckDBPyConnection, relation: str, key: str, path: Path) -> None:

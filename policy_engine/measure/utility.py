@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING
 
 from policy_engine.errors import UsageError
 from policy_engine.kernel.mechanisms import Inserted, Randomised
-from policy_engine.measure.statement import Roles, cells
-from policy_engine.measure.subjects import Subject, check_columns, measuring, subject_of
-from policy_engine.measure.workload import Cells, Workload, workload
+from policy_engine.measure.subjects import (
+    Subject,
+    check_columns,
+    counts_of,
+    measuring,
+    subject_of,
+)
+from policy_engine.measure.workload import Workload, workload
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.syntactic import Suppression
 from policy_engine.releasing.release import open_warehouse, project_of, vouched_for
 from policy_engine.warehouse.drawing import new_secret
-from policy_engine.warehouse.failures import withheld
 
 if TYPE_CHECKING:
-    import duckdb
     import pyarrow as pa
 
 _SOURCE = "policy_engine_source"
@@ -41,13 +44,13 @@ def utility_of(path: Path, sensitive: Sequence[str], source_of: Policy | None = 
         if subject.rate is not None:
             of_source = Decimal(1) if source_of is None else source_of.source.sampled_at
             scale = of_source / Decimal(str(subject.rate))
-        released = _cells(connection, subject.relation, columns, subject.count)
+        released = counts_of(connection, subject.relation, columns, subject.count)
         estimates = {key: n * float(scale) for key, n in released.items()}
         source = None
         if source_of is not None:
             count = _free_name(source_of)
             connection.register(_SOURCE, _source(source_of, count))
-            source = _cells(connection, _SOURCE, columns, count)
+            source = counts_of(connection, _SOURCE, columns, count)
         return workload(columns, estimates, sensitive, source, subject.orders)
 
 
@@ -61,17 +64,6 @@ def _check(subject: Subject, sensitive: Sequence[str]) -> None:
     if not sensitive:
         raise UsageError("--workload needs --sensitive, the column that a tree is grown for")
     check_columns(tuple(sensitive), subject.columns, subject.name)
-
-
-def _cells(
-    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str], count: str | None
-) -> Cells:
-    roles = Roles(tuple(columns), None, count)
-    keys = ", ".join(f"{place}::VARCHAR" for place in roles.places)
-    with withheld():
-        text = f"SELECT {keys}, n FROM ({cells(relation, roles)}) ORDER BY ALL"
-        rows = connection.execute(text).fetchall()
-    return {tuple(key): n for *key, n in rows}
 
 
 def _free_name(policy: Policy) -> str:

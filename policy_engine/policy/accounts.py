@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-from policy_engine.policy.places import refused
 from policy_engine.policy.project import Project, find_project
+from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.tree import path_text

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
 from policy_engine.policy.documents import Document
-from policy_engine.policy.laws import refusal
+from policy_engine.policy.laws import barred, mapping, refusal
 from policy_engine.policy.scalars import show
 
 if TYPE_CHECKING:
@@ -48,10 +48,7 @@ class PriorSpec(Document):
         """One of the two forms, whole; sizes that are some; groups that can be filled."""
         zipf = [key for key in _ZIPF if key in data]
         if "sizes" in data:
-            for key in zipf:
-                yield refusal(
-                    "must not stand beside sizes", "keep one of them", at=(key,), on_key=True
-                )
+            yield from barred(data, zipf, "must not stand beside sizes", "keep one of them")
             yield from _sizes(data["sizes"])
         elif not zipf:
             yield refusal("must have sizes, or people and groups, found neither", on_key=True)
@@ -79,7 +76,7 @@ class PriorSpec(Document):
 
 def _sizes(data: object) -> Iterable[PydanticCustomError]:
     """The law of the keys of ``sizes``."""
-    for size in data if isinstance(data, dict) else ():
+    for size in mapping(data):
         if not re.fullmatch(_SIZE, str(size)):
             wrong = f"is no size: a size must be an integer from 1 to {laws.MAX_INTEGER}"
             yield refusal(wrong, at=("sizes", size), on_key=True)
@@ -100,8 +97,7 @@ def chooses(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         return
     if data["auto"] is None:
         yield refusal("must be a mapping, found null", at=("auto",))
-    sample = data.get("sample")
-    rate = sample.get("rate", "auto") if isinstance(sample, dict) else "auto"
+    rate = mapping(data.get("sample")).get("rate", "auto")
     written = {"k": data.get("k", "auto"), "sample.rate": rate}
     given = [key for key, value in written.items() if value != "auto"]
     if given:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from policy_engine.policy.laws import as_number, refusal
+from policy_engine.policy.laws import as_number, barred, mapping, refusal
 from policy_engine.policy.scalars import show
 
 PURE = ("randomised_response", "ab_insertion")
@@ -22,21 +22,19 @@ def public_values(
     ``of_others``: the keys that are of other mechanisms.
     """
     mechanism = data["mechanism"]
-    for key in ("sample", "k", "auto", *of_others):
-        if key in data:
-            wrong = f"must not stand beside mechanism: {mechanism}"
-            yield refusal(wrong, "remove it", at=(key,), on_key=True)
-    for column, recoding in _mapping(data.get("recode")).items():
+    wrong = f"must not stand beside mechanism: {mechanism}"
+    yield from barred(data, ("sample", "k", "auto", *of_others), wrong)
+    for column, recoding in mapping(data.get("recode")).items():
         if not isinstance(recoding, dict) or not _LISTED & recoding.keys():
             wrong = f"must be bins, map or hierarchy for {mechanism}, found {_named(recoding)}"
             remedy = "only these say which values there are"
             yield refusal(wrong, remedy, at=("recode", column))
-    source = _mapping(data.get("source"))
+    source = mapping(data.get("source"))
     if source.get("sampled_at", 1) != 1:
         wrong = f"must be 1 where everybody counts, found {show(source['sampled_at'])}"
         remedy = "leave it out: the price holds without it"
         yield refusal(wrong, remedy, at=("source", "sampled_at"))
-    if _mapping(source.get("unit")).get("keep") == "all":
+    if mapping(source.get("unit")).get("keep") == "all":
         wrong = f"must be any or a mapping with order_by for {mechanism}, found all"
         yield refusal(wrong, "one row of a person counts", at=("source", "unit", "keep"))
     yield from (_answers if mechanism == "randomised_response" else _tuples)(data)
@@ -44,7 +42,7 @@ def public_values(
 
 def pure_delta(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The law that δ is 0 where the mechanism costs none, and nowhere else."""
-    delta = _mapping(data.get("guarantee")).get("delta")
+    delta = mapping(data.get("guarantee")).get("delta")
     found, is_pure = as_number(delta), data.get("mechanism") in PURE
     if found is None or (found == 0) == is_pure:
         return
@@ -55,30 +53,24 @@ def pure_delta(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
 
 def _answers(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """Who answers is known, and everybody does."""
-    neighbours = _mapping(data.get("guarantee")).get("neighbours", "add_remove")
+    neighbours = mapping(data.get("guarantee")).get("neighbours", "add_remove")
     if neighbours == "add_remove":
         wrong = "must be replace_one for randomised_response, found add_remove"
         remedy = "how many people answer is shown: what each of them is stays hidden"
         yield refusal(wrong, remedy, at=("guarantee", "neighbours"))
-    if "filter" in data:
-        wrong = "must not stand beside randomised_response, in which everybody answers"
-        remedy = "remove it: whether a person is filtered would be shown"
-        yield refusal(wrong, remedy, at=("filter",), on_key=True)
-    if "view" in _mapping(data.get("source")):
-        wrong = "must not stand beside randomised_response, in which everybody answers"
-        yield refusal(wrong, "name the table of the people", at=("source", "view"), on_key=True)
+    wrong = "must not stand beside randomised_response, in which everybody answers"
+    remedy = "remove it: whether a person is filtered would be shown"
+    yield from barred(data, ["filter"], wrong, remedy)
+    source, remedy = mapping(data.get("source")), "name the table of the people"
+    yield from barred(source, ["view"], wrong, remedy, ("source",))
 
 
 def _tuples(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """A tuple is there or not."""
-    form = _mapping(data.get("release")).get("as", "counts")
+    form = mapping(data.get("release")).get("as", "counts")
     if form == "counts":
         wrong = "must be rows for ab_insertion, which shows tuples without a count, found counts"
         yield refusal(wrong, "write as: rows", at=("release", "as"))
-
-
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
 
 
 def _named(recoding: object) -> str:

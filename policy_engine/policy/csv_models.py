@@ -76,12 +76,6 @@ def _encoding(found: object) -> str:
     return str(laws.one_of(*ENCODINGS)(_ALIASES.get(str(name), name)))
 
 
-def _flag(found: object) -> bool:
-    if isinstance(found, bool):
-        return found
-    raise refusal(f"must be true or false, found {show(found)}")
-
-
 def _many(law: Law) -> Law:
     """The law of a list of what ``law`` takes, or of one alone."""
 
@@ -125,13 +119,12 @@ def _one_or_more(kind: object) -> dict[str, object]:
 
 _Words = Annotated[tuple[str, ...], Ruled(_many(laws.label), _one_or_more(["string", "integer"]))]
 _Formats = Annotated[tuple[str, ...], Ruled(_many(_format), _one_or_more("string"))]
-_Flag = Annotated[bool, Ruled(_flag, {"type": "boolean"})]
-_OptionalFlag = Annotated[bool | None, Ruled(_flag, {"type": "boolean"})]
-_Count = Annotated[int, Ruled(laws.integer(0, most=10_000), fields.count(0, 10_000))]
+_OptionalFlag = Annotated[bool | None, Ruled(laws.flag, {"type": "boolean"})]
+_Count = Annotated[int, fields.integer(0, 10_000)]
 _Quote = Annotated[str, Ruled(_quote, _CHARACTER)]
 _Encoding = Annotated[str, Ruled(_encoding, {"type": "string"})]
-_Decimal = Annotated[str, Ruled(laws.one_of(".", ","), {"enum": [".", ","]})]
-_Thousands = Annotated[str | None, Ruled(laws.one_of(*_MARKS), {"enum": list(_MARKS)})]
+_Decimal = Annotated[str, fields.word(".", ",")]
+_Thousands = Annotated[str | None, fields.word(*_MARKS)]
 _OptionalCharacter = Annotated[str | None, Ruled(_character, _CHARACTER)]
 
 
@@ -158,7 +151,7 @@ class CsvSpec(Document):
     """How many rows at the end are about nobody: totals."""
     comment: fields.OptionalLineField = None
     """What a line starts with that is no row."""
-    trim: _Flag = False
+    trim: fields.FlagField = False
     """Take away the spaces around every value."""
     nulls: _Words = ()
     """Values that mean nothing is there, as in `["NA", "\\\\N"]`; an empty field always does."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     ModelWrapValidatorHandler,
     ValidationError,
@@ -74,6 +75,19 @@ class Document(BaseModel):
             names = [field.alias or name for name, field in cls.model_fields.items()]
             return refusal("is an unknown key", suggestion(loc[-1], names), on_key=True)
         raise InternalError(f"a field without a law of its own: {kind}")
+
+
+def word_or(model: type[Document], *words: str, law: str, remedy: str) -> BeforeValidator:
+    """The law of one of some words, or of a mapping that ``model`` reads."""
+
+    def read(found: object) -> object:
+        if found in words or isinstance(found, model):
+            return found
+        if isinstance(found, dict):
+            return model.model_validate(found)
+        raise refusal(f"must be {law}, found {show(found)}", remedy)
+
+    return BeforeValidator(read)
 
 
 def _details(error: PydanticCustomError, found: Mapping[str, Any]) -> InitErrorDetails:

@@ -34,3 +34,15 @@ def sql_lines(sql: str, dialect: str) -> list[str]:
 
     shown = (piece if kind == SPACE else escaped(piece) for kind, piece in pieces(sql, dialect))
     return "".join(shown).rstrip("\n").split("\n")
+
+
+_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|#!~@&"})
+
+
+def cell(text: str) -> str:
+    """A text that is nothing but itself in Markdown: no link, no tag, no end of a cell or a line.
+
+    >>> print(cell("a|b <script> @all\\n# c"))
+    a\\|b \\<script\\> \\@all\\\\n\\# c
+    """
+    return escaped(text).translate(_MARKS)

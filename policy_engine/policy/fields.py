@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
+from operator import ge, gt, le, lt
 from typing import Annotated, Literal, get_args
 
 from policy_engine.policy import laws
@@ -20,16 +21,11 @@ Grouping = Literal["auto", "raw_first", "recoded"]
 Goal = Literal["people", "groups"]
 
 MOST_GROUPS = 1_000_000
-COLUMN_TYPES = ("integer", "double", "text", "boolean", "date", "timestamp")
-TRUNCATE_UNITS = ("year", "quarter", "month", "week", "day", "hour")
 
 _TEXT = {"type": "string", "maxLength": laws.MOST_TEXT}
 _LINE = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000-\u001f]*$"}
 _NAME = {"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9_.\-]{0,99}$"}
 _LABEL = {"type": ["string", "integer"]}
-_AUTO = {"const": "auto"}
-_POSITIVE = {"type": "number", "exclusiveMinimum": 0}
-_OPEN_UNIT = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
 _CUT = {
     "anyOf": [
         {"type": "number"},
@@ -38,12 +34,33 @@ _CUT = {
 }
 
 
-def count(least: int, most: int = laws.MAX_INTEGER) -> dict[str, object]:
-    """The JSON Schema of an integer between two."""
-    return {"type": "integer", "minimum": least, "maximum": most}
+def integer(
+    least: int, most: int = laws.MAX_INTEGER, *, auto: bool = False, remedy: str = ""
+) -> Ruled:
+    """The law of an integer between two, or of `auto`."""
+    law = laws.integer(least, most=most, auto=auto, remedy=remedy)
+    return _or_auto(law, {"type": "integer", "minimum": least, "maximum": most}, auto=auto)
 
 
-def _word(*words: str) -> Ruled:
+def number(law: str, *, auto: bool = False, remedy: str = "", **bounds: int) -> Ruled:
+    """The law of a number within bounds, by the names that JSON Schema has for them; or `auto`."""
+
+    def holds(found: Decimal) -> bool:
+        return all(_WITHIN[name](found, bound) for name, bound in bounds.items())
+
+    law_of = laws.number(law, holds, auto=auto, remedy=remedy)
+    return _or_auto(law_of, {"type": "number", **bounds}, auto=auto)
+
+
+_WITHIN = {"minimum": ge, "exclusiveMinimum": gt, "maximum": le, "exclusiveMaximum": lt}
+
+
+def _or_auto(law: laws.Law, schema: dict[str, object], *, auto: bool) -> Ruled:
+    return Ruled(law, {"anyOf": [schema, {"const": "auto"}]} if auto else schema)
+
+
+def word(*words: str) -> Ruled:
+    """The law of one of some words."""
     return Ruled(laws.one_of(*words), {"enum": list(words)})
 
 
@@ -64,86 +81,46 @@ LabelOrNullField = Annotated[
 ]
 CutField = Annotated[Cut, Ruled(laws.cut, _CUT)]
 OptionalCutField = Annotated[Cut | None, Ruled(laws.cut, _CUT)]
-ColumnTypeField = Annotated[ColumnType, _word(*COLUMN_TYPES)]
-TruncateField = Annotated[TruncateUnit, _word(*TRUNCATE_UNITS)]
+ColumnTypeField = Annotated[ColumnType, word(*get_args(ColumnType))]
+TruncateField = Annotated[TruncateUnit, word(*get_args(TruncateUnit))]
 FlagField = Annotated[bool, Ruled(laws.flag, {"type": "boolean"})]
-MechanismField = Annotated[Mechanism | None, _word(*get_args(Mechanism))]
-LawField = Annotated[NoiseLaw, _word("auto", "truncated_laplace", "discrete_gaussian", "place")]
-MethodField = Annotated[Method, _word("keyed", "native")]
-NeighboursField = Annotated[Neighbours, _word("add_remove", "replace_one")]
-OptionalViewField = Annotated[Literal["rowwise"] | None, _word("rowwise")]
-FormField = Annotated[Form, _word("counts", "rows")]
-GoalField = Annotated[Goal, _word("people", "groups")]
-GroupingField = Annotated[Grouping, _word("auto", "raw_first", "recoded")]
-LevelField = Annotated[
-    int,
-    Ruled(
-        laws.integer(1, remedy="level 0 is the value itself: use keep"),
-        count(1),
-    ),
-]
-LengthField = Annotated[int, Ruled(laws.integer(1), count(1))]
-PositiveField = Annotated[int, Ruled(laws.integer(1), count(1))]
-ContributionField = Annotated[int, Ruled(laws.integer(1, most=100), count(1, 100))]
-OptionalPositiveField = Annotated[int | None, Ruled(laws.integer(1), count(1))]
+MechanismField = Annotated[Mechanism | None, word(*get_args(Mechanism))]
+LawField = Annotated[NoiseLaw, word(*get_args(NoiseLaw))]
+MethodField = Annotated[Method, word("keyed", "native")]
+NeighboursField = Annotated[Neighbours, word("add_remove", "replace_one")]
+OptionalViewField = Annotated[Literal["rowwise"] | None, word("rowwise")]
+FormField = Annotated[Form, word("counts", "rows")]
+GoalField = Annotated[Goal, word("people", "groups")]
+GroupingField = Annotated[Grouping, word("auto", "raw_first", "recoded")]
+LevelField = Annotated[int, integer(1, remedy="level 0 is the value itself: use keep")]
+LengthField = Annotated[int, integer(1)]
+PositiveField = Annotated[int, integer(1)]
+ContributionField = Annotated[int, integer(1, 100)]
+OptionalPositiveField = Annotated[int | None, integer(1)]
 OptionalDayField = Annotated[date | None, Ruled(laws.day, {"type": "string", "format": "date"})]
-OptionalGroupsField = Annotated[
-    int | None, Ruled(laws.integer(1, most=MOST_GROUPS), count(1, MOST_GROUPS))
-]
-ExponentField = Annotated[
-    Decimal,
-    Ruled(
-        laws.number("from 0 to 10", lambda n: 0 <= n <= 10),
-        {"type": "number", "minimum": 0, "maximum": 10},
-    ),
-]
-StepField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
+OptionalGroupsField = Annotated[int | None, integer(1, MOST_GROUPS)]
+ExponentField = Annotated[Decimal, number("from 0 to 10", minimum=0, maximum=10)]
+_ABOVE_0 = number("above 0", exclusiveMinimum=0)
+_SHARE = number("above 0 and below 1", exclusiveMinimum=0, exclusiveMaximum=1)
+StepField = Annotated[Decimal, _ABOVE_0]
+OptionalStepField = Annotated[Decimal | None, _ABOVE_0]
 EndField = Annotated[
     Decimal,
     Ruled(laws.number("of at most 15 digits", lambda n: abs(n) < 10**15), {"type": "number"}),
 ]
-ShareField = Annotated[
-    Decimal,
-    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
-]
+ShareField = Annotated[Decimal, _SHARE]
 OptionalKField = Annotated[
     int | Literal["auto"] | None,
-    Ruled(
-        laws.integer(2, auto=True, remedy="write k: auto; noisy_counts needs none"),
-        {"anyOf": [count(2), _AUTO]},
-    ),
+    integer(2, auto=True, remedy="write k: auto; noisy_counts needs none"),
 ]
+_NO_SAMPLE = "without sampling there is no guarantee"
 RateField = Annotated[
     Decimal | Literal["auto"],
-    Ruled(
-        laws.number(
-            "above 0 and below 1",
-            lambda n: 0 < n < 1,
-            auto=True,
-            remedy="without sampling there is no guarantee",
-        ),
-        {"anyOf": [_OPEN_UNIT, _AUTO]},
-    ),
-]
-SampledAtField = Annotated[
-    Decimal,
-    Ruled(
-        laws.number("above 0 and at most 1", lambda n: 0 < n <= 1),
-        {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-    ),
-]
-EpsilonField = Annotated[Decimal, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)]
-DeltaField = Annotated[
-    Decimal,
-    Ruled(
-        laws.number("above 0 and below 1", lambda n: 0 <= n < 1),
-        {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
-    ),
-]
-OptionalEpsilonField = Annotated[
-    Decimal | None, Ruled(laws.number("above 0", lambda n: n > 0), _POSITIVE)
-]
-OptionalDeltaField = Annotated[
-    Decimal | None,
-    Ruled(laws.number("above 0 and below 1", lambda n: 0 < n < 1), _OPEN_UNIT),
-]
+    number("above 0 and below 1", auto=True, remedy=_NO_SAMPLE, exclusiveMinimum=0,
+           exclusiveMaximum=1),
+]  # fmt: skip
+SampledAtField = Annotated[Decimal, number("above 0 and at most 1", exclusiveMinimum=0, maximum=1)]
+EpsilonField = Annotated[Decimal, _ABOVE_0]
+DeltaField = Annotated[Decimal, number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
+OptionalEpsilonField = Annotated[Decimal | None, _ABOVE_0]
+OptionalDeltaField = Annotated[Decimal | None, _SHARE]

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES
 from policy_engine.policy import laws
-from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy.laws import Ruled, mapping, refusal
 from policy_engine.policy.scalars import show
 
 Keys = tuple[tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]], ...]
@@ -71,14 +71,14 @@ def listed(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The laws of public keys: every released column, of one grouping, with counts and sums."""
     if "keys" not in data:
         return
-    release, noise = _mapping(data.get("release")), _mapping(data.get("noise"))
-    sums = _mapping(data.get("aggregate")).values()
+    release, noise = mapping(data.get("release")), mapping(data.get("noise"))
+    sums = mapping(data.get("aggregate")).values()
     for other, is_there in (
         ("k, for a key is shown whoever is in it", "k" in data),
         ("marginals", "marginals" in data),
         ("rollup", "rollup" in data),
         ("models, which leave groups out", "models" in data),
-        ("a mean, which needs a count above 0", any("mean" in _mapping(each) for each in sums)),
+        ("a mean, which needs a count above 0", any("mean" in mapping(each) for each in sums)),
         ("release.as: rows, for a count can be below 0", release.get("as") == "rows"),
         ("noise.law: place, which needs a threshold", noise.get("law") == "place"),
     ):
@@ -88,9 +88,9 @@ def listed(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         lists = _keys(data["keys"])
     except PydanticCustomError:
         return  # its own law says so
-    recode = _mapping(data.get("recode"))
+    recode = mapping(data.get("recode"))
     named = [column for columns, _ in lists for column in columns]
-    needed = [name for name, spec in recode.items() if "constant" not in _mapping(spec)]
+    needed = [name for name, spec in recode.items() if "constant" not in mapping(spec)]
     if unknown := [name for name in named if name not in needed]:
         wrong = f"must name columns of recode that are no constants, found {unknown[0]}"
         yield refusal(wrong, laws.suggestion(unknown[0], needed), at=("keys",))
@@ -99,7 +99,3 @@ def listed(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
                       "add them", at=("keys",))  # fmt: skip
     if (many := prod(len(rows) for _, rows in lists)) > MOST_TUPLES:
         yield refusal(f"must be at most {MOST_TUPLES:,}, found {many:,}", at=("keys",))
-
-
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}

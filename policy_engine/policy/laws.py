@@ -7,12 +7,13 @@ the loader puts the value's path in front of them and its line and column before
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import PurePath
+from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -74,6 +75,27 @@ class Ruled:
         """What an editor is told."""
         del schema, handler
         return dict(self.schema)
+
+
+def mapping(found: object) -> dict[str, Any]:
+    """A value as a mapping; of another kind, which its own law refuses, an empty one."""
+    return found if isinstance(found, dict) else {}
+
+
+def inside(data: object, *keys: str) -> Any:
+    """The value below some keys, one in the other; None where there is none."""
+    for key in keys:
+        data = mapping(data).get(key)
+    return data
+
+
+def barred(
+    data: Mapping[str, Any], keys: Iterable[str], law: str, remedy: str = "remove it", at: At = ()
+) -> Iterator[PydanticCustomError]:
+    """A problem of each of the keys that stands in ``data``, which is itself ``at`` a path."""
+    for key in keys:
+        if key in data:
+            yield refusal(law, remedy, at=(*at, key), on_key=True)
 
 
 def is_integer(found: object) -> bool:
@@ -158,12 +180,19 @@ def version(found: object) -> int:
     raise refusal(f"must be 1, found {show(found)}")
 
 
-def name(found: object) -> str:
-    """The name of a policy, an account or a warehouse: at most 100 plain characters."""
-    if isinstance(found, str) and NAME.fullmatch(found):
-        return found
-    law = "start with a letter and hold at most 100 letters, digits, _, - and ."
-    raise refusal(f"must {law}, found {show(found)}")
+def a_match(pattern: re.Pattern[str], law: str, remedy: str = "") -> Law:
+    """The law of a text of a form."""
+
+    def check(found: object) -> str:
+        if isinstance(found, str) and pattern.fullmatch(found):
+            return found
+        raise refusal(f"must {law}, found {show(found)}", remedy)
+
+    return check
+
+
+name = a_match(NAME, "start with a letter and hold at most 100 letters, digits, _, - and .")
+size = a_match(_SIZE, "be a size", "as in 2GB")
 
 
 MOST_TEXT = 4_000
@@ -209,13 +238,6 @@ def path(found: object) -> str:
     ('data/pat', '../pat')
     """
     return str(PurePath(line(found)))
-
-
-def size(found: object) -> str:
-    """A size of memory: a whole number of MB, GB or TB."""
-    if isinstance(found, str) and _SIZE.fullmatch(found):
-        return found
-    raise refusal(f"must be a size, found {show(found)}", "as in 2GB")
 
 
 def label(found: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic_core import PydanticCustomError
 
@@ -12,27 +12,14 @@ from policy_engine.policy import fields, laws
 from policy_engine.policy.chance_models import PURE
 from policy_engine.policy.documents import Document
 from policy_engine.policy.enforced import LDiversity, Model, TCloseness
-from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy.laws import barred, mapping, refusal
 from policy_engine.policy.scalars import show
 
-_MORE = {"type": "number", "exclusiveMinimum": 1}
-_LevelField = Annotated[Decimal, Ruled(laws.number("above 1", lambda n: n > 1), _MORE)]
-_OptionalFactorField = Annotated[
-    Decimal | None,
-    Ruled(laws.number("above 0", lambda n: n > 0), {"type": "number", "exclusiveMinimum": 0}),
-]
+_LevelField = Annotated[Decimal, fields.number("above 1", exclusiveMinimum=1)]
 _Kind = Literal["distinct", "entropy", "recursive"]
-_KindField = Annotated[
-    _Kind,
-    Ruled(
-        laws.one_of("distinct", "entropy", "recursive"),
-        {"enum": ["distinct", "entropy", "recursive"]},
-    ),
-]
+_KindField = Annotated[_Kind, fields.word(*get_args(_Kind))]
 _Distance = Literal["equal", "ordered"]
-_DistanceField = Annotated[
-    _Distance, Ruled(laws.one_of("equal", "ordered"), {"enum": ["equal", "ordered"]})
-]
+_DistanceField = Annotated[_Distance, fields.word(*get_args(_Distance))]
 
 
 class LDiversitySpec(Document):
@@ -44,7 +31,7 @@ class LDiversitySpec(Document):
     """ℓ: a whole number, and of `entropy` any."""
     kind: _KindField = "distinct"
     """Which ℓ-diversity."""
-    c: _OptionalFactorField = None
+    c: fields.OptionalStepField = None
     """Of `recursive`: r₁ < c (r_ℓ + … + r_m)."""
 
     @classmethod
@@ -56,8 +43,8 @@ class LDiversitySpec(Document):
             yield refusal(wrong, "or take kind: entropy", at=("l",))
         if kind == "recursive" and "c" not in data:
             yield refusal("needs c beside kind: recursive", "as in c: 3", at=("kind",))
-        if kind != "recursive" and "c" in data:
-            yield refusal("is of kind: recursive", "remove it", at=("c",), on_key=True)
+        if kind != "recursive":
+            yield from barred(data, ["c"], "is of kind: recursive")
 
 
 class TClosenessSpec(Document):
@@ -98,30 +85,26 @@ class ModelsSpec(Document):
 
 def enforceable(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The laws of models: of released columns, on a file of groups that people are counted in."""
-    models, recode = _mapping(data.get("models")), _mapping(data.get("recode"))
+    models, recode = mapping(data.get("models")), mapping(data.get("recode"))
     if not models or not recode:  # of a recode that is not there its own problem is told
         return
     for key, is_there in (
         ("marginals", bool(data.get("marginals"))),
         ("rollup", bool(data.get("rollup"))),
         (f"mechanism: {data.get('mechanism')}", data.get("mechanism") in PURE),
-        ("release.relation", "relation" in _mapping(data.get("release"))),
+        ("release.relation", "relation" in mapping(data.get("release"))),
     ):
         if is_there:
             wrong = f"cannot stand beside {key}: only a file of groups is filtered"
             yield refusal(wrong, "remove one of them", at=("models",), on_key=True)
     for name, spec in models.items():
-        column = _mapping(spec).get("of")
+        column = mapping(spec).get("of")
         if not isinstance(column, str):
             continue
         if column not in recode:
             wrong = f"must be a column of recode, found {show(column)}"
             remedy = laws.suggestion(column, [*map(str, recode)])
             yield refusal(wrong, remedy, at=("models", name, "of"))
-        elif _mapping(spec).get("distance") == "ordered" and "bins" not in _mapping(recode[column]):
+        elif mapping(spec).get("distance") == "ordered" and "bins" not in mapping(recode[column]):
             wrong = f"is ordered, and {show(column)} has no bins that say its order"
             yield refusal(wrong, "take bins, or distance: equal", at=("models", name, "distance"))
-
-
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}

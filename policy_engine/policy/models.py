@@ -19,10 +19,9 @@ from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.policy import fields, laws
 from policy_engine.policy.auto_models import AutoSpec, chooses
 from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
-from policy_engine.policy.documents import Document
-from policy_engine.policy.filter_models import FilterSpec
+from policy_engine.policy.documents import Document, word_or
 from policy_engine.policy.key_models import KeysField
-from policy_engine.policy.laws import At, refusal
+from policy_engine.policy.laws import At, barred, mapping, refusal
 from policy_engine.policy.model_specs import ModelsSpec, enforceable
 from policy_engine.policy.noise_models import (
     AggregateSpec,
@@ -31,10 +30,10 @@ from policy_engine.policy.noise_models import (
     RollupSpec,
     one_mechanism,
 )
-from policy_engine.policy.recode_models import Recode
+from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.syntactic import SYNTACTIC, syntactic_laws
-from policy_engine.policy.unit_models import UnitSpec, _keys_of, _typed_key, read_unit
+from policy_engine.policy.unit_models import UNIT, UnitSpec, _keys_of, _typed_key
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 _ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
@@ -78,7 +77,7 @@ def one_file(path: object) -> Iterable[PydanticCustomError]:
 def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:
     """The law of a mapping by column: every name on one line, no two alike but for case."""
     seen: dict[str, str] = {}
-    for column in data if isinstance(data, dict) else ():
+    for column in mapping(data):
         try:
             laws.line(column)
         except PydanticCustomError as error:
@@ -104,7 +103,7 @@ class SourceSpec(Document):
     """A table or view of the warehouse. A view is followed to its table, whose account pays."""
     view: fields.OptionalViewField = None
     """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
-    unit: Annotated[Literal["row"] | UnitSpec, BeforeValidator(read_unit)]
+    unit: Annotated[Literal["row"] | UnitSpec, UNIT]
     """`row` (one row is one person), or the key of a person and the row that is kept."""
     sampled_at: fields.SampledAtField = Decimal(1)
     """The known Bernoulli rate at which the source was drawn from its population."""
@@ -121,7 +120,7 @@ class SourceSpec(Document):
         yield from one_place(data)
         yield from one_file(data.get("path"))
         yield from column_names(data.get("columns"), ("columns",))
-        yield from _typed_key(_mapping(data.get("unit")), _mapping(data.get("columns")))
+        yield from _typed_key(mapping(data.get("unit")), mapping(data.get("columns")))
         path = data.get("path")
         if "view" in data and "relation" not in data:
             yield refusal("is for a view", "remove it, or name a view in relation", at=("view",))
@@ -155,14 +154,10 @@ class GuaranteeSpec(Document):
     """Tables that differ by one person more or less, or by one person replaced."""
 
 
-def read_guarantee(found: object) -> object:
-    """`syntactic`, or the mapping with epsilon and delta."""
-    if found == SYNTACTIC or isinstance(found, GuaranteeSpec):
-        return found
-    if isinstance(found, dict):
-        return GuaranteeSpec.model_validate(found)
-    wrong = f"must be a mapping with epsilon and delta, or syntactic, found {show(found)}"
-    raise refusal(wrong, "as in {epsilon: 1.0, delta: 1.0e-6}")
+_GUARANTEE = word_or(
+    GuaranteeSpec, SYNTACTIC, law="a mapping with epsilon and delta, or syntactic",
+    remedy="as in {epsilon: 1.0, delta: 1.0e-6}",
+)  # fmt: skip
 
 
 class AboutSpec(Document):
@@ -208,13 +203,12 @@ class ReleaseSpec(Document):
         written = isinstance(path, str) and path.strip()
         if written and PurePath(str(path)).suffix.lower() != ".parquet":
             yield refusal(f"must end in .parquet, found {show(path)}", at=("path",))
-        if data.get("as") == "rows" and "count_as" in data:
+        if data.get("as") == "rows":
             wrong = "must not stand beside as: rows, which has no count"
-            yield refusal(wrong, "remove it", at=("count_as",), on_key=True)
-        for key in ("version", "deprecated"):
-            if key in data and "path" in data:
-                wrong = "is of a dbt model, and must not stand beside path"
-                yield refusal(wrong, "remove it", at=(key,), on_key=True)
+            yield from barred(data, ["count_as"], wrong)
+        if "path" in data:
+            wrong = "is of a dbt model, and must not stand beside path"
+            yield from barred(data, ("version", "deprecated"), wrong)
 
 
 MarginalField = Annotated[
@@ -283,7 +277,7 @@ class PolicyDocument(Document):
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
     models: ModelsSpec | None = None
     """Syntactic models that hold of what is released: classes that break one are left out."""
-    guarantee: Annotated[Literal["syntactic"] | GuaranteeSpec, BeforeValidator(read_guarantee)]
+    guarantee: Annotated[Literal["syntactic"] | GuaranteeSpec, _GUARANTEE]
     """The (ε, δ) that is certified, and between which neighbours; or `syntactic`: none at all."""
     release: ReleaseSpec
     """The file or the table that is written, and its form."""
@@ -297,15 +291,15 @@ class PolicyDocument(Document):
         """Column names that can be told apart, the count's among them; a place of its own."""
         yield from column_names(data.get("recode"), ("recode",))
         yield from column_names(data.get("filter"), ("filter",))
-        yield from _filtered_constants(_mapping(data.get("filter")), _mapping(data.get("recode")))
+        yield from _filtered_constants(mapping(data.get("filter")), mapping(data.get("recode")))
         yield from chooses(data)
         is_syntactic = data.get("guarantee") == SYNTACTIC
         yield from syntactic_laws(data) if is_syntactic else one_mechanism(data)
         yield from enforceable(data)
         source, release, recode = (
-            _mapping(data.get(key)) for key in ("source", "release", "recode")
+            mapping(data.get(key)) for key in ("source", "release", "recode")
         )
-        yield from _kept_key(_mapping(source.get("unit")), recode)
+        yield from _kept_key(mapping(source.get("unit")), recode)
         if release.get("as", "counts") == "counts":
             yield from _count_column(recode, release.get("count_as", "n"))
             yield from _beside(data, recode, release.get("count_as", "n"))
@@ -316,10 +310,6 @@ class PolicyDocument(Document):
                     "release to a place of its own",
                     at=("release", place),
                 )
-
-
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
 
 
 def _filtered_constants(
@@ -367,7 +357,7 @@ def _beside(
             wrong = f"is the column that says by what is counted, {GROUPING}"
             yield refusal(wrong, "recode a column of another name", at=("recode", column))
     taken = {str(name).casefold() for name in (*recode, count)}
-    for name in _mapping(data.get("aggregate")):
+    for name in mapping(data.get("aggregate")):
         if str(name).casefold() in taken:
             wrong = "is a released column already"
             remedy = "give it another name, and its column: of"

@@ -1,21 +1,37 @@
-"""The noise that a policy means: tables of integers that meet its guarantee."""
+"""The noise or the chance that a policy means, so that its guarantee is met."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.errors import DomainError
-from policy_engine.kernel.mechanisms import Clip, CountedBy, IntegerTable, Listed, Noisy
+from policy_engine.kernel.claim import Shown
+from policy_engine.kernel.mechanisms import (
+    Clip,
+    CountedBy,
+    Inserted,
+    IntegerTable,
+    Listed,
+    Noisy,
+    Pure,
+    Randomised,
+    Secret,
+)
+from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
+from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.policy.auto import Guarantee, NoSolution
+from policy_engine.policy.fields import Mechanism
 from policy_engine.policy.key_models import Keys
 from policy_engine.policy.noise_models import AggregateSpec, NoiseSpec, RollupSpec
 
 if TYPE_CHECKING:
     from policy_engine.accounting.noise import NoiseTable
     from policy_engine.accounting.tables import Aim
+    from policy_engine.kernel.mechanisms import CountedBy
 
 _TRIED = 60
 _LESS = Decimal("0.98")
@@ -167,3 +183,58 @@ def _sums(noise: Noise, aim: Aim, needs: Needs) -> tuple[Sum, ...]:
             return tuple(found)
         part = _part(part, _LESS)
     raise NoSolution("no noise of the sums meets guarantee beside that of the counts")
+
+
+_FLOOR = Context(prec=60, rounding=ROUND_FLOOR)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """A mechanism of public values, and the ε that each of its independent draws may cost."""
+
+    mechanism: Mechanism
+    each: Decimal
+    sums: ClassVar[tuple[Sum, ...]] = ()
+    groupings: ClassVar[tuple[CountedBy, ...]] = ()
+
+    @property
+    def words(self) -> str:
+        """Its name."""
+        return {"randomised_response": "randomised response"}.get(self.mechanism, "αβ insertion")
+
+    def law(self, columns: Sequence[Shown], secret: Secret | None) -> Pure:
+        """The kernel's law, by the values that the columns can show.
+
+        Errors: ClaimError where a column does not tell them, or there are too many.
+        """
+        values = public_values(columns)
+        if self.mechanism == "ab_insertion":
+            inserted = _share(2, self.each)
+            return Inserted((1 << 60) - inserted, inserted, values, secret)
+        return Randomised(
+            tuple(Response(each, _share(len(each), self.each)) for each in values), secret
+        )
+
+
+def solve_chance(mechanism: Mechanism, guarantee: Guarantee, columns: int) -> Chance:
+    """The chance that costs no more than ε: as much for each column, or for each tuple.
+
+    A person who is replaced can change every column, or take one tuple away and bring another.
+    Raises ``NoSolution`` where ε is too small.
+    """
+    draws = columns
+    if mechanism == "ab_insertion":
+        draws = 2 if guarantee.neighbours == "replace_one" else 1
+    chance = Chance(mechanism, _FLOOR.divide(guarantee.epsilon, Decimal(draws)))
+    _share(MOST_VALUES, chance.each)
+    return chance
+
+
+def _share(values: int, epsilon: Decimal) -> int:
+    # Numbers and their search are needed for such a policy alone.
+    from policy_engine.accounting.shares import least_share
+
+    share = least_share(values, epsilon)
+    if share is None:
+        raise NoSolution(f"ε is too small for {values} values")
+    return share

@@ -15,11 +15,12 @@ from policy_engine.policy import fields, laws
 from policy_engine.policy.chance_models import PURE, public_values, pure_delta
 from policy_engine.policy.documents import Document
 from policy_engine.policy.key_models import listed
-from policy_engine.policy.laws import refusal
+from policy_engine.policy.laws import barred, inside, mapping, refusal
 from policy_engine.policy.scalars import show
 
 NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "keys")
 """The keys of a policy that are of noisy counts alone."""
+_KEEP = ("source", "unit", "keep")
 
 
 class NoiseSpec(Document):
@@ -91,8 +92,7 @@ class AggregateSpec(Document):
         """One of both, and a sum in whole units."""
         if len(data.keys() & {"sum", "mean"}) != 1:
             yield refusal("must have sum or mean", "as in {mean: {clip: [0, 99]}}")
-        total = data.get("sum")
-        unit = laws.as_number(total.get("unit", 1)) if isinstance(total, dict) else None
+        unit = laws.as_number(inside(data, "sum", "unit"))
         if unit is not None and unit % 1:
             wrong = f"must be a whole number for a sum, found {show(unit)}"
             yield refusal(wrong, "take 1, or a mean", at=("sum", "unit"))
@@ -155,13 +155,11 @@ def _sampled(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     for key in ("sample", "k"):
         if key not in data:
             yield refusal("is missing", at=(key,))
-    for key in NOISY_KEYS:
-        if key in data:
-            wrong = "is of noisy_counts, and this policy draws a sample"
-            yield refusal(wrong, "remove it, or sample", at=(key,), on_key=True)
-    if _keep(data) == "all":
+    wrong = "is of noisy_counts, and this policy draws a sample"
+    yield from barred(data, NOISY_KEYS, wrong, "remove it, or sample")
+    if inside(data, *_KEEP) == "all":
         wrong = "must be any or a mapping with order_by where a sample is drawn, found all"
-        yield refusal(wrong, "one row of a person is kept then", at=("source", "unit", "keep"))
+        yield refusal(wrong, "one row of a person is kept then", at=_KEEP)
 
 
 def in_order(names: Iterable[str], recode: Iterable[str]) -> tuple[str, ...]:
@@ -172,16 +170,13 @@ def in_order(names: Iterable[str], recode: Iterable[str]) -> tuple[str, ...]:
 
 def _several(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The laws of several groupings: of recoded columns, of one row a person, with counts."""
-    recode = data.get("recode")
-    known = [str(name) for name in recode] if isinstance(recode, dict) else []
+    known = [str(name) for name in mapping(data.get("recode"))]
     asked = [key for key in ("marginals", "rollup") if data.get(key)]
     for key in asked:
-        release = data.get("release")
-        form = release.get("as", "counts") if isinstance(release, dict) else "counts"
         for other, is_there in (
             ("contribution", "contribution" in data),
-            ("release.as: rows", form == "rows"),
-            ("noise.law: place", _law_of(data) == "place"),
+            ("release.as: rows", inside(data, "release", "as") == "rows"),
+            ("noise.law: place", inside(data, "noise", "law") == "place"),
         ):
             if is_there:
                 wrong = f"counts everybody by several groupings, and cannot stand beside {other}"
@@ -223,39 +218,25 @@ def _named(
     return [(at, names) for at, names in found if isinstance(names, list)]
 
 
-def _law_of(data: Mapping[str, Any]) -> object:
-    noise = data.get("noise")
-    return noise.get("law") if isinstance(noise, dict) else None
-
-
 def _noisy(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     yield from _several(data)
     yield from listed(data)
-    if "sample" in data:
-        wrong = "must not stand beside mechanism: noisy_counts, which counts everybody"
-        yield refusal(wrong, "keep one of them", at=("sample",), on_key=True)
+    wrong = "must not stand beside mechanism: noisy_counts, which counts everybody"
+    yield from barred(data, ["sample"], wrong, "keep one of them")
     if data.get("k") == "auto":
         wrong = "is auto, and noisy_counts needs none"
         yield refusal(wrong, "leave it out, or write the least size of a group shown", at=("k",))
-    if "auto" in data:
-        wrong = "chooses k and sample.rate, and noisy_counts has none"
-        yield refusal(wrong, "remove it", at=("auto",), on_key=True)
-    source = data.get("source")
-    sampled_at = source.get("sampled_at", 1) if isinstance(source, dict) else 1
+    yield from barred(data, ["auto"], "chooses k and sample.rate, and noisy_counts has none")
+    sampled_at = mapping(data.get("source")).get("sampled_at", 1)
     if sampled_at != 1:
         wrong = f"must be 1 where everybody is counted, found {show(sampled_at)}"
         remedy = "leave it out: the price holds without it"
         yield refusal(wrong, remedy, at=("source", "sampled_at"))
-    if "contribution" in data and _keep(data) != "all":
+    counts_all = inside(data, *_KEEP) == "all"
+    if not counts_all:
         wrong = "is of persons with many rows, all of which count"
         remedy = "write source.unit: {key: …, keep: all}, or remove it"
-        yield refusal(wrong, remedy, at=("contribution",), on_key=True)
-    if "contribution" not in data and _keep(data) == "all":
+        yield from barred(data, ["contribution"], wrong, remedy)
+    if "contribution" not in data and counts_all:
         wrong = "is all, and nothing says in how many groups a person counts"
-        yield refusal(wrong, "add contribution: {groups: 3}", at=("source", "unit", "keep"))
-
-
-def _keep(data: Mapping[str, Any]) -> object:
-    source = data.get("source")
-    unit = source.get("unit") if isinstance(source, dict) else None
-    return unit.get("keep") if isinstance(unit, dict) else None
+        yield refusal(wrong, "add contribution: {groups: 3}", at=_KEEP)

@@ -41,8 +41,6 @@ _OPENED = ("url", "database", "profile", "target", "profiles_dir")
 """What of a warehouse is of no use before it is opened."""
 ACCESS = ("public", "protected", "private")
 SECRETS = "policy_engine_salts"
-_WITNESS = re.compile(r"(?:file|git):.")
-_BEGINS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class SigningSpec(Document):
@@ -114,7 +112,7 @@ class DbtSpec(Document):
     """The targets of profiles.yml in which models are released; elsewhere they are empty."""
     group: fields.OptionalLineField = None
     """The dbt group of the models that are released."""
-    access: Annotated[str, Ruled(laws.one_of(*ACCESS), {"enum": list(ACCESS)})] = "public"
+    access: Annotated[str, fields.word(*ACCESS)] = "public"
     """Who may refer to the models that are released."""
     secrets: fields.LineField = SECRETS
     """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
@@ -145,12 +143,9 @@ class AccountSpec(Document):
             yield refusal(wrong, "remove one of them", at=("syntactic",), on_key=True)
 
 
-def _begins(found: object) -> str:
-    """The law of a pin."""
-    if isinstance(found, str) and (found == IN_EACH_CHECKOUT or _BEGINS.fullmatch(found)):
-        return found
-    law = f"sha256: and 64 hex digits, which the first release writes, or {IN_EACH_CHECKOUT}"
-    raise refusal(f"must be {law}, found {show(found)}")
+def _of_form(pattern: str, law: str) -> Ruled:
+    found = laws.a_match(re.compile(pattern), f"be sha256: and 64 hex digits, {law}")
+    return Ruled(found, {"type": "string", "pattern": f"^{pattern}$"})
 
 
 def _witness(found: object) -> str:
@@ -161,21 +156,15 @@ def _witness(found: object) -> str:
     raise refusal(f"must be {law}, found {show(found)}")
 
 
-def _digest(found: object) -> str:
-    """The law of the digest of a review policy."""
-    if isinstance(found, str) and _BEGINS.fullmatch(found):
-        return found
-    law = "sha256: and 64 hex digits, as 'policy-engine review require' prints them"
-    raise refusal(f"must be {law}, found {show(found)}")
-
-
-DigestField = Annotated[str, Ruled(_digest, {"type": "string", "pattern": f"^{_BEGINS.pattern}$"})]
+_WITNESS = re.compile(r"(?:file|git):.")
+_SHA256 = r"sha256:[0-9a-f]{64}"
+_PRINTED = "as 'policy-engine review require' prints them"
+_WRITTEN = f"which the first release writes, or {IN_EACH_CHECKOUT}"
+DigestField = Annotated[str, _of_form(_SHA256, _PRINTED)]
 WitnessField = Annotated[
     str, Ruled(_witness, {"type": "string", "pattern": f"^{_WITNESS.pattern}"})
 ]
-BeginsField = Annotated[
-    str, Ruled(_begins, {"type": "string", "pattern": f"^({_BEGINS.pattern}|{IN_EACH_CHECKOUT})$"})
-]
+BeginsField = Annotated[str, _of_form(f"({_SHA256}|{IN_EACH_CHECKOUT})", _WRITTEN)]
 
 
 class ProjectDocument(Document):
@@ -216,7 +205,7 @@ class ProjectDocument(Document):
         warehouses, accounts = data.get("warehouses"), data.get("accounts")
         yield from _names(warehouses, "warehouses", laws.name)
         yield from _names(accounts, "accounts", laws.line)
-        names = list(warehouses) if isinstance(warehouses, dict) else []
+        names = list(laws.mapping(warehouses))
         default = data.get("default")
         if "default" not in data and len(names) > 1:
             yield refusal("is missing", f"name one of {', '.join(names)}", at=("default",))
@@ -227,7 +216,7 @@ class ProjectDocument(Document):
 
 def _names(data: object, under: str, law: laws.Law) -> Iterable[PydanticCustomError]:
     """The law of the keys of a mapping."""
-    for key in data if isinstance(data, dict) else ():
+    for key in laws.mapping(data):
         try:
             law(key)
         except PydanticCustomError as error:
@@ -259,25 +248,6 @@ class Warehouse:
     threads: int | None = None
     profile: Profile | None = None
     missing: str = ""
-
-
-@dataclass(frozen=True)
-class Private:
-    """Where sensitive relations may stand, and who may read them; empty where nothing is said."""
-
-    schemas: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Dbt:
-    """How releases are made in a dbt project; ``group`` is None where they are in none."""
-
-    release_targets: tuple[str, ...] = ()
-    group: str | None = None
-    access: str = "public"
-    secrets: str = SECRETS
-    private: Private = Private()
 
 
 @dataclass(frozen=True)
@@ -315,7 +285,7 @@ class Project:
     reviewers: tuple[Path, ...] = ()
     accounts: Mapping[str, Limit | None] = field(default_factory=dict)
     accounts_open: bool = True
-    dbt: Dbt = Dbt()
+    dbt: DbtSpec = field(default_factory=DbtSpec)
     file: Path | None = None
     missing: str = ""
     begins: str = ""
@@ -393,6 +363,12 @@ def default_project(directory: str | Path) -> Project:
 threads=None, profile=None, missing='')
     """
     return _project(ProjectDocument(), Path(directory), None)
+
+
+def project_at(folder: str | Path) -> Project:
+    """The project whose file is found from a folder upwards, else that of the folder alone."""
+    found = find_project(folder)
+    return default_project(folder) if found is None else load_project(found)
 
 
 def load_project(path: str | Path, environ: Mapping[str, str] | None = None) -> Project:
@@ -473,7 +449,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
     warehouses = {
         name: _warehouse(name, spec, directory) for name, spec in document.warehouses.items()
     } or {"duckdb": Warehouse("duckdb")}
-    signing, dbt = document.signing, document.dbt
+    signing = document.signing
     key = directory / (signing.key or SIGNING_KEY)
     public = directory / signing.public_key if signing.public_key else key.with_suffix(".pub")
     ring = directory / signing.keyring if signing.keyring else public.with_name(KEYRING_FILE)
@@ -491,13 +467,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         accounts={name: _limit(spec) for name, spec in document.accounts.items()},
         accounts_open=document.accounts_open or not document.accounts,
         syntactic=frozenset(n for n, spec in document.accounts.items() if spec.syntactic),
-        dbt=Dbt(
-            dbt.release_targets,
-            dbt.group,
-            dbt.access,
-            dbt.secrets,
-            Private(dbt.private.schemas, dbt.private.roles),
-        ),
+        dbt=document.dbt,
         file=file,
         begins=document.ledger_begins,
         owners=signing.owners,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -132,3 +133,36 @@ def check(reading: Reading[D], model: type[D]) -> Reading[D]:
                     path, context["predicate"], context["remedy"], on_key=context["on_key"]
                 )
     return reading
+
+
+def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
+    """``problems`` with the line and column of the key each one names, in the file's order.
+
+    A path that the file does not have (any more) leaves its problem without a place, and one that
+    has its place keeps it.
+    """
+    try:
+        root, _ = tree.read_tree(read_text(file, "policy"), str(file))
+    except (FileError, PolicyError):
+        return problems
+    places = dict(_keys(root, ())) if root is not None else {}
+    found = [
+        replace(p, line=place.line, column=place.column)
+        if not p.line and (place := places.get(p.path))
+        else p
+        for p in problems
+    ]
+    return tuple(sorted(found, key=lambda p: (p.line, p.column)))
+
+
+def refused(file: Path, key: str, message: str, remedy: str) -> PolicyError:
+    """The error of one problem, at the place of its key."""
+    return PolicyError(located((Problem(str(file), 0, 0, key, message, remedy),), file))
+
+
+def _keys(node: tree.Node, path: tree.Path) -> Iterator[tuple[str, tree.Position]]:
+    if isinstance(node.value, dict):
+        for key, child in node.value.items():
+            inner = (*path, key)
+            yield tree.path_text(inner), node.keys.get(key, child.position)
+            yield from _keys(child, inner)

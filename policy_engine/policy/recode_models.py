@@ -1,13 +1,15 @@
-"""The recodings of a policy file as they are written: `keep`, or a mapping of one kind."""
+"""The recodings and conditions of columns of a policy file, as they are written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
@@ -191,3 +193,35 @@ def _meant(key: str) -> str:
 
 Recode = Annotated[Literal["keep"] | Mapped, BeforeValidator(read_recode)]
 """A column's recoding."""
+
+
+_SOMETHING: JsonDict = {"anyOf": [{"required": [key]} for key in ("in", "at_least", "below")]}
+
+
+class FilterSpec(Document):
+    """What a column must hold: one of some values, or a number or a time in a range."""
+
+    model_config = ConfigDict(json_schema_extra=_SOMETHING)
+
+    members: Annotated[
+        tuple[fields.LabelField, ...], BeforeValidator(laws.a_list("values", "as in [US, CA]"))
+    ] = Field(default=(), alias="in", json_schema_extra={"minItems": 1})
+    """The values that are released, as they stand in the source."""
+    at_least: fields.OptionalCutField = None
+    """The least number, date or timestamp that is released."""
+    below: fields.OptionalCutField = None
+    """The first that is released no more."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """Values or a range, and a range that holds something."""
+        ends = [key for key in ("at_least", "below") if key in data]
+        if "in" in data and ends:
+            yield refusal("must not stand beside in", "keep one", at=(ends[0],), on_key=True)
+        elif "in" not in data and not ends:
+            yield refusal("must have in, at_least or below", "as in {in: [US]} or {at_least: 18}")
+        with suppress(KeyError, PydanticCustomError, TypeError):  # other laws say so
+            least, end = (laws.cut(data[key]) for key in ("at_least", "below"))
+            if end <= least:  # type: ignore[operator]  # of two kinds: no column has both
+                wanted = f"must be greater than at_least, {cut_text(least)}, found {cut_text(end)}"
+                yield refusal(wanted, at=("below",))

@@ -18,18 +18,17 @@ from policy_engine.policy.auto import (
     solve_auto,
 )
 from policy_engine.policy.canonical import digest
-from policy_engine.policy.chance import Chance, solve_chance
 from policy_engine.policy.chance_models import PURE
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.enforced import Model
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
-from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.models import PolicyDocument, SourceSpec
-from policy_engine.policy.noise import Needs, Noise, solve_noise
+from policy_engine.policy.noise import Chance, Needs, Noise, solve_chance, solve_noise
 from policy_engine.policy.noise_models import NoiseSpec, in_order
 from policy_engine.policy.recode_models import (
     BinsSpec,
+    FilterSpec,
     HierarchySpec,
     MapSpec,
     PrefixSpec,

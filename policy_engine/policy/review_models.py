@@ -50,7 +50,7 @@ def key_line(raw: bytes) -> str:
 _LINE = f"^{base64.b64encode(_DER).decode()}[A-Za-z0-9+/]{{43}}=$"
 KeyLineField = Annotated[bytes, Ruled(_key, {"type": "string", "pattern": _LINE})]
 _Day = Annotated[date, Ruled(laws.day, {"type": "string", "format": "date"})]
-_Days = Annotated[int, Ruled(laws.integer(1, most=_MOST_DAYS), fields.count(1, _MOST_DAYS))]
+_Days = Annotated[int, fields.integer(1, _MOST_DAYS)]
 _Needs = Annotated[
     dict[str, fields.PositiveField], BeforeValidator(laws.a_mapping("role: how many people"))
 ]
@@ -88,15 +88,14 @@ class ReviewDocument(Document):
     @classmethod
     def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         """A key is one person's, and there are as many people as are needed."""
-        people = data.get("people")
-        told = people if isinstance(people, dict) else {}
+        told = laws.mapping(data.get("people"))
         whose: dict[Any, Any] = {}
         count: dict[Any, int] = {}
         for name, person in told.items():
             if not isinstance(name, str) or not laws.is_line(name):
                 wrong = f"must be the name of a person on one line, found {show(name)}"
                 yield refusal(wrong, at=("people", name), on_key=True)
-            spec = person if isinstance(person, dict) else {}
+            spec = laws.mapping(person)
             if isinstance(role := spec.get("role"), str):
                 count[role] = count.get(role, 0) + 1
             keys = spec.get("keys")
@@ -106,8 +105,7 @@ class ReviewDocument(Document):
                     yield refusal(wrong, "a key is one person's, once", at=("people", name))
                 whose[key] = name
         for stage in STAGES:
-            needs = data.get(stage)
-            for role, needed in needs.items() if isinstance(needs, dict) else ():
+            for role, needed in laws.mapping(data.get(stage)).items():
                 if laws.is_integer(needed) and needed > count.get(role, 0):
                     wrong = f"asks for {needed} of role {show(role)}, found {count.get(role, 0)}"
                     yield refusal(wrong, "name them under people", at=(stage,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from policy_engine.errors import FileError, PolicyError
-from policy_engine.policy.laws import is_line
+from policy_engine.policy.laws import is_line, mapping
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.reading import read_root, read_text
 from policy_engine.policy.recodings import Constant, Keep
@@ -36,14 +35,14 @@ def salvage(file: Path) -> Policy | None:
     """
     try:
         data: Any = read_root(read_text(file, "policy"), file, "policy")[0].data()
-        source, recode = _mapping(data.get("source")), _mapping(data.get("recode"))
+        source, recode = mapping(data.get("source")), mapping(data.get("recode"))
         place = {key: source[key] for key in ("path", "relation", "csv") if key in source}
         made = PolicyDocument.model_validate({**_REST, "source": {**place, "unit": "row"}})
     except (FileError, PolicyError, ValidationError):
         return None
     policy = resolve(made, {}, file, file.parent)
-    unit = _mapping(source.get("unit"))
-    terms = _mapping(unit.get("keep")).get("order_by")
+    unit = mapping(source.get("unit"))
+    terms = mapping(unit.get("keep")).get("order_by")
     return replace(
         policy,
         source=replace(
@@ -54,20 +53,16 @@ def salvage(file: Path) -> Policy | None:
             if isinstance(terms, list)
             else (),
             columns=tuple(
-                (name, "text") for name in _mapping(source.get("columns")) if _named(name)
+                (name, "text") for name in mapping(source.get("columns")) if _named(name)
             ),
         ),
         recodings=tuple(
-            (name, Constant("") if "constant" in _mapping(how) else Keep())
+            (name, Constant("") if "constant" in mapping(how) else Keep())
             for name, how in recode.items()
             if _named(name)
         ),
-        public=tuple((name, "") for name in _mapping(data.get("public"))),
+        public=tuple((name, "") for name in mapping(data.get("public"))),
     )
-
-
-def _mapping(found: object) -> Mapping[str, Any]:
-    return found if isinstance(found, dict) else {}
 
 
 def _named(found: object) -> bool:

@@ -20,7 +20,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
 from policy_engine.kernel.nodes import Identifier, Number
 from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.enforced import LDiversity, Model, TCloseness
-from policy_engine.policy.laws import refusal
+from policy_engine.policy.laws import barred, mapping, refusal
 
 if TYPE_CHECKING:
     from policy_engine.kernel.mechanisms import CountedBy
@@ -85,24 +85,21 @@ class WholeClasses(OfColumns):
 
 def syntactic_laws(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The laws of a policy without (ε, δ): what it suppresses by, and nothing of a mechanism."""
-    for key in _OF_OTHERS:
-        if key in data:
-            wrong = "is of a release with (ε, δ), and this policy has guarantee: syntactic"
-            yield refusal(wrong, "remove one of them", at=(key,), on_key=True)
+    wrong = "is of a release with (ε, δ), and this policy has guarantee: syntactic"
+    yield from barred(data, _OF_OTHERS, wrong, "remove one of them")
     if data.get("k") == "auto":
         yield refusal("is auto, and there is no guarantee to choose it by", "write it", at=("k",))
     if "k" not in data and not data.get("models"):
         remedy = "add k, the least size of a class, or models"
         yield refusal("is syntactic, and nothing says of which model", remedy, at=("guarantee",))
-    source, release = _mapping(data.get("source")), _mapping(data.get("release"))
-    if "relation" in release:
-        wrong = "cannot stand beside guarantee: syntactic, which is for files"
-        yield refusal(wrong, "name a file in path", at=("release", "relation"), on_key=True)
-    if _mapping(source.get("unit")).get("keep") == "all":
+    source, release = mapping(data.get("source")), mapping(data.get("release"))
+    wrong = "cannot stand beside guarantee: syntactic, which is for files"
+    yield from barred(release, ["relation"], wrong, "name a file in path", ("release",))
+    if mapping(source.get("unit")).get("keep") == "all":
         wrong = "is all: in a class of a syntactic model a person counts once"
         yield refusal(wrong, "write keep: any", at=("source", "unit", "keep"))
-    models, recode = _mapping(data.get("models")), _mapping(data.get("recode"))
-    told = {_mapping(spec).get("of") for spec in models.values()}
+    models, recode = mapping(data.get("models")), mapping(data.get("recode"))
+    told = {mapping(spec).get("of") for spec in models.values()}
     if recode and {*recode} <= told:
         wrong = "are of every released column, so that no column tells classes apart"
         yield refusal(wrong, "recode one that no model is of", at=("models",), on_key=True)
@@ -146,7 +143,3 @@ def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
             yield name, why.format(", ".join(left))
     yield "differencing", _DIFFERENCING
     yield "membership", _MEMBERSHIP
-
-
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}

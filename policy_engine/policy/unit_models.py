@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
-from policy_engine.policy.documents import Document
-from policy_engine.policy.laws import refusal
+from policy_engine.policy.documents import Document, word_or
+from policy_engine.policy.laws import inside, refusal
 from policy_engine.policy.scalars import show
 
 
@@ -50,14 +50,10 @@ def order_term(term: str) -> tuple[str, Literal["asc", "desc"]]:
     return term.strip(), "asc"
 
 
-def read_keep(found: object) -> object:
-    """`any`, `all`, or the mapping with the order."""
-    if found in ("any", "all") or isinstance(found, OrderSpec):
-        return found
-    if isinstance(found, dict):
-        return OrderSpec.model_validate(found)
-    wrong = f"must be any, all or a mapping with order_by, found {show(found)}"
-    raise refusal(wrong, "as in {order_by: [visit_date desc]}")
+_KEEP = word_or(
+    OrderSpec, "any", "all", law="any, all or a mapping with order_by",
+    remedy="as in {order_by: [visit_date desc]}",
+)  # fmt: skip
 
 
 class UnitSpec(Document):
@@ -71,7 +67,7 @@ class UnitSpec(Document):
     """The column that names the person, who may have many rows: one is kept."""
     row_key: fields.OptionalLineField = None
     """The column that names the row, where one row is one person: it is unique."""
-    keep: Annotated[Literal["any", "all"] | OrderSpec | None, BeforeValidator(read_keep)] = None
+    keep: Annotated[Literal["any", "all"] | OrderSpec | None, _KEEP] = None
     """Which of the person's rows is kept: the first in an order, or `any`, drawn by a keyed
     hash. `all` counts a person in the groups of all rows, at most `contribution.groups`."""
 
@@ -99,8 +95,7 @@ class UnitSpec(Document):
 
 def _ordered_by_key(unit: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The law that an order tells a person's rows apart: else the least of them speaks for all."""
-    keep, key = unit.get("keep"), unit.get("key")
-    terms = keep.get("order_by") if isinstance(keep, dict) else None
+    key, terms = unit.get("key"), inside(unit, "keep", "order_by")
     terms = terms if isinstance(terms, list) else ()
     named = [order_term(term)[0] for term in terms if isinstance(term, str)]
     if isinstance(key, str) and {name.casefold() for name in named} == {key.casefold()}:
@@ -111,14 +106,9 @@ def _ordered_by_key(unit: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         )
 
 
-def read_unit(found: object) -> object:
-    """`row`, or the mapping with the person's key."""
-    if found == "row" or isinstance(found, UnitSpec):
-        return found
-    if isinstance(found, dict):
-        return UnitSpec.model_validate(found)
-    wrong = f"must be row or a mapping with key, found {show(found)}"
-    raise refusal(wrong, "as in {key: person_id, keep: any}")
+UNIT = word_or(
+    UnitSpec, "row", law="row or a mapping with key", remedy="as in {key: person_id, keep: any}"
+)
 
 
 KEY_AS_IT_STANDS = "must be left out, for it is the unit's key, which is compared as it stands"

@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields, laws
 from policy_engine.policy.documents import Document
-from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy.laws import Ruled, barred, refusal
 from policy_engine.policy.scalars import show
 from policy_engine.policy.urls import example_of, wrong_url
 
@@ -66,10 +66,8 @@ class WarehouseSpec(Document):
         kind = data.get("type")
         if kind not in WAREHOUSES:
             return
-        for name in ("memory_limit", "threads"):
-            if name in data and kind != "duckdb":
-                wrong = "is a setting of DuckDB's alone"
-                yield refusal(wrong, "remove it", at=(name,), on_key=True)
+        if kind != "duckdb":
+            yield from barred(data, ("memory_limit", "threads"), "is a setting of DuckDB's alone")
         yield from _of_a_profile(kind, data)
         if kind != "dbt":
             yield from _of_a_place(kind, data)
@@ -79,9 +77,8 @@ def _of_a_place(kind: str, data: Mapping[str, Any]) -> Iterable[PydanticCustomEr
     """The law of where a warehouse is: a file or folder of this machine, or a server's URL."""
     is_file = kind in _EMBEDDED or (kind in _EITHER and "database" in data and "url" not in data)
     wanted, other = ("database", "url") if is_file else ("url", "database")
-    if other in data:
-        remedy = f"a warehouse of type {kind} has {wanted}"
-        yield refusal("has no meaning here", remedy, at=(other,), on_key=True)
+    remedy = f"a warehouse of type {kind} has {wanted}"
+    yield from barred(data, [other], "has no meaning here", remedy)
     if is_file:
         return
     url = data.get("url")
@@ -98,9 +95,7 @@ def _of_a_place(kind: str, data: Mapping[str, Any]) -> Iterable[PydanticCustomEr
 def _of_a_profile(kind: object, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     """The law of a dbt profile: it is named, and what it says is not said twice."""
     own = ("database", "url") if kind == "dbt" else ("profile", "target", "profiles_dir")
-    for name in own:
-        if name in data:
-            wrong = "stands in the dbt profile" if kind == "dbt" else "needs type: dbt"
-            yield refusal(wrong, "remove it", at=(name,), on_key=True)
+    law = "stands in the dbt profile" if kind == "dbt" else "needs type: dbt"
+    yield from barred(data, own, law)
     if kind == "dbt" and "profile" not in data:
         yield refusal("is missing", "name a profile of profiles.yml", at=("profile",))

@@ -24,8 +24,8 @@ from policy_engine.ledger.trust import Trust
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import check_account, listed_as, twin_of
 from policy_engine.policy.pins import BEGINS, write_pin
-from policy_engine.policy.places import located, refused
 from policy_engine.policy.project import PROJECT_FILE, Project
+from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.tree import path_text

@@ -85,9 +85,8 @@ from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import account_of, check_own_project
-from policy_engine.policy.chance import Chance
 from policy_engine.policy.fields import Method
-from policy_engine.policy.places import located, refused
+from policy_engine.policy.noise import Chance
 from policy_engine.policy.project import (
     Project,
     default_project,
@@ -95,6 +94,7 @@ from policy_engine.policy.project import (
     load_project,
 )
 from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.reading import located, refused
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.policy.terms import terms_of

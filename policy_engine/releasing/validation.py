@@ -31,8 +31,8 @@ from policy_engine.kernel.certificate import certified_rate
 from policy_engine.ledger.account import Account, admit
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.places import located
 from policy_engine.policy.project import Project
+from policy_engine.policy.reading import located
 from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.salvage import salvage

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from importlib.resources import files
+from socket import socket
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -13,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from policy_engine.errors import PolicyEngineError
+from policy_engine.ledger.account import brief
 from policy_engine.ledger.entry import Entry
 from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.report.page import (
@@ -24,7 +28,7 @@ from policy_engine.report.page import (
     style_digest,
 )
 from policy_engine.serve import views
-from policy_engine.serve.guard import Guard, headers
+from policy_engine.serve.guard import Guard, headers, hosts
 from policy_engine.serve.reader import CertificateFile, Reader, Verdict
 
 _LATEST = 8
@@ -72,7 +76,7 @@ class _Pages:
             "overview.html.j2",
             request,
             accounts=views.account_rows(state),
-            latest=self._rows(state.entries[-_LATEST:][::-1]),
+            latest=self._verdicts(state.entries[-_LATEST:][::-1]),
             waiting=self._reader.waiting(),
             soon=[each for each in soon if each[2] >= -_SOON],
             required=state.in_force,
@@ -110,12 +114,11 @@ class _Pages:
         entry = next((each for each in state.entries if each.id == number), None)
         if entry is None:
             raise HTTPException(404)
-        [(row, certificate, verdict)] = self._rows((entry,))
+        [(_, certificate, verdict)] = self._verdicts((entry,))
         return self._page(
             "release.html.j2",
             request,
             entry=entry,
-            row=row,
             certificate=certificate,
             verdict=verdict,
             approvals=views.approvals_of(entry, state),
@@ -162,18 +165,13 @@ class _Pages:
         """What the project's own files say is wrong, as the command line would say it."""
         return self._page("fault.html.j2", request, 500, lines=error.lines)
 
-    def _rows(
-        self, entries: tuple[Entry, ...]
-    ) -> list[tuple[views.ReleaseRow, CertificateFile | None, Verdict | None]]:
-        return self._verdicts(tuple(map(views.release_row, entries)))
-
     def _verdicts(
-        self, rows: tuple[views.ReleaseRow, ...]
-    ) -> list[tuple[views.ReleaseRow, CertificateFile | None, Verdict | None]]:
-        """Each row with the certificate that is here of it, and what verifying that finds."""
+        self, entries: tuple[Entry, ...]
+    ) -> list[tuple[Entry, CertificateFile | None, Verdict | None]]:
+        """Each charge with the certificate that is here of it, and what verifying that finds."""
         by_charge = {each.charge: each for each in self._reader.certificates()}
-        found = [(row, by_charge.get(row.charge)) for row in rows]
-        return [(row, c, None if c is None else self._reader.verdict(c)) for row, c in found]
+        found = [(each, by_charge.get(each.certificate_digest)) for each in entries]
+        return [(each, c, None if c is None else self._reader.verdict(c)) for each, c in found]
 
     def _page(
         self, template: str, request: Request, status: int = 200, **values: Any
@@ -185,6 +183,9 @@ class _Pages:
             self.style,
             root="../" * depth or "./",
             most={"columns": MOST_COLUMNS, "cells": MOST_CELLS, "text": MOST_TEXT},
+            brief=brief,
+            account_id=views.account_id,
+            states=views.STATES,
             **values,
         )
         return HTMLResponse(text, status)
@@ -200,3 +201,29 @@ def _set_then(entry: Entry, state: LedgerState) -> Any:
     """The last change of the account's limit before an entry."""
     before = [c for c in state.changes if c.account == entry.account and c.record < entry.id]
     return before[-1] if before else None
+
+
+def word() -> str:
+    """The first word of each address: nobody guesses it."""
+    return secrets.token_urlsafe(18)
+
+
+def run(
+    reader: Reader,
+    listens: socket,
+    names: tuple[str, ...],
+    secret: str,
+    ready: Callable[[], None],
+) -> None:
+    """Show a project on a socket, to whoever asks by one of ``names``; ``ready`` is called before.
+
+    The ledger is read first: raises LedgerError where it cannot be, PolicyError of the project.
+    """
+    reader.books()
+    app = application(reader, hosts(names, listens.getsockname()[1]), secret)
+    config = uvicorn.Config(
+        app, lifespan="off", ws="none", access_log=False, log_level="critical",
+        server_header=False, proxy_headers=False, timeout_graceful_shutdown=2,
+    )  # fmt: skip
+    ready()
+    uvicorn.Server(config).run([listens])

@@ -68,23 +68,6 @@ class BurnDown:
 
 
 @dataclass(frozen=True)
-class ReleaseRow:
-    """One charge: who paid how much, when, and what became of it."""
-
-    entry: int
-    date: str
-    policy: str
-    account: str
-    account_id: str
-    epsilon: str
-    delta: str
-    unit: str
-    state: str
-    release: str | None
-    charge: str
-
-
-@dataclass(frozen=True)
 class ApprovalsOf:
     """What an entry was required to have of a stage, and who it was approved by."""
 
@@ -107,7 +90,7 @@ class SinceLast:
 class Sheet:
     """One page of a long list: its number, and how many there are."""
 
-    rows: tuple[ReleaseRow, ...]
+    rows: tuple[Entry, ...]
     number: int
     last: int
     count: int
@@ -265,24 +248,7 @@ def sheet(entries: Sequence[Entry], number: int) -> Sheet:
     number = min(max(1, number), last)
     end = len(entries) - (number - 1) * PAGE_SIZE
     own = entries[max(0, end - PAGE_SIZE) : end]
-    return Sheet(tuple(map(release_row, reversed(own))), number, last, len(entries))
-
-
-def release_row(entry: Entry) -> ReleaseRow:
-    """One charge."""
-    return ReleaseRow(
-        entry=entry.id,
-        date=f"{entry.reserved_at:%Y-%m-%d %H:%M}",
-        policy=entry.policy_name,
-        account=entry.account,
-        account_id=account_id(entry.account),
-        epsilon=brief(entry.epsilon),
-        delta=brief(entry.delta),
-        unit=entry.unit,
-        state=STATES[entry.state],
-        release=entry.release_name,
-        charge=entry.certificate_digest,
-    )
+    return Sheet(tuple(reversed(own)), number, last, len(entries))
 
 
 STATES = {
@@ -292,6 +258,7 @@ STATES = {
     "committed": "published",
     "cancelled": "given back: nothing ran",
 }
+"""What became of a charge, in words."""
 
 
 def approvals_of(entry: Entry, state: LedgerState) -> tuple[ApprovalsOf, ...]:

@@ -7,6 +7,7 @@ through quotations alone, and the document says so.
 
 from __future__ import annotations
 
+from policy_engine.policy.escapes import cell
 from policy_engine.report.exports.fields import (
     LEDGER,
     OLD,
@@ -15,11 +16,10 @@ from policy_engine.report.exports.fields import (
     ExportField,
     ExportSource,
     about,
+    by_chance,
     gaps,
 )
-from policy_engine.report.exports.laws import by_chance
 from policy_engine.report.exports.registry import CHOICES
-from policy_engine.report.markdown import cell
 
 _HEAD = (
     "A tick says that the certificate, the policy or the ledger states it, not that it is enough."

@@ -11,6 +11,7 @@ from decimal import Decimal
 from math import inf, nextafter
 
 from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY
+from policy_engine.policy.escapes import cell
 from policy_engine.report.exports.fields import (
     BY_HAND,
     DESCRIPTION,
@@ -22,12 +23,12 @@ from policy_engine.report.exports.fields import (
     ExportField,
     ExportSource,
     about,
+    afterwards,
     filled,
     gaps,
+    unprotected,
     yaml_text,
 )
-from policy_engine.report.exports.laws import afterwards, unprotected
-from policy_engine.report.markdown import cell
 
 SCHEMA = (
     "https://github.com/opendp/deployments-registry-data/blob/3e9c812/schemas/"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.report.markdown import cell
+from policy_engine.policy.escapes import cell
 
 from .test_noisy_counts import NOISY, WIDE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from policy_engine.cli import problems
+from policy_engine.cli import formats as problems
 from policy_engine.errors import Problem
 from policy_engine.releasing.validation import Checked
 

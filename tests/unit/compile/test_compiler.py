@@ -18,7 +18,7 @@ from policy_engine.compile.compiler import compiled
 from policy_engine.compile.reading import is_raw_first
 from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
-from policy_engine.policy.places import located
+from policy_engine.policy.reading import located
 
 DUCKDB = dialect_named("duckdb")
 PEOPLE = Table(

@@ -35,7 +35,7 @@ from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.project import Dbt
+from policy_engine.policy.project import DbtSpec
 from policy_engine.policy.recodings import Bins, Prefix, Round
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "property")]
@@ -43,7 +43,7 @@ sys.path[:0] = [str(Path(__file__).parents[2] / "property")]
 from test_policy_prints import COLUMNS, yaml  # noqa: E402
 
 NODE = SourceNode("model", "stg_people", "ref('stg_people')", "model.shop.stg_people")
-SETTINGS = Dbt(release_targets=("prod", "prod eu"))
+SETTINGS = DbtSpec(release_targets=["prod", "prod eu"])
 POLICY = """\
 version: 1
 name: any

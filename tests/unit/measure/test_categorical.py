@@ -15,8 +15,7 @@ import tables
 from tables import Table
 
 from policy_engine.measure.measuring import Measured, Questions, measure
-from policy_engine.measure.statement import LADDER
-from policy_engine.measure.trees import Tree
+from policy_engine.measure.statement import LADDER, Tree
 
 TEXTS = (*tables.ORDER, None)
 NUMBERS = (1, 2, 3, 10, -5, None)

@@ -11,8 +11,8 @@ from policy_engine.kernel.mechanisms import Inserted, Randomised
 from policy_engine.kernel.recodes import Bins, Keep
 from policy_engine.kernel.sources import Column
 from policy_engine.kernel.types import Type
-from policy_engine.policy.chance import Chance
 from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.noise import Chance
 
 ANSWERS = """
 version: 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from policy_engine.errors import Problem
-from policy_engine.policy.places import located
+from policy_engine.policy.reading import located
 from policy_engine.policy.tree import path_text
 
 TEXT = """\

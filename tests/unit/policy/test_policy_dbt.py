@@ -9,7 +9,7 @@ import pytest
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.project import Dbt, load_project_text
+from policy_engine.policy.project import DbtSpec, load_project_text
 
 POLICY = """
 version: 1
@@ -70,8 +70,10 @@ def test_what_is_no_version_is_refused(release, told):
 def test_a_project_says_where_models_are_released():
     text = "dbt: {release_targets: [prod, eu], group: privacy, access: protected, secrets: p.salts}"
     found = load_project_text(text, "policy-engine.yaml", ".").dbt
-    assert found == Dbt(("prod", "eu"), "privacy", "protected", "p.salts")
-    assert load_project_text("version: 1", "policy-engine.yaml", ".").dbt == Dbt()
+    assert found == DbtSpec(
+        release_targets=["prod", "eu"], group="privacy", access="protected", secrets="p.salts"
+    )
+    assert load_project_text("version: 1", "policy-engine.yaml", ".").dbt == DbtSpec()
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_a_long_history_is_drawn_at_some_moments_and_ends_where_it_ends():
 def test_a_long_list_is_turned_newest_first(asked, number, first, rows):
     found = views.sheet([entry(n) for n in range(1, 61)], asked)
     assert (found.number, found.last, found.count) == (number, 3, 60)
-    assert (found.rows[0].entry, len(found.rows)) == (first, rows)
+    assert (found.rows[0].id, len(found.rows)) == (first, rows)
 
 
 def test_an_empty_list_has_one_page():

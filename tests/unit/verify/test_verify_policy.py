@@ -10,8 +10,8 @@ import pytest
 
 from policy_engine.accounting.one import population_rate
 from policy_engine.errors import DomainError, NotCertifiable
-from policy_engine.policy.filter_models import FilterSpec
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Bins, Keep, Lookup
 from policy_engine.policy.resolve import Release, Source
 from policy_engine.syntax.schema import Schema
