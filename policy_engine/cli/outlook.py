@@ -12,8 +12,8 @@ from policy_engine.cli.output import shown
 
 if TYPE_CHECKING:
     from policy_engine.accounting.comparison import Candidate
-    from policy_engine.policy.resolve import Policy
     from policy_engine.attest.predicates import Vouched
+    from policy_engine.policy.resolve import Policy
 
 
 @dataclass(frozen=True)
