@@ -602,7 +602,7 @@ def _request(
         NAMED_BY: key_id(naming.public_key()),
     }
     request = request_of(policy, certificate, ends_of(policy, project, warehouse), source)
-    return replace_field(request, beside=names_beside(policy, project, naming))
+    return replace_field(request, beside=names_beside(policy, project, named, read, naming))
 
 
 def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:

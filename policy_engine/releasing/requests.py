@@ -35,6 +35,8 @@ _MARK_BYTES = 8
 _IN_A_FILE = 2
 """Schema and table; what a database is called before them is the project file's to say."""
 _PORTS = {"postgresql": 5432, "mariadb": 3306}
+_HERE = ("localhost", "127.0.0.1", "::1", "", "/var/run/postgresql", "/run/postgresql", "/tmp")
+"""What a URL calls this machine, and where servers' sockets lie."""
 _ENVELOPE = re.compile(r"\A((?:-- [^\n]*\n)*)CREATE (?:OR REPLACE )?TABLE [^\n]* AS\n")
 
 
@@ -198,20 +200,36 @@ def name_of_place(
     """
     file = policy.source_path or named.database
     if file is None:
-        return _digest(["table", named.type, *_server(named.url), *map(str.lower, parts)])
+        return _name_of_table(named, _server(named.url), parts)
     inside = parts[-_IN_A_FILE:] if policy.source_path is None else ()
     place = ["file", path_from(project, file), *map(str.lower, inside)]
     return state_mac(json.dumps(place).encode(), key)
 
 
-def names_beside(policy: Policy, project: Project, key: X25519PrivateKey) -> tuple[str, ...]:
-    """Names of the folders that hold a source's file, and of all that stands in a folder of files.
+def _name_of_table(named: Warehouse, server: list[str], parts: tuple[str, ...]) -> str:
+    return _digest(["table", named.type, *server, *map(str.lower, parts)])
 
-    Who releases a file and a folder with it from two accounts loses the sum of both limits.
+
+def names_beside(
+    policy: Policy,
+    project: Project,
+    named: Warehouse,
+    parts: tuple[str, ...],
+    key: X25519PrivateKey,
+) -> tuple[str, ...]:
+    """Other names under which a source's rows can have been charged.
+
+    Of a file those of the folders that hold it, and of all that stands in a folder of files; of a
+    table on this machine's server those by the other ways to that. Who releases a file and a folder
+    with it from two accounts loses the sum of both limits.
     """
     path = policy.source_path
     if path is None:
-        return ()
+        if named.database is not None:
+            return ()
+        host, *rest = _server(named.url)
+        here = _HERE if host in _HERE else ()
+        return tuple(_name_of_table(named, [each, *rest], parts) for each in here)
     inside = sorted(path.resolve().rglob("*")) if path.is_dir() else []
     places = (path_from(project, each) for each in (*path.resolve().parents, *inside))
     return tuple(state_mac(json.dumps(["file", each]).encode(), key) for each in places)

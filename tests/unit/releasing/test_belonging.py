@@ -21,7 +21,7 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, Warehouse, load_project_text
 from policy_engine.releasing.books import rekey
 from policy_engine.releasing.release import preview, release
-from policy_engine.releasing.requests import name_of_place
+from policy_engine.releasing.requests import name_of_place, names_beside
 
 _OPEN = (
     "warehouses: {db: {type: duckdb, database: db.duckdb}}\n"
@@ -281,6 +281,25 @@ def test_a_servers_table_is_one_however_the_url_is_written(small, url):
     assert name(url, "staff", "People") == name("postgresql://h/db", "staff", "people")
     assert name(url, "staff", "people") != name("postgresql://h/db2", "staff", "people")
     assert name(url, "staff", "people") != name("postgresql://h2/db", "staff", "people")
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://127.0.0.1/db", "postgresql:///db", "postgresql:///db?host=/tmp"]
+)
+def test_nor_is_a_table_of_this_machines_server_another_by_another_way_to_it(small, url):
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    key, parts = X25519PrivateKey.generate(), ("staff", "people")
+    policy = small.policy()
+    policy = replace(policy, source=replace(policy.source, path=None, relation="staff.people"))
+    one, other = (Warehouse("pg", "postgres", url=u) for u in ("postgresql://localhost/db", url))
+    assert name_of_place(policy, small.project, one, parts, key) in names_beside(
+        policy, small.project, other, parts, key
+    )
+    away = Warehouse("pg", "postgres", url="postgresql://h/db")
+    assert names_beside(policy, small.project, away, parts, key) == ()
+    in_a_file = Warehouse("own", "duckdb", database=small.folder / "own.duckdb")
+    assert names_beside(policy, small.project, in_a_file, parts, key) == ()
 
 
 # A new sealing key, which would name each source anew.
