@@ -16,7 +16,7 @@ from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import Event, PureDP, SampledSuppression, TableNoise
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import Statistic
-from policy_engine.accounting.tables import gaussian, laplace, place
+from policy_engine.accounting.noise_laws import gaussian, laplace, place
 
 TURNS = 7
 

@@ -23,8 +23,8 @@ from random import Random
 
 import pyarrow as pa
 
+from policy_engine.accounting.noise_laws import shown_half
 from policy_engine.accounting.odds import guessed_right
-from policy_engine.accounting.tables import shown_half
 from policy_engine.attack import attacks
 from policy_engine.attack.attacks import Table, classes_of
 from policy_engine.attack.graphs import neighbours_of, propagate

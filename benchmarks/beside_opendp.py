@@ -28,7 +28,7 @@ from scipy import stats
 
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import NoiseTable
-from policy_engine.accounting.tables import gaussian, laplace
+from policy_engine.accounting.noise_laws import gaussian, laplace
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "1.5", "2", "4")
 DELTAS = ("1e-4", "1e-6", "1e-9")

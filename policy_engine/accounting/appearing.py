@@ -42,7 +42,7 @@ def chance_with_noise(table: NoiseTable, least: int, size: int) -> Decimal:
 
     Exact to 12 digits.
 
-    >>> from policy_engine.accounting.tables import laplace
+    >>> from policy_engine.accounting.noise_laws import laplace
     >>> chance_with_noise(laplace(1, 14), 15, 15) > Decimal("0.5")
     True
     """

@@ -16,17 +16,8 @@ from policy_engine.accounting import appearing
 from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.frontier import Pair
 from policy_engine.accounting.noise import NoiseTable
-from policy_engine.accounting.tables import (
-    LAWS,
-    Aim,
-    around,
-    auto,
-    calibrated,
-    deviation,
-    offset_of,
-    pair,
-    shown_half,
-)
+from policy_engine.accounting.noise_laws import around, deviation, offset_of, shown_half
+from policy_engine.accounting.tables import LAWS, Aim, auto, calibrated, pair
 from policy_engine.errors import DomainError
 
 SAMPLED = "sampled_suppression"
@@ -38,7 +29,7 @@ class Candidate:
 
     ``at_least``: with a closed table a group that is shown has so many people for certain.
 
-    >>> from policy_engine.accounting.tables import laplace
+    >>> from policy_engine.accounting.noise_laws import laplace
     >>> one = Candidate("truncated_laplace", laplace(1, 14))
     >>> one.half, round(one.error, 1), one.certain, one.least, one.true_rows
     (15, Decimal('1.4'), (-14, 14), 1, False)

@@ -124,7 +124,7 @@ def _crowd(policy: Policy) -> int:
     assert isinstance(policy.noise, Noise)
     if policy.noise.keys:
         return 1
-    from policy_engine.accounting.tables import shown_half
+    from policy_engine.accounting.noise_laws import shown_half
 
     return shown_half(policy.noise.table, policy.k)
 

@@ -266,7 +266,7 @@ def _of_noise(policy: Policy, count: str, error: Decimal) -> Iterator[str]:
 
 def _beside_counts(policy: Policy) -> Iterator[str]:
     """What stands beside the counts: sums and means, and other groupings."""
-    from policy_engine.accounting.tables import shown_half
+    from policy_engine.accounting.noise_laws import shown_half
     from policy_engine.kernel.price import priced
     from policy_engine.releasing.sums import error_of_sum
 

@@ -79,7 +79,8 @@ def central_error(epsilon: Decimal, neighbours: str) -> float | None:
     >>> round(central_error(Decimal(1), "add_remove"), 1)
     1.4
     """
-    from policy_engine.accounting.tables import Aim, calibrated, deviation
+    from policy_engine.accounting.noise_laws import deviation
+    from policy_engine.accounting.tables import Aim, calibrated
 
     try:
         table = calibrated("truncated_laplace", Aim(epsilon, _CENTRAL_DELTA, neighbours))

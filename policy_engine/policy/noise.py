@@ -73,14 +73,14 @@ class Noise:
     @cached_property
     def offset(self) -> int:
         """What is added to n − Z of a place, so that it estimates n: its mean, rounded."""
-        from policy_engine.accounting.tables import offset_of
+        from policy_engine.accounting.noise_laws import offset_of
 
         return offset_of(self.table)
 
     @property
     def certain(self) -> tuple[int, int]:
         """What a group has for certain beside the number it is shown with: at least, at most."""
-        from policy_engine.accounting.tables import around
+        from policy_engine.accounting.noise_laws import around
 
         return around(self.table, self.offset)
 

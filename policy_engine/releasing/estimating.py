@@ -86,7 +86,7 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
     Raises ValueError or TypeError where the rows are not those of the claim, and UsageError where
     there are too many cells.
     """
-    from policy_engine.accounting.tables import deviation
+    from policy_engine.accounting.noise_laws import deviation
     from policy_engine.kernel.price import priced
 
     law, names = claim.law, (*claim.released, claim.count, *claim.law.beside)

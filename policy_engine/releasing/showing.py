@@ -119,7 +119,7 @@ class NoisyMeaning:
 
     def told(self) -> Iterator[str]:
         """Sentences."""
-        from policy_engine.accounting.tables import around, deviation, shown_half
+        from policy_engine.accounting.noise_laws import around, deviation, shown_half
         from policy_engine.kernel.price import priced
 
         law, k, table = self.law, self.law.k, priced(self.law.table)
@@ -167,7 +167,7 @@ class NoisyMeaning:
             )
 
     def _of_groupings(self) -> Iterator[str]:
-        from policy_engine.accounting.tables import around, deviation, shown_half
+        from policy_engine.accounting.noise_laws import around, deviation, shown_half
         from policy_engine.kernel.price import priced
 
         if not self.law.groupings:
@@ -297,9 +297,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Show
         raise UsageError(f"{path} is no release: a column of it holds lists or structures")
     first = tuple(tuple(row.values()) for row in table.slice(0, rows).to_pylist())
     found = certificate if certificate.is_file() else None
-    known: _Meaning | None = None
-    told: tuple[str, ...] = ()
-    names = tuple(table.column_names)
+    known, told, names = None, tuple[str, ...](), tuple(table.column_names)
     try:
         if found is None and not is_waiting(path, project):
             meaning: tuple[str, ...] = (_MISSING.format(certificate),)

@@ -15,7 +15,7 @@ def error_of_sum(each: Aggregate | Sum, count: str, table: IntegerTable | None =
 
     With the noise of ``table``, where a grouping has its own.
     """
-    from policy_engine.accounting.tables import deviation
+    from policy_engine.accounting.noise_laws import deviation
     from policy_engine.kernel.price import priced
 
     error = deviation(priced(table or each.table)) * float(each.clip.grain * each.unit)

@@ -28,7 +28,13 @@ from policy_engine.syntax.findings import LAWS
 ROOT = pages.ROOT
 README = ROOT / "README.md"
 PAGES = pages.pages()
-RUNNABLE = [p for p in PAGES if any(b.language == "console" for b in pages.blocks(p))]
+#: Pages whose commands take longest; tests of the command tell the same in short.
+LONG = ("docs/howto/audit.md",)
+RUNNABLE = [
+    pytest.param(p, marks=pytest.mark.evidence if str(p.relative_to(ROOT)) in LONG else ())
+    for p in PAGES
+    if any(b.language == "console" for b in pages.blocks(p))
+]
 DOCTESTED = [p for p in PAGES if any(b.language == "pycon" for b in pages.blocks(p))]
 
 

@@ -17,7 +17,7 @@ from policy_engine.audit.people import People, Person
 
 NOISY = "mechanism: noisy_counts"
 LAPLACE = f"{NOISY}\nnoise: {{law: truncated_laplace}}"
-Loose = partial(Control, mechanism=LAPLACE, delta="0.1")
+Loose = partial(Control, mechanism=LAPLACE, epsilon="0.5", delta="0.1")
 
 
 def alike(number: int, cell: str = "x", age: str | None = None) -> People:

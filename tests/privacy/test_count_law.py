@@ -52,7 +52,9 @@ def test_rows_are_in_by_themselves(tmp_path, method, unit):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("way", "kept"), [("asc", 0), ("desc", 2)])
+@pytest.mark.parametrize(
+    ("way", "kept"), [("asc", 0), pytest.param("desc", 2, marks=pytest.mark.evidence)]
+)
 def test_a_person_is_in_whole_and_speaks_with_one_row(tmp_path, way, kept):
     unit = f"{{key: person, keep: {{order_by: [visit {way}]}}}}"
     recode = "{visit: keep, person: {round: 1}}"
@@ -93,7 +95,7 @@ def releases_of(folder, size, times):
         return seen, found.certificate
 
 
-@pytest.mark.slow
+@pytest.mark.evidence
 def test_neighbouring_tables_are_told_apart_no_better_than_certified(tmp_path):
     one, certificate = releases_of(tmp_path, N, 500)
     other, same = releases_of(tmp_path, N - 1, 500)

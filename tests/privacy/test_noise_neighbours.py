@@ -14,7 +14,7 @@ import pytest
 from noise_controls import NOISY, alike
 
 from policy_engine.accounting.noise import NoiseTable
-from policy_engine.accounting.tables import gaussian, laplace, place
+from policy_engine.accounting.noise_laws import gaussian, laplace, place
 from policy_engine.audit.controls import Control, Procedure, Session
 from policy_engine.audit.events import Features
 from policy_engine.audit.verdict import CONFIDENCE, Verdict, judge

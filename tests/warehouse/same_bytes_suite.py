@@ -20,7 +20,7 @@ from alike import differences
 from engines import ENGINES, opened_engines
 from law import DRAWS, check_law, noise_law, noise_of, noise_p_value, z_scores
 
-from policy_engine.accounting.tables import gaussian, laplace, place
+from policy_engine.accounting.noise_laws import gaussian, laplace, place
 from policy_engine.errors import PolicyEngineError
 from policy_engine.policy.loading import load_policy_text
 

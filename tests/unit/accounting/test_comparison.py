@@ -10,7 +10,8 @@ import pytest
 from policy_engine.accounting.comparison import SAMPLED, Candidate, Comparison, compare
 from policy_engine.accounting.frontier import Pair
 from policy_engine.accounting.noise import WHOLE
-from policy_engine.accounting.tables import LAWS, Aim, laplace, place
+from policy_engine.accounting.noise_laws import laplace, place
+from policy_engine.accounting.tables import LAWS, Aim
 
 ONE, MILLIONTH = Decimal(1), Decimal("1e-6")
 

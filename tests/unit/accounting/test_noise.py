@@ -23,8 +23,8 @@ from policy_engine.accounting.noise import (
     Statistic,
     delta_of_release,
 )
+from policy_engine.accounting.noise_laws import gaussian, laplace, place
 from policy_engine.accounting.powers import aligned, compose
-from policy_engine.accounting.tables import gaussian, laplace, place
 from policy_engine.errors import DomainError
 
 Law = dict[object, Fraction]

@@ -13,8 +13,8 @@ from policy_engine.accounting.composition import Accountant, Basic, Optimal, Que
 from policy_engine.accounting.events import PureDP, SampledSuppression, TableNoise
 from policy_engine.accounting.exact import delta_of_event, epsilon_of_event, has_curve
 from policy_engine.accounting.noise import ReleaseCurve, Statistic
+from policy_engine.accounting.noise_laws import gaussian, laplace, place
 from policy_engine.accounting.pairs import GUARD, pairs_of
-from policy_engine.accounting.tables import gaussian, laplace, place
 from policy_engine.errors import DomainError
 
 COUNT = Statistic(laplace(1, 14))

@@ -11,11 +11,7 @@ from scipy.stats import nbinom
 
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import WHOLE, NoiseTable
-from policy_engine.accounting.tables import (
-    LAWS,
-    Aim,
-    auto,
-    calibrated,
+from policy_engine.accounting.noise_laws import (
     deviation,
     gaussian,
     laplace,
@@ -24,6 +20,7 @@ from policy_engine.accounting.tables import (
     shown_half,
     tilted,
 )
+from policy_engine.accounting.tables import LAWS, Aim, auto, calibrated
 from policy_engine.errors import DomainError
 
 ONCE = Aim(Decimal(1), Decimal("1e-6"))

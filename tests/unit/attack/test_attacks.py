@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
+from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.odds import guessed_right
-from policy_engine.accounting.tables import laplace
 from policy_engine.attack import attacks
 from policy_engine.attack.attacks import Table, classes_of
 from policy_engine.audit.estimate import Hits, at_least

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import NoiseTable
+from policy_engine.accounting.noise_laws import laplace
+from policy_engine.accounting.noise_laws import place as place_table
 from policy_engine.accounting.one import population_rate
-from policy_engine.accounting.tables import laplace
-from policy_engine.accounting.tables import place as place_table
 from policy_engine.attest import predicates
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.brute_chance import brute_noise

@@ -178,7 +178,8 @@ def test_of_a_csv_the_first_line_alone_is_read(tmp_path):
     [
         ("p.csv.gz", gzip.compress("Größe;sex\n".encode("cp1252"), mtime=0),
          'delimiter: ";", encoding: windows-1252, decimal: ","'),
-        ("p.csv", b"1;2\n", 'delimiter: ";", header: false, columns: [sex, "2020"]'),
+        pytest.param("p.csv", b"1;2\n", 'delimiter: ";", header: false, columns: [sex, "2020"]',
+                     marks=pytest.mark.evidence),
     ],
 )  # fmt: skip
 def test_a_csv_is_made_plainly_whatever_its_own_form(tmp_path, name, content, csv):
@@ -196,8 +197,8 @@ def test_an_absolute_path_is_read_in_the_temporary_folder(people, tmp_path):
     assert made.notes == ("the source was read as people.parquet, in a temporary folder",)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("is_delta", [pytest.param(False, marks=pytest.mark.evidence), True])
+@pytest.mark.evidence
+@pytest.mark.parametrize("is_delta", [False, True])
 def test_a_folder_is_made_as_what_it_is(people, tmp_path, is_delta):
     made = tmp_path / "visits"
     if is_delta:

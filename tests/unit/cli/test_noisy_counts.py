@@ -58,17 +58,17 @@ def test_what_will_be_seen_is_planned_and_shown(cli, policy):
     file = policy("a", NOISY, **WIDE)
     planned = cli("plan", file)
     assert "mechanism  noisy counts, law truncated laplace, k = 1" in planned.out
-    assert "shown      a group of 31 people in the source half of the time" in planned.out
+    assert "shown      a group of 30 people in the source half of the time" in planned.out
     assert "counts     n estimates a group of the source: give or take 2.8 (1 SD)" in planned.out
-    assert "for certain the group has between n - 30 and n + 30 people" in planned.out
+    assert "for certain the group has between n - 29 and n + 30 people" in planned.out
     outlook = cli("plan", file, "--format", "json").document["outlook"]
-    assert outlook["half_shown"] == 31
+    assert outlook["half_shown"] == 30
     assert {each["size"]: each["shown"] for each in outlook["chances"]}[31] > 0.5
     released = cli("release", file)
     assert "(6 groups, " in released.out
     assert " people, counted with noise)" in released.out
     told = cli("show", "out/a.parquet").out
-    assert "and for certain there are between n - 30 and n + 30" in told
+    assert "and for certain there are between n - 29 and n + 30" in told
     assert "every group that is shown has at least one person" in told
 
 
@@ -121,7 +121,7 @@ def test_a_print_is_checked_with_its_worth(cli, policy):
     Path("a.sql").write_text(cli("compile", file).out)
     found = cli("check", "a.sql")
     assert "certified: noisy counts" in found.out
-    assert "  counts   everybody, with noise from -30 to 30" in found.out
+    assert "  counts   everybody, with noise from -30 to 29" in found.out
     assert "what it is worth: δ = " in found.out
     assert cli("compile", file, "--method", "native").code == 2
     policy("a", PLACE, **WIDE)

@@ -8,7 +8,7 @@ import pytest
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import NoiseTable
-from policy_engine.accounting.tables import laplace, place
+from policy_engine.accounting.noise_laws import laplace, place
 from policy_engine.attest.predicates import predicate_of
 from policy_engine.kernel.assumptions import assumptions, randomness_of
 from policy_engine.kernel.certificate import Terms, Unmet, certify

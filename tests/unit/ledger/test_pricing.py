@@ -27,7 +27,7 @@ from policy_engine.accounting.events import (
 )
 from policy_engine.accounting.exact import delta_exact, delta_of_event
 from policy_engine.accounting.noise import Statistic
-from policy_engine.accounting.tables import gaussian, laplace
+from policy_engine.accounting.noise_laws import gaussian, laplace
 from policy_engine.errors import DomainError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.pricing import Asked, Fitting, Price, Spent, fits, fitting, price

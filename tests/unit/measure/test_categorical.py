@@ -180,7 +180,7 @@ def moved(p, q, values, costs) -> float:
 def test_with_a_key_people_count_once_a_class_and_once_a_value(tmp_path: Path) -> None:
     """Sizes are of distinct people, the models of distinct people a value; by sets of people."""
     chance = random.Random(7)
-    for _ in range(TABLES // 4):
+    for _ in range(TABLES // 15):
         many = range(chance.choice((0, 1, 5, 12, 30)))
         values = ("ab", "xyz", ("flu", "cough", None), range(1, 9))
         rows = [tuple(map(chance.choice, values)) for _ in many]
