@@ -101,12 +101,12 @@ class Keyed(OfColumns):
 
     @property
     def rate(self) -> Decimal:
-        """The probability that a unit is in, exactly: threshold / 2⁶⁰.
+        """The probability that a unit is in, exactly: threshold / 2⁶⁰ has at most 60 places.
 
         >>> Keyed(1 << 59, 5).rate
         Decimal('0.5')
         """
-        return _exact(self.threshold)
+        return Context(prec=80).divide(Decimal(self.threshold), Decimal(1 << SAMPLE_BITS))
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
@@ -170,8 +170,3 @@ def check_raw_first(raw_first: bool, claim: Claim) -> None:
 def groups_as_it_is(kind: str, collated: bool) -> bool:
     """Whether an engine groups raw values of a type by what they are, letter by letter."""
     return kind not in ("double", "other") and not collated
-
-
-def _exact(threshold: int) -> Decimal:
-    """threshold / 2⁶⁰ as a decimal: at most 60 places, so nothing is rounded."""
-    return Context(prec=80).divide(Decimal(threshold), Decimal(1 << SAMPLE_BITS))

@@ -74,6 +74,12 @@ def _in_blocks(cases: list[Case]) -> tuple[list[Block] | None, list[Case]]:
     return blocks, cases
 
 
+def ends_of(number: int, parts: int) -> list[tuple[Text, Text]]:
+    """Where a part of all hashes begins, and where the next one does: of the last nothing."""
+    ends = (-(-(place << SAMPLE_BITS) // parts) for place in (number - 1, number))
+    return [bound_of(end) for end in ends if end < 1 << SAMPLE_BITS]
+
+
 @dataclass(frozen=True)
 class CountedBy:
     """A count by some of the shown columns, with its own ``tables`` of noise where it has any.
