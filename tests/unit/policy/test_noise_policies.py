@@ -308,6 +308,10 @@ def test_a_part_is_one_of_several():
         (KEYED + "part: {of: 3, number: 4}\n", "part.number must be from 1 to 3"),
         (KEYED + "part: {of: 3, number: 0}\n", "part.number must be"),
         (KEYED + "part: {of: 3}\n", "part.number is missing"),
+        (
+            KEYED + "part: {of: 3, number: 1}\nkeys: {sex: [f, m]}\n",
+            "part must not stand beside keys",
+        ),
         (PLAIN + "part: {of: 3, number: 1}\n", "part is drawn by the key of a person"),
         (
             KEYED + "part: {of: 3, number: 1}\nsample: {rate: 0.1}\nk: 20\n",
