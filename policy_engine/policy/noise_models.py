@@ -11,7 +11,6 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Clip
-from policy_engine.kernel.mechanisms.noisy_counts import MOST_PARTS
 from policy_engine.policy import fields, laws
 from policy_engine.policy.chance_models import PURE, public_values, pure_delta
 from policy_engine.policy.csv_models import is_csv
@@ -23,6 +22,7 @@ from policy_engine.policy.scalars import show
 NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "keys", "part")
 """The keys of a policy that are of noisy counts alone."""
 _KEEP = ("source", "unit", "keep")
+MOST_PARTS = 10_000
 
 
 class NoiseSpec(Document):

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.accounting.domain import claimed, in_text
+from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.enforcing import filtered

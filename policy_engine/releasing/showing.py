@@ -132,10 +132,9 @@ class NoisyMeaning:
             )
         most = self.claim.unit.groups
         who = "are in the group" if most == 1 else "were counted in the group"
-        parts = (law.number, law.parts) if isinstance(law, NoisyPart) else None
-        of = "the source" if parts is None else "part {} of {} of the source".format(*parts)
+        part = f"part {law.number} of {law.parts} of " if isinstance(law, NoisyPart) else ""
         yield (
-            f"{counted} is how many people of {of} {who}, with noise: give or take"
+            f"{counted} is how many people of {part}the source {who}, with noise: give or take"
             f" {deviation(table):.1f} (1 SD), and for certain there are between {counted} - {-low}"
             f" and {counted} + {high}"
         )

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 GROUPING = "grouping"
 """The column that says by which grouping a row is counted, where there are several: 1, 2, …"""
-MOST_PARTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,7 @@ class NoisyPart(Noisy):
         """Raise ClaimError unless ``claim`` can have this law."""
         super().check(claim)
         require(isinstance(claim.unit, People), "parts are of units with a key")
-        require(1 <= self.number <= self.parts <= MOST_PARTS, "a part is one of at most 10000")
+        require(1 <= self.number <= self.parts <= MOST, "a part is one of at most 10^9")
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""

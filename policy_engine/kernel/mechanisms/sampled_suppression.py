@@ -25,7 +25,7 @@ STEPS = frozenset({
     "numbered", "answered", "domain", "tuples",
 })  # fmt: skip
 """The names that a text gives its own steps."""
-_DRAWN = "policy_engine_sample_{:015x}"
+DRAWN = "policy_engine_sample_{:015x}"
 
 
 def threshold(rate: Decimal) -> int:
@@ -37,15 +37,6 @@ def threshold(rate: Decimal) -> int:
     # Of integers: a product of decimals would be rounded, and could exceed the rate.
     part, whole = rate.as_integer_ratio()
     return (part << SAMPLE_BITS) // whole
-
-
-def sample_relation(rate: Decimal) -> str:
-    """The name of the relation of drawn units: it carries T, so the text states its rate.
-
-    >>> sample_relation(Decimal("0.1"))
-    'policy_engine_sample_199999999999999'
-    """
-    return _DRAWN.format(threshold(rate))
 
 
 @dataclass(frozen=True)
@@ -122,7 +113,7 @@ class Keyed(OfColumns):
             "percent": None,
             "bound": bound,
             "bound_bytes": bound_bytes,
-            "drawn": Identifier(_DRAWN.format(self.threshold)),
+            "drawn": Identifier(DRAWN.format(self.threshold)),
             **nodes_of(self.secret),
         }
 

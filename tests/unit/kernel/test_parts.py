@@ -47,9 +47,9 @@ def test_a_certificate_says_whose_part_it_is():
     ("law", "unit", "words"),
     [
         (LAW, Rows(), "of units with a key"),
-        (replace(LAW, number=4), CLAIM.unit, "one of at most 10000"),
-        (replace(LAW, number=0), CLAIM.unit, "one of at most 10000"),
-        (replace(LAW, parts=10_001), CLAIM.unit, "one of at most 10000"),
+        (replace(LAW, number=4), CLAIM.unit, "one of at most"),
+        (replace(LAW, number=0), CLAIM.unit, "one of at most"),
+        (replace(LAW, parts=10**9 + 1), CLAIM.unit, "one of at most"),
     ],
 )
 def test_what_is_no_claim_of_a_part(law, unit, words):
