@@ -34,6 +34,7 @@ TSQL = Engine(
         "boolean_column": "it has no truth values, and shows 0 and 1; use an integer",
         "blank_label": "a label, or a key of a map, must be ASCII and must not end in a blank;"
         " write it otherwise",
+        "first_half": "a secret is read as 32 digits, and a part needs 64; take the part out",
         "week_or_hour": "a week starts where the session says; use month or day",
     },
 )  # fmt: skip

@@ -76,8 +76,7 @@ def _in_blocks(cases: list[Case]) -> tuple[list[Block] | None, list[Case]]:
 
 def ends_of(number: int, parts: int) -> list[tuple[Text, Text]]:
     """Where a part of all hashes begins, and where the next one does: of the last nothing."""
-    ends = (-(-(place << SAMPLE_BITS) // parts) for place in (number - 1, number))
-    return [bound_of(end) for end in ends if end < 1 << SAMPLE_BITS]
+    return [bound_of(-(-(n << SAMPLE_BITS) // parts)) for n in (number - 1, number) if n < parts]
 
 
 @dataclass(frozen=True)
