@@ -88,8 +88,8 @@ class Noisy:
         require(1 <= self.k <= MOST, "k must be at least 1, and no number above 10^9")
         table, is_open = self.table, self.table.is_open
         require(not is_open or table.least == self.k, "a place is drawn from k on")
-        fits = 0 <= self.offset <= (table.largest if is_open else 0)
-        require(fits, "a place alone has an offset, which is one of the places")
+        # An offset of 0 is none, and a table without places has no other.
+        require(0 <= self.offset <= is_open * table.largest, "an offset is one of the places")
         check_raw_first(self.raw_first, claim)
         plain = not (claim.unit.counts_all or self.aggregates)
         require(plain or not self.raw_first, "raw values are counted of one row a person")
