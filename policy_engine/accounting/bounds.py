@@ -18,7 +18,6 @@ from policy_engine.accounting.domain import (
     arithmetic,
     count,
     decimal,
-    downward,
     neighbour_notion,
     nonnegative_epsilon,
     probability,
@@ -234,6 +233,15 @@ def _share(parameter: str, value: Number) -> Decimal:
     if not 0 <= number <= 1:
         raise DomainError(parameter, "a number from 0 to 1", value)
     return number
+
+
+def downward(value: Decimal) -> Decimal:
+    """The value at 12 significant digits, never above it: for what a caller may spend.
+
+    >>> downward(Decimal("0.12345678901291"))
+    Decimal('0.123456789012')
+    """
+    return -upward(-value, exact=True)
 
 
 def part_of(total: Decimal, parts: int) -> Decimal:

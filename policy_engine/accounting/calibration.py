@@ -19,14 +19,8 @@ from decimal import Decimal
 from functools import lru_cache
 
 from policy_engine.accounting.bisection import least_integer
-from policy_engine.accounting.domain import (
-    ADD_REMOVE,
-    DIGITS,
-    Number,
-    downward,
-    sampling_rate,
-    threshold,
-)
+from policy_engine.accounting.bounds import downward
+from policy_engine.accounting.domain import ADD_REMOVE, DIGITS, Number, sampling_rate, threshold
 from policy_engine.accounting.target import Target
 from policy_engine.errors import DomainError
 

@@ -13,8 +13,8 @@ from functools import cached_property
 from math import ceil
 
 from policy_engine.accounting import appearing
-from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.noise_laws import around, deviation, offset_of, shown_half
 from policy_engine.accounting.tables import LAWS, Aim, auto, calibrated, pair

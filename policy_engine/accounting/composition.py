@@ -25,13 +25,13 @@ from math import prod
 from typing import ClassVar
 
 from policy_engine.accounting import bounds
+from policy_engine.accounting.bounds import downward
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     REPLACE_ONE,
     Number,
     arithmetic,
     count,
-    downward,
     neighbour_notion,
     nonnegative_epsilon,
     probability,

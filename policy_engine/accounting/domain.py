@@ -10,7 +10,6 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from decimal import (
     MAX_EMAX,
-    MAX_PREC,
     MIN_EMIN,
     ROUND_CEILING,
     ROUND_HALF_EVEN,
@@ -40,7 +39,6 @@ EXACT = Context(
 )
 """For sums of amounts of at most 9 + 1000 digits; the traps never let one be rounded."""
 
-_WIDE = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _TINY = Decimal("1e-300")
 _LARGEST_K = 10**9
 _LARGEST_EPSILON = Decimal(10) ** 9
@@ -203,22 +201,3 @@ def claimed(delta: Decimal) -> Decimal:
     with localcontext(Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)):
         guarded = delta * (1 + _CLAIM_GUARD)
     return min(Decimal(1), upward(guarded, exact=True))
-
-
-def downward(value: Decimal) -> Decimal:
-    """The value at 12 significant digits, never above it: for what a caller may spend.
-
-    >>> downward(Decimal("0.12345678901291"))
-    Decimal('0.123456789012')
-    """
-    return -upward(-value, exact=True)
-
-
-def in_text(value: Decimal) -> str:
-    """A number as people read it, everywhere the same: exact, short, never hiding its size.
-
-    >>> [in_text(Decimal(text)) for text in ("2.63178346650E-11", "0.50", "1E+2", "1E-9999999")]
-    ['2.6317834665e-11', '0.5', '100', '1e-9999999']
-    """
-    plain = _WIDE.normalize(value)
-    return f"{plain:f}" if -7 < plain.adjusted() < 16 else str(plain).lower()

@@ -9,26 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from policy_engine.accounting.domain import ROUNDING, arithmetic, upward
+from policy_engine.accounting.domain import ROUNDING, arithmetic
 from policy_engine.accounting.noise import WHOLE, ReleaseCurve, by_ratio
 
 Factor = tuple[tuple[int, int], ...]
 
 
-def epsilon_of(factors: Iterable[Factor]) -> Decimal | None:
-    """The least ε for which the pair is ε-DP both ways; None where there is none.
-
-    Guarantee: never below the true one; rounded up at 12 digits.
-
-    >>> epsilon_of([((3 << 58, 1 << 58), (1 << 58, 3 << 58))])
-    Decimal('1.09861228867')
-    """
-    bound = exact_epsilon(factors)
-    return None if bound is None else upward(bound)
-
-
 def exact_epsilon(factors: Iterable[Factor]) -> Decimal | None:
-    """The same, above the true one by a 1e-30 share."""
+    """The least ε for which the pair is ε-DP both ways, above it by a share of 1e-30.
+
+    None where there is none.
+    """
     ways = [Decimal(0), Decimal(0)]
     with arithmetic():
         for factor in factors:

@@ -5,10 +5,11 @@ What a share costs is computed from it (``finite``), whoever found it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
-from policy_engine.accounting.domain import arithmetic
-from policy_engine.accounting.finite import exact_epsilon, response
+from policy_engine.accounting.domain import arithmetic, upward
+from policy_engine.accounting.finite import Factor, exact_epsilon, response
 from policy_engine.accounting.noise import WHOLE
 
 _MOST = Decimal(50)
@@ -18,7 +19,6 @@ _MOST = Decimal(50)
 def least_share(values: int, epsilon: Decimal) -> int | None:
     """The least share for which ``response`` is ε-DP; None where ε is too small for any.
 
-    >>> from policy_engine.accounting.finite import epsilon_of
     >>> share = least_share(2, Decimal(1))
     >>> epsilon_of([response(2, share)]), epsilon_of([response(2, share - 1)]) > 1
     (Decimal('1.00000000000'), True)
@@ -32,3 +32,15 @@ def least_share(values: int, epsilon: Decimal) -> int | None:
             return share
         share += 1
     return None
+
+
+def epsilon_of(factors: Iterable[Factor]) -> Decimal | None:
+    """The least ε for which the pair is ε-DP both ways; None where there is none.
+
+    Guarantee: never below the true one; rounded up at 12 digits.
+
+    >>> epsilon_of([((3 << 58, 1 << 58), (1 << 58, 3 << 58))])
+    Decimal('1.09861228867')
+    """
+    bound = exact_epsilon(factors)
+    return None if bound is None else upward(bound)

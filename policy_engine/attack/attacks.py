@@ -105,7 +105,7 @@ def similarity(table: Table, kinds: Mapping[Any, str]) -> Attempt:
 
 def membership(epsilon: Decimal, delta: Decimal, unit: str) -> Attempt:
     """What no attack on a certified release exceeds, whatever it knows: (e^ε + δ) / (1 + e^ε)."""
-    from policy_engine.accounting.domain import in_text
+    from policy_engine.accounting.in_words import in_text
     from policy_engine.accounting.odds import guessed_right
 
     right = (100 * guessed_right(epsilon, delta)).quantize(Decimal("0.1"), ROUND_CEILING)

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
-from policy_engine.accounting.domain import claimed, decimal, in_text, nonnegative_epsilon
+from policy_engine.accounting.domain import claimed, decimal, nonnegative_epsilon
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.partial_knowledge import (
     delta_count,
     least_uncertainty,

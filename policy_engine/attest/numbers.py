@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 
-from policy_engine.accounting.domain import (
-    REPLACE_ONE,
-    decimal,
-    in_text,
-    nonnegative_epsilon,
-    sampling_rate,
-)
+from policy_engine.accounting.domain import REPLACE_ONE, decimal, nonnegative_epsilon, sampling_rate
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.brute_chance import brute_answers, brute_noise, brute_presence
 from policy_engine.attest.brute_force import Recomputed, brute_delta
 from policy_engine.attest.brute_replace import brute_replace

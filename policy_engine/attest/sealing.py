@@ -32,6 +32,7 @@ from policy_engine.errors import FileError, LedgerError
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 _INFO = b"policy-engine sealed secret v1\0"
 _STATE = b"policy-engine source state v1\0"
+_PARTS = b"policy-engine parts v1\0"
 _HANDED_OVER = "the key that names sources"
 
 
@@ -135,6 +136,16 @@ def taken_over(sealed: Mapping[str, str], key: X25519PrivateKey) -> X25519Privat
 def state_salt(key: X25519PrivateKey) -> bytes:
     """32 secret bytes, always the same for a key, to tell the states of a source apart with."""
     return hashlib.sha256(_STATE + _raw(key)).digest()
+
+
+def secret_of_parts(partition: str, key: X25519PrivateKey) -> bytes:
+    """128 secret bits, the same for a partition and a key: they say which part each unit is in.
+
+    >>> key = X25519PrivateKey.generate()
+    >>> secret_of_parts("one", key) == secret_of_parts("other", key)
+    False
+    """
+    return hmac.new(_raw(key), _PARTS + partition.encode(), hashlib.sha256).digest()[:16]
 
 
 def state_mac(state: bytes, key: X25519PrivateKey) -> str:

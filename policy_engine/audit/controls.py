@@ -26,12 +26,11 @@ from policy_engine.audit.verdict import Claim
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.errors import InternalError
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.release import event_of, prepare
-from policy_engine.warehouse.drawing import new_secret
+from policy_engine.warehouse.drawing import new_secret, sample_relation
 
 _POLICY = """\
 version: 1

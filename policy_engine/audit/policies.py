@@ -10,8 +10,9 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
-from policy_engine.accounting.domain import claimed, in_text
+from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.in_words import in_text
 from policy_engine.audit.bench import Place, drawing
 from policy_engine.audit.estimate import Hits
 from policy_engine.audit.events import Features

@@ -182,7 +182,7 @@ def shown(value: Decimal) -> str:
     >>> shown(Decimal("2.63178346623E-11")), shown(Decimal("0.50")), shown(Decimal("1E-9999999"))
     ('2.63178346623e-11', '0.5', '1e-9999999')
     """
-    from policy_engine.accounting.domain import in_text
+    from policy_engine.accounting.in_words import in_text
 
     return in_text(value)
 

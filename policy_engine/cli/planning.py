@@ -245,6 +245,11 @@ def _noise_lines(policy: Policy, seen: Outlook) -> Iterator[str]:
     said = _of_noise(policy, _count(policy), seen.own.error)
     yield from (f"{head} {text}" for head, text in zip(("counts    ", " " * 10), said, strict=True))
     yield from _beside_counts(policy)
+    if policy.part is not None:
+        parts, number = policy.part
+        drawn = f"drawn by a secret hash of {policy.source.key}"
+        estimate = f"{parts} · {_count(policy)} estimates a group of the source"
+        yield f"part       all of this is of part {number} of {parts}, {drawn}: {estimate}"
 
 
 def _of_noise(policy: Policy, count: str, error: Decimal) -> Iterator[str]:

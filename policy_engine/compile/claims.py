@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import fields
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, cast
@@ -22,7 +21,16 @@ from policy_engine.kernel import recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Aggregate, Keyed, Law, Listed, Native, Noisy, Secret
+from policy_engine.kernel.mechanisms import (
+    Aggregate,
+    Keyed,
+    Law,
+    Listed,
+    Native,
+    Noisy,
+    NoisyPart,
+    Secret,
+)
 from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is, threshold
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
@@ -229,11 +237,10 @@ def _law(
     if (noise := policy.noise) is not None:
         raw_first = raw_first and not policy.source.counts_all and not sums
         numbers = (noise.counts, policy.k, noise.offset)
-        law = Noisy(*numbers, raw_first, secret, noise.groupings, tuple(sums))
+        own = (*numbers, raw_first, secret, noise.groupings, tuple(sums))
         if noise.keys:
-            own = {field.name: getattr(law, field.name) for field in fields(law)}
-            return Listed(**own, keys=_listed(policy, noise.keys, shown))
-        return law
+            return Listed(*own, keys=_listed(policy, noise.keys, shown))
+        return Noisy(*own) if policy.part is None else NoisyPart(*own, *policy.part)
     if policy.method == "native":
         return Native(policy.rate, policy.k, raw_first)
     return Keyed(threshold(policy.rate), policy.k, raw_first, secret)

@@ -26,6 +26,7 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.noise import Chance
+from policy_engine.policy.reading import refused
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.tree import path_text
@@ -40,6 +41,12 @@ _OF_A_LOOKUP = (
 )
 
 
+_PARTED = frozenset(
+    {"duckdb", "postgres", "mariadb", "spark", "clickhouse", "datafusion", "sqlite"}
+)
+"""The engines that releases run on: a text elsewhere may cut off half of a secret of two."""
+
+
 def compiled(
     policy: Policy, table: Table, dialect: Engine, secret: Secret | None = None
 ) -> tuple[Claim, str]:
@@ -52,6 +59,9 @@ def compiled(
         PolicyError: the policy does not fit the table, or the engine has no way to write it.
     """
     check_fits(policy, table, dialect)
+    if policy.part is not None and (dialect.name not in _PARTED or secret is not None):
+        law = f"part is of releases that policy-engine runs itself, and not of {dialect.title}'s"
+        raise refused(policy.file, "part", law, "remove it: what draws the parts never leaves it")
     claim = claim_of(policy, table, dialect.name, secret)
     try:
         text = (printed_classes if policy.is_syntactic else printed)(claim, dialect.name)

@@ -122,6 +122,9 @@ def broken_laws(policy: Policy) -> Iterator[_Law]:
         if is_there:
             law = "a dbt project releases counts alone, without aggregate, rollup, marginals, keys"
             yield key, law, "release it by policy-engine release, or take it out"
+    if policy.part is not None:
+        law = "part is of releases that policy-engine makes itself, which knows their secret"
+        yield "part", law, "remove it, or release it by policy-engine release"
     if not policy.declared_budget:
         law = "budget must name the account that pays in a dbt project"
         yield "budget", law, "the source is made of other tables: as in budget: people"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_words
 from policy_engine.dbt.jinja import spaced
 from policy_engine.dbt.release_model import ReleaseModel

@@ -22,8 +22,7 @@ TSQL = Engine(
     ),
     lacks={
         "native_sample": "TABLESAMPLE SYSTEM takes pages of rows, not rows; use method: keyed",
-        "try_cast": "TRY_CAST follows the session's language; give the column its type in the"
-        " source",
+        "try_cast": "TRY_CAST follows the session's language; type the column in the source",
         "repeat": "a select list repeats no row; use release.as: counts",
         "text_key": "texts are compared by a collation, and without the blanks at their end, so"
         " that one person would stand for another; name a key of numbers",
@@ -34,6 +33,7 @@ TSQL = Engine(
         "boolean_column": "it has no truth values, and shows 0 and 1; use an integer",
         "blank_label": "a label, or a key of a map, must be ASCII and must not end in a blank;"
         " write it otherwise",
+        "first_half": "a secret is read as 32 digits, and a part needs 64; take the part out",
         "week_or_hour": "a week starts where the session says; use month or day",
     },
 )  # fmt: skip

@@ -12,7 +12,7 @@ from decimal import Decimal
 from policy_engine.engines import ENGINES
 from policy_engine.kernel import sentences as said
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Listed, Native, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Listed, Native, Noisy, NoisyPart, Pure, Randomised
 from policy_engine.kernel.sources import Drawn, Files, Groups, People, Relation
 
 _NOISE = "SHA-256 of a secret of 128 bits and the number of each group"
@@ -76,6 +76,8 @@ def _assumptions(
         yield said.LISTED
     if isinstance(claim.law, Randomised):
         yield f"how many people are in {source} is public"
+    if isinstance(claim.law, NoisyPart):
+        yield said.in_part(claim.law.number, claim.law.parts, source)
     yield from said.ALWAYS_NOISY if isinstance(claim.law, Noisy | Pure) else said.ALWAYS
     if isinstance(claim.source, Files):
         yield said.is_readable(source, is_csv=claim.source.kind == "csv")

@@ -68,6 +68,16 @@ def is_a_person(unit: str, source: str) -> str:
     return f"{unit} identifies one person"
 
 
+def in_part(number: int, parts: int, source: str) -> str:
+    """Who is in a part that is counted, [PART].
+
+    >>> in_part(1, 3, "people")[:62]
+    'part 1 of 3 holds the units of people that SHA-256 of a second'
+    """
+    drawn = "SHA-256 of a second secret of 128 bits, the same for all of its parts, and their key"
+    return f"part {number} of {parts} holds the units of {source} that {drawn} put there"
+
+
 def is_unique(unit: str, source: str) -> str:
     """That no two rows are of one unit.
 

@@ -136,10 +136,8 @@ class People:
     order: tuple[tuple[Column, bool], ...] | Drawn | Groups | None
 
     def __post_init__(self) -> None:
-        plain = self.key.type.kind in _KEYS and not self.key.type.collated
-        require(
-            plain and self.key.read_as is None, "a key is a whole number, a plain text or a UUID"
-        )
+        kind, law = self.key.type, "a key is a whole number, a plain text or a UUID"
+        require(kind.kind in _KEYS and not kind.collated and self.key.read_as is None, law)
         require(self.order != (), "an order must name a column")
         plain = all(column.read_as is None for column in self.ordering)
         require(plain, "rows are ordered by what stands in the source")

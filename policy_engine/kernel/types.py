@@ -64,9 +64,7 @@ class Type:
             case "decimal":
                 return _is_multiple(value, self.scale)
             case "double":
-                if not isinstance(value, Decimal) or not value.is_finite():
-                    return False
-                return places_of(value) + whole_digits_of(value) <= MOST_DIGITS
+                return _is_multiple(value)
             case "text" | "label" | "uuid" | "wide_integer":
                 return isinstance(value, str)
             case "boolean":
@@ -86,14 +84,13 @@ class GivesText:
         return "text"
 
 
-def _is_multiple(value: object, scale: int) -> bool:
-    """Whether a decimal has at most ``scale`` places, and 38 digits with them."""
-    return (
-        isinstance(value, Decimal)
-        and value.is_finite()
-        and places_of(value) <= scale
-        and whole_digits_of(value) + scale <= MOST_DIGITS
-    )
+def _is_multiple(value: object, scale: int | None = None) -> bool:
+    """Whether a decimal has at most ``scale`` places, its own without, and 38 digits with them."""
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return False
+    places = places_of(value)
+    most = places if scale is None else scale
+    return places <= most <= MOST_DIGITS - whole_digits_of(value)
 
 
 def places_of(value: Decimal) -> int:

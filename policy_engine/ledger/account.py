@@ -21,8 +21,8 @@ from decimal import (
 )
 from typing import Any
 
-from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.in_words import in_text
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.entry import Charge, check_amount

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import (
     Brought,
     Matter,

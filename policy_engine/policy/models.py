@@ -27,6 +27,7 @@ from policy_engine.policy.noise_models import (
     AggregateSpec,
     ContributionSpec,
     NoiseSpec,
+    PartSpec,
     RollupSpec,
     one_mechanism,
 )
@@ -270,6 +271,8 @@ class PolicyDocument(Document):
     keys: KeysField = ()
     """Public keys: the groups that are shown, each whoever is in it, and no other: for
     noisy_counts. Values for each column, whose product is taken, or rows."""
+    part: PartSpec | None = None
+    """One random part of the people, instead of everybody: for noisy_counts."""
     k: fields.OptionalKField = None
     """The least size of a group that is released: in the sample, where there is one, and `auto`
     chooses it there; else in the source, for certain."""

@@ -13,14 +13,16 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Clip
 from policy_engine.policy import fields, laws
 from policy_engine.policy.chance_models import PURE, public_values, pure_delta
+from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.documents import Document
 from policy_engine.policy.key_models import listed
 from policy_engine.policy.laws import barred, inside, mapping, refusal
 from policy_engine.policy.scalars import show
 
-NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "keys")
+NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "keys", "part")
 """The keys of a policy that are of noisy counts alone."""
 _KEEP = ("source", "unit", "keep")
+MOST_PARTS = 10_000
 
 
 class NoiseSpec(Document):
@@ -131,6 +133,24 @@ class RollupSpec(Document):
     """The share of ε and of δ that it gets."""
 
 
+class PartSpec(Document):
+    """One random part of the people: releases of different parts cost what the dearest does."""
+
+    of: fields.PositiveField
+    """How many parts there are, from 2 to 10000: the same in all policies that share them."""
+    number: fields.PositiveField
+    """Which of them is counted, from 1 on."""
+
+    @classmethod
+    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+        """Several parts, and one of them."""
+        parts, number = data.get("of"), data.get("number")
+        if isinstance(parts, int) and not 2 <= parts <= MOST_PARTS:
+            yield refusal(f"must be from 2 to {MOST_PARTS}, found {parts}", at=("of",))
+        elif isinstance(parts, int) and isinstance(number, int) and number > parts:
+            yield refusal(f"must be from 1 to {parts}, found {number}", at=("number",))
+
+
 def is_noisy(data: Mapping[str, Any]) -> bool:
     """Whether a policy is of noisy counts: it says so, or it has no sample.
 
@@ -228,6 +248,8 @@ def _noisy(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
         yield refusal(wrong, "leave it out, or write the least size of a group shown", at=("k",))
     yield from barred(data, ["auto"], "chooses k and sample.rate, and noisy_counts has none")
     sampled_at = mapping(data.get("source")).get("sampled_at", 1)
+    if "part" in data:
+        yield from _parted(data)
     if sampled_at != 1:
         wrong = f"must be 1 where everybody is counted, found {show(sampled_at)}"
         remedy = "leave it out: the price holds without it"
@@ -240,3 +262,26 @@ def _noisy(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
     if "contribution" not in data and counts_all:
         wrong = "is all, and nothing says in how many groups a person counts"
         yield refusal(wrong, "add contribution: {groups: 3}", at=_KEEP)
+
+
+def _parted(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    """The laws of a part: everybody is in one of them, whatever else is released of the source."""
+    source = mapping(data.get("source"))
+    rows = "write source.unit: {row_key: …} or {key: …, keep: …}, or remove it"
+    path = source.get("path")
+    for is_there, wrong, remedy in (
+        ("keys" in data, "must not stand beside keys", "keep one of them"),
+        (source.get("unit") == "row", "is drawn by the key of a person, and unit is row", rows),
+        (
+            isinstance(path, str) and is_csv(path),
+            "is drawn by a key, whose text in a CSV file depends on how the file is read",
+            "convert the file to Parquet, or remove it",
+        ),
+        (
+            "view" in source,
+            "is drawn by a key, and what a view calls so may be no key of its table",
+            "release from the table, or remove it",
+        ),
+    ):
+        if is_there:
+            yield from barred(data, ["part"], wrong, remedy)

@@ -145,6 +145,8 @@ class Policy:
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
     stated: tuple[tuple[str, str], ...] = ()
+    part: tuple[int, int] | None = None
+    """How many parts there are, and the number of the one that is counted."""
 
     @property
     def is_syntactic(self) -> bool:
@@ -246,6 +248,7 @@ def resolve(
         levels=tuple(_levels(document, hierarchies)),
         models=() if document.models is None else document.models.resolved(_labels(document)),
         stated=tuple(_stated(document)),
+        part=None if document.part is None else (document.part.of, document.part.number),
         **chosen,
     )
 

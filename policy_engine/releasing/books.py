@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.confidential import make_folder
 from policy_engine.attest.keys import TrustedKeys, key_id
 from policy_engine.attest.owners import believed

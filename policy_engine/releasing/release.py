@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.accounting.domain import claimed, in_text
+from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.enforcing import filtered
@@ -34,6 +35,7 @@ from policy_engine.attest.review_policy import Stage
 from policy_engine.attest.sealing import (
     load_reviewer_key,
     seal,
+    secret_of_parts,
     state_mac,
     state_salt,
     unseal,
@@ -111,6 +113,7 @@ from policy_engine.releasing.books import (
     trusted_keys,
 )
 from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
+from policy_engine.releasing.parts import part_of
 from policy_engine.releasing.publish import (
     CERTIFICATE_SUFFIX,
     certificate_of_table,
@@ -409,6 +412,9 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
     """
     if table.view is None:
         return table.parts
+    if policy.part is not None:
+        law = "part is drawn by a key, and what a view calls so may be no key of its table"
+        raise refused(policy.file, "part", law, "release from the table, or remove it")
     below = _below(table, dialect, policy.source.key)
     if isinstance(below, NotCertifiable):
         if policy.source.is_rowwise:
@@ -502,6 +508,8 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     limit = limit_of(policy, project, name)
     account = account_now(project, name, limit)
     charge = charge_of(name, certificate, policy)
+    if request is not None:
+        charge = replace_field(charge, part=request.part)
     found = Preview(certificate, account, charge, "", repeats)
     try:
         if repeats is None and has_ledger(project):
@@ -602,7 +610,11 @@ def _request(
         NAMED_BY: key_id(naming.public_key()),
     }
     request = request_of(policy, certificate, ends_of(policy, project, warehouse), source)
-    return replace_field(request, beside=names_beside(policy, project, named, read, naming))
+    return replace_field(
+        request,
+        beside=names_beside(policy, project, named, read, naming),
+        part=part_of(certificate, source["place"], naming),
+    )
 
 
 def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
@@ -931,12 +943,15 @@ class _Job:
 
     def _charge(self, secret: bytes) -> Charge:
         keys = [self.sealing.public_key(), *map(load_reviewer_key, self.project.reviewers)]
+        if self.request.part is not None:
+            secret = secret_of_parts(self.request.part[0], self.naming) + secret
         sealed = seal(secret, self.request.of, keys) if self.policy.method == "keyed" else {}
         run = Run.new(self.request, self.certificate, sealed)
         charge = charge_of(self._account, self.certificate, self.policy)
         return replace_field(
             charge,
             request=self.request.place,
+            part=self.request.part,
             run=run.to_json(),
             source=self.request.source,
             beside=self.request.beside,

@@ -71,13 +71,17 @@ def _from(folder: Path, path: Path) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are the source's names."""
+    """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are the source's names.
+
+    ``part`` names a partition and the part of it that is counted, where not everybody is.
+    """
 
     place: str
     of: str
     ends: Ends
     source: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
+    part: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

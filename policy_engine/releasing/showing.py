@@ -20,7 +20,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimated import all_shown, compared, estimated, tuples_there
 from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Inserted, Listed, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Inserted, Listed, Noisy, NoisyPart, Pure, Randomised
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
@@ -132,8 +132,9 @@ class NoisyMeaning:
             )
         most = self.claim.unit.groups
         who = "are in the group" if most == 1 else "were counted in the group"
+        part = f"part {law.number} of {law.parts} of " if isinstance(law, NoisyPart) else ""
         yield (
-            f"{counted} is how many people of the source {who}, with noise: give or take"
+            f"{counted} is how many people of {part}the source {who}, with noise: give or take"
             f" {deviation(table):.1f} (1 SD), and for certain there are between {counted} - {-low}"
             f" and {counted} + {high}"
         )

@@ -10,7 +10,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.confidential import KEPT, make_folder
 from policy_engine.compile.catalog import TIMES, Column, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError

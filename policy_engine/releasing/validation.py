@@ -11,8 +11,8 @@ from itertools import islice
 from pathlib import Path
 
 from policy_engine.accounting.calibration import least_k
-from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.predicates import Vouched
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.errors import (

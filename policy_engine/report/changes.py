@@ -15,7 +15,7 @@ from math import prod
 from os.path import relpath
 from typing import Any, Literal
 
-from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM
 from policy_engine.attest.facts import STATED, Facts, claim_of, models_of
 from policy_engine.attest.syntactic import claim_stated

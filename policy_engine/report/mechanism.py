@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
-from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim

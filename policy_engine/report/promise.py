@@ -8,7 +8,8 @@ from decimal import Decimal
 from importlib.resources import files
 from math import ceil, log10
 
-from policy_engine.accounting.domain import REPLACE_ONE, in_text
+from policy_engine.accounting.domain import REPLACE_ONE
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import guessed_right, odds_words
 from policy_engine.attest.facts import Facts
 

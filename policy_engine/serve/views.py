@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.facts import read_facts
 from policy_engine.errors import VerificationFailed

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
-from policy_engine.accounting.domain import in_text
+from policy_engine.accounting.in_words import in_text
 from policy_engine.engines.types import DECLARED
 from policy_engine.errors import Finding
 from policy_engine.expressions.recodes import written

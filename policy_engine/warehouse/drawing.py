@@ -21,9 +21,12 @@ import hashlib
 import os
 import secrets
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from policy_engine.kernel.mechanisms.sampled_suppression import DRAWN, threshold
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,3 +121,12 @@ def key_in_sample(secret: bytes, key: str, threshold: int) -> bool:
     """
     hashed = hashlib.sha256(f"{secret.hex()}:u:{key}".encode()).digest()
     return int.from_bytes(hashed[:8], "big") >> 4 < threshold
+
+
+def sample_relation(rate: Decimal) -> str:
+    """The name of the relation of drawn units: it carries T, so the text states its rate.
+
+    >>> sample_relation(Decimal("0.1"))
+    'policy_engine_sample_199999999999999'
+    """
+    return DRAWN.format(threshold(rate))

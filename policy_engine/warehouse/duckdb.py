@@ -20,12 +20,13 @@ from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
-from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation, threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
 from policy_engine.policy.nearby import meant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.arrow import portable
+from policy_engine.warehouse.drawing import sample_relation
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.fingerprints import Files, FilesState, digest_of, files_at

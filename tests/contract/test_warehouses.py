@@ -13,11 +13,11 @@ import pytest
 
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import WarehouseError
-from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation, threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import threshold
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.base import Warehouse
-from policy_engine.warehouse.drawing import key_in_sample
+from policy_engine.warehouse.drawing import key_in_sample, sample_relation
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 POLICY = """\

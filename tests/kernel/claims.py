@@ -29,6 +29,7 @@ from policy_engine.kernel.mechanisms import (
     Listed,
     Native,
     Noisy,
+    NoisyPart,
     Pure,
     Randomised,
 )
@@ -49,7 +50,7 @@ from policy_engine.kernel.recodes.values import values_of
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
 
-SALT = "00112233445566778899aabbccddeeff"
+SALT = "00112233445566778899aabbccddeeff" + "fedcba98765432100123456789abcdef"
 LABELS = ("A", "a", "a ", "b", "é", "😀")
 READ_AS = ("integer", "double", "text", "boolean", "date", "timestamp")
 COLUMNS: dict[str, Type] = {
@@ -248,6 +249,11 @@ def _with_more(claim: Claim, chance: Random, known: list[str]) -> Claim:
         more = len(law.aggregates)
         own = [tuple(_table(chance) for _ in range(chance.choice([0, 1 + more]))) for _ in by]
         law = replace(law, groupings=tuple(map(CountedBy, sorted(by), own)))
+    own_chance = Random(f"{names} {law.k}")  # the other claims stay as they were
+    is_plain = isinstance(claim.unit, People) and not (law.groupings and law.aggregates)
+    if is_plain and own_chance.random() < 0.4:
+        parts = own_chance.choice([2, 3])
+        law = NoisyPart(**vars(law), parts=parts, number=own_chance.randrange(parts) + 1)
     return replace(claim, law=law)
 
 

@@ -33,6 +33,7 @@ from policy_engine.kernel.mechanisms import (
     Keyed,
     Listed,
     Noisy,
+    NoisyPart,
     Randomised,
 )
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
@@ -45,7 +46,7 @@ Released = list[tuple[Any, ...]]
 
 def released(claim: Claim, rows: Iterable[Row], secret: str) -> Released:
     """The rows that a release of ``claim`` holds, drawn under ``secret``."""
-    rows = list(rows)
+    rows = [row for row in rows if is_in_part(claim, row, secret)]
     sample = [row for unit, row in units(claim, rows, secret) if is_in(claim, unit, secret)]
     sample = [row for row in sample if all(meets(each, row) for each in claim.filter)]
     found: Iterable[Member] = ((group_of(claim, row), [row]) for row in sample)
@@ -153,7 +154,8 @@ def aggregated(
         total += clip.grain * z_of(table, bits_of_group(claim, place, number, secret))
         if clip.is_mean:
             above = min(max(total + (clip.center - clip.low) * n, 0), (clip.high - clip.low) * n)
-            total = clip.low + (2 * above + n) // (2 * n)
+            people = max(n, 1)  # of a place n may be 0
+            total = clip.low + (2 * above + people) // (2 * people)
         shown = total * each.unit
         yield int(shown) if each.unit == int(each.unit) else shown
 
@@ -271,6 +273,16 @@ def meets(condition: Filter, row: Row) -> bool:
     return (at_least is None or number(value) >= number(at_least)) and (
         below is None or number(value) < number(below)
     )
+
+
+def is_in_part(claim: Claim, row: Row, secret: str) -> bool:
+    """Whether a row's unit is in the part that is counted: by the first 32 digits of the secret."""
+    if not isinstance(claim.law, NoisyPart) or not isinstance(claim.unit, People):
+        return True
+    if (key := row[claim.unit.key.name]) is None:
+        return False
+    bits = int(hashlib.sha256(f"{secret[:32]}:p:{key}".encode()).hexdigest()[:15], 16)
+    return bits * claim.law.parts // 2**60 + 1 == claim.law.number
 
 
 def is_in(claim: Claim, unit: str, secret: str) -> bool:

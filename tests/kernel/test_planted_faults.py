@@ -175,6 +175,13 @@ FAULTS = {
         "duckdb", NOISE, "{% if own_tables %}CASE{% for own in own_tables %} WHEN {{ by }} = "
         "{{ own.number }} THEN {{ noise", "{% if own_tables %}CASE{% for own in own_tables %} WHEN"
         " {{ by }} <> {{ own.number }} THEN {{ noise"),
+    "everybody is in every part": (
+        "duckdb", UNITS, " AND {% if loop.first %}NOT (", " OR {% if loop.first %}NOT ("),
+    "a part has the one before it": (
+        "duckdb", UNITS, "{% if loop.first %}NOT (", "{% if loop.first %}("),
+    "parts are drawn by the whole secret": (
+        "duckdb", DUCKDB, "LEFT({% if salt %}{{ salt }}{% else %}$salt{% endif %}, 32)",
+        "{% if salt %}{{ salt }}{% else %}$salt{% endif %}"),
     "a grouping's sum has the noise of its count": (
         "duckdb", NOISE, "own.draws[place]", "own.draws[0]"),
     "a grouping has another's threshold": (

@@ -5,7 +5,7 @@ template is given besides a claim's own.
 """
 
 from policy_engine.kernel.mechanisms.ab_insertion import Inserted
-from policy_engine.kernel.mechanisms.noisy_counts import Noisy
+from policy_engine.kernel.mechanisms.noisy_counts import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.public_keys import Listed
 from policy_engine.kernel.mechanisms.randomised_response import Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import Keyed, Native, Secret
@@ -22,6 +22,7 @@ __all__ = [
     "Listed",
     "Native",
     "Noisy",
+    "NoisyPart",
     "Pure",
     "Randomised",
     "Secret",
@@ -29,4 +30,4 @@ __all__ = [
 
 Pure = Randomised | Inserted
 """Those that cost an ε and no δ."""
-Law = Keyed | Native | Noisy | Listed | Pure
+Law = Keyed | Native | Noisy | NoisyPart | Listed | Pure

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import Secret, check_raw_first, nodes_of
-from policy_engine.kernel.mechanisms.tables import MOST, Aggregate, CountedBy, IntegerTable
+from policy_engine.kernel.mechanisms.tables import MOST, Aggregate, CountedBy, IntegerTable, ends_of
 from policy_engine.kernel.nodes import Number
-from policy_engine.kernel.sources import Column
+from policy_engine.kernel.sources import Column, People
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
@@ -46,16 +46,12 @@ class Noisy:
     aggregates: tuple[Aggregate, ...] = ()
     template: ClassVar[str] = "noisy_counts"
     mechanism: ClassVar[str] = "noisy-counts"
+    rate: ClassVar[Decimal] = Decimal(1)
 
     @property
     def source_tag(self) -> str:
         """Where theory.md has the proof."""
         return "[PLACE]" if self.table.is_open else "[TABLE]"
-
-    @property
-    def rate(self) -> Decimal:
-        """The probability that a unit is counted."""
-        return Decimal(1)
 
     @property
     def reads(self) -> tuple[Column, ...]:
@@ -92,9 +88,8 @@ class Noisy:
         require(1 <= self.k <= MOST, "k must be at least 1, and no number above 10^9")
         table, is_open = self.table, self.table.is_open
         require(not is_open or table.least == self.k, "a place is drawn from k on")
-        estimates = 0 <= self.offset <= table.largest
-        require(is_open or not self.offset, "a place alone has an offset")
-        require(not is_open or estimates, "an offset is one of the places")
+        # An offset of 0 is none, and a table without places has no other.
+        require(0 <= self.offset <= is_open * table.largest, "an offset is one of the places")
         check_raw_first(self.raw_first, claim)
         plain = not (claim.unit.counts_all or self.aggregates)
         require(plain or not self.raw_first, "raw values are counted of one row a person")
@@ -123,6 +118,7 @@ class Noisy:
             "is_open": self.table.is_open,
             "least_shown": Number(self.shown_from(self.table)),
             "raw_first": self.raw_first,
+            "part": [],
             "own_tables": list(self._own_tables()),
             "domain": [],
             "table": self.table.nodes(self.offset),
@@ -135,3 +131,44 @@ class Noisy:
                 shown = Number(self.shown_from(each.tables[0]))
                 draws = [table.nodes() for table in each.tables]
                 yield {"number": Number(number), "shown": shown, "draws": draws}
+
+
+@dataclass(frozen=True)
+class NoisyPart(Noisy):
+    """Noisy counts of one random part of the units, [PART]: the ``number``-th of ``parts``.
+
+    A unit with the key x is in it if ⌊u·parts/2⁶⁰⌋ + 1 is the number, u being the first 60 bits of
+    SHA-256 of ``secret:p:x``. The secret is the first half of what the release is drawn under: it
+    is the same for all parts of a source, stays unknown and is used for nothing else. The other
+    half is fresh, and the noise is drawn under both.
+
+    Claim: all that is released of the parts of one source costs what its dearest part costs, even
+    if each release is chosen after the others were seen. Let f(x) be the part of x.
+
+    *One unit x more or less.* Fix f. The members of all parts but f(x) are the same on both tables,
+    so their releases have one law under both, and what remains are the releases of one part. That
+    holds for every f, so it does for their mixture.
+
+    *One unit x replaced by y.* If both have one key, as above. Else neither is in the other table.
+    f is uniform on all maps of keys to parts (SHA-256 under an unknown secret), so it has the same
+    law as f with the parts of x and y exchanged. Take f on the one table and the exchanged map on
+    the other: y is where x was, and everybody else where they were. So again but one part
+    differs, by one unit replaced, and mixtures of pairs diverge by no more than the worst of them.
+
+    Without the secret the second argument fails: x would be taken from one part and y put into
+    another, which two releases would tell. It fails for parts by a value of the data, which the
+    unit that takes another's place changes; and parts of rows have several of one unit's.
+    """
+
+    parts: int = 2
+    number: int = 1
+
+    def check(self, claim: Claim) -> None:
+        """Raise ClaimError unless ``claim`` can have this law."""
+        super().check(claim)
+        require(isinstance(claim.unit, People), "parts are of units with a key")
+        require(1 <= self.number <= self.parts <= MOST, "a part is one of at most 10^9")
+
+    def nodes(self) -> dict[str, Any]:
+        """What its template is given besides a claim's own values."""
+        return {**super().nodes(), "part": ends_of(self.number, self.parts)}

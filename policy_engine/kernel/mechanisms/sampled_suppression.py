@@ -25,7 +25,7 @@ STEPS = frozenset({
     "numbered", "answered", "domain", "tuples",
 })  # fmt: skip
 """The names that a text gives its own steps."""
-_DRAWN = "policy_engine_sample_{:015x}"
+DRAWN = "policy_engine_sample_{:015x}"
 
 
 def threshold(rate: Decimal) -> int:
@@ -37,15 +37,6 @@ def threshold(rate: Decimal) -> int:
     # Of integers: a product of decimals would be rounded, and could exceed the rate.
     part, whole = rate.as_integer_ratio()
     return (part << SAMPLE_BITS) // whole
-
-
-def sample_relation(rate: Decimal) -> str:
-    """The name of the relation of drawn units: it carries T, so the text states its rate.
-
-    >>> sample_relation(Decimal("0.1"))
-    'policy_engine_sample_199999999999999'
-    """
-    return _DRAWN.format(threshold(rate))
 
 
 @dataclass(frozen=True)
@@ -101,12 +92,12 @@ class Keyed(OfColumns):
 
     @property
     def rate(self) -> Decimal:
-        """The probability that a unit is in, exactly: threshold / 2⁶⁰.
+        """The probability that a unit is in, exactly: threshold / 2⁶⁰ has at most 60 places.
 
         >>> Keyed(1 << 59, 5).rate
         Decimal('0.5')
         """
-        return _exact(self.threshold)
+        return Context(prec=80).divide(Decimal(self.threshold), Decimal(1 << SAMPLE_BITS))
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
@@ -122,7 +113,7 @@ class Keyed(OfColumns):
             "percent": None,
             "bound": bound,
             "bound_bytes": bound_bytes,
-            "drawn": Identifier(_DRAWN.format(self.threshold)),
+            "drawn": Identifier(DRAWN.format(self.threshold)),
             **nodes_of(self.secret),
         }
 
@@ -170,8 +161,3 @@ def check_raw_first(raw_first: bool, claim: Claim) -> None:
 def groups_as_it_is(kind: str, collated: bool) -> bool:
     """Whether an engine groups raw values of a type by what they are, letter by letter."""
     return kind not in ("double", "other") and not collated
-
-
-def _exact(threshold: int) -> Decimal:
-    """threshold / 2⁶⁰ as a decimal: at most 60 places, so nothing is rounded."""
-    return Context(prec=80).divide(Decimal(threshold), Decimal(1 << SAMPLE_BITS))

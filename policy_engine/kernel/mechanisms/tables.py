@@ -74,6 +74,11 @@ def _in_blocks(cases: list[Case]) -> tuple[list[Block] | None, list[Case]]:
     return blocks, cases
 
 
+def ends_of(number: int, parts: int) -> list[tuple[Text, Text]]:
+    """Where a part of all hashes begins, and where the next one does: of the last nothing."""
+    return [bound_of(-(-(n << SAMPLE_BITS) // parts)) for n in (number - 1, number) if n < parts]
+
+
 @dataclass(frozen=True)
 class CountedBy:
     """A count by some of the shown columns, with its own ``tables`` of noise where it has any.

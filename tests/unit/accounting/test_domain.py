@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from policy_engine.accounting import bounds, domain
+from policy_engine.accounting import bounds, domain, in_words
 from policy_engine.errors import DomainError
 
 RATE = "rate must be a number strictly between 0 and 1 (by at least 1e-300), found "
@@ -126,8 +126,8 @@ def test_rounded_up(value: str, exact: bool, rounded: str) -> None:
 
 
 def test_rounded_down() -> None:
-    assert domain.downward(Decimal("0.1234567890129")) == Decimal("0.123456789012")
-    assert domain.downward(Decimal("0.5")) == Decimal("0.5")
+    assert bounds.downward(Decimal("0.1234567890129")) == Decimal("0.123456789012")
+    assert bounds.downward(Decimal("0.5")) == Decimal("0.5")
     assert bounds.part_of(Decimal("0.1"), 1) == Decimal("0.1")
     assert bounds.part_of(Decimal("0.12345678901299"), 1) == Decimal("0.12345678901299")
     assert bounds.part_of(Decimal(1), 3) == Decimal("0.333333333333")
@@ -148,4 +148,4 @@ def test_a_claim_stands_above_its_bound_by_a_share() -> None:
     ],
 )  # fmt: skip
 def test_a_number_in_text_reads_well(number, text):
-    assert domain.in_text(Decimal(number)) == text
+    assert in_words.in_text(Decimal(number)) == text

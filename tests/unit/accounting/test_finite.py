@@ -12,11 +12,10 @@ from policy_engine.accounting.events import RandomisedResponse
 from policy_engine.accounting.finite import (
     WHOLE,
     delta_of,
-    epsilon_of,
     presence,
     response,
 )
-from policy_engine.accounting.shares import least_share
+from policy_engine.accounting.shares import epsilon_of, least_share
 
 FLIP = response(2, 1 << 58)
 WIDE = response(7, 1 << 55)

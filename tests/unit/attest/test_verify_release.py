@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.exact import delta_of_table
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.noise_laws import place as place_table

@@ -9,9 +9,9 @@ import duckdb
 import pyarrow as pa
 
 from policy_engine.compile.compiler import compiled
-from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy
+from policy_engine.warehouse.drawing import sample_relation
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 POLICY = """\

@@ -78,7 +78,7 @@ def test_a_person_in_several_groups_costs_their_composition():
     [
         ({"k": 0}, "k must be at least 1"),
         ({"k": 10**9 + 1}, "no number above"),
-        ({"offset": 1}, "a place alone"),
+        ({"offset": 1}, "an offset is one of the places"),
         ({"table": replace(OPEN, least=2)}, "drawn from k on"),
         ({"table": OPEN, "offset": 10**19}, "one of the places"),
         ({"table": OPEN, "offset": -1}, "one of the places"),

@@ -14,7 +14,7 @@ from policy_engine.kernel import printing
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.fragments import in_sample
-from policy_engine.kernel.mechanisms import Keyed, Native, Secret
+from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Native, NoisyPart, Secret
 from policy_engine.kernel.printing import printed, templates
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
@@ -169,6 +169,7 @@ LACKED = {
     "uuid_text": of(Type("uuid"), Keep()),
     "fine_decimal": of(Type("decimal", 12, 2), Round(Decimal("0.0000000005"))),
     "week_or_hour": of(Type("date"), Truncate("week")),
+    "first_half": replace(CLAIM, law=NoisyPart(IntegerTable((1 << 59,), 1), 1)),
     "blank_label": replace(CLAIM, columns=(Shown("c", None, Constant("a ")), CLAIM.columns[0])),
 }
 

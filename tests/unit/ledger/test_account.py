@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.accounting.domain import in_text
 from policy_engine.accounting.events import DiscreteLaplace, RandomisedResponse, SampledSuppression
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.account import (

@@ -288,3 +288,46 @@ def test_of_a_recode_that_is_misspelt_nothing_else_is_told(more):
     """Its columns are not known, and 'allowed here: ' would list none."""
     found = problems(PLAIN.replace("recode:", "recodes:") + more)
     assert found == ["recode is missing; ", "recodes is an unknown key; did you mean 'recode'?"]
+
+
+KEYED = PLAIN.replace("unit: row", "unit: {row_key: id}")
+
+
+def test_a_part_is_one_of_several():
+    found = load(KEYED + "part: {of: 36, number: 7}\n")
+    assert found.part == (36, 7)
+    assert found.digest != load(KEYED).digest
+    assert found.noise == load(KEYED).noise
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (KEYED + "part: {of: 1, number: 1}\n", "part.of must be from 2 to 10000"),
+        (KEYED + "part: {of: 10001, number: 1}\n", "part.of must be from 2 to 10000"),
+        (KEYED + "part: {of: 3, number: 4}\n", "part.number must be from 1 to 3"),
+        (KEYED + "part: {of: 3, number: 0}\n", "part.number must be"),
+        (KEYED + "part: {of: 3}\n", "part.number is missing"),
+        (
+            KEYED + "part: {of: 3, number: 1}\nkeys: {sex: [f, m]}\n",
+            "part must not stand beside keys",
+        ),
+        (PLAIN + "part: {of: 3, number: 1}\n", "part is drawn by the key of a person"),
+        (
+            KEYED + "part: {of: 3, number: 1}\nsample: {rate: 0.1}\nk: 20\n",
+            "part is of noisy_counts",
+        ),
+        (
+            KEYED.replace("p.parquet", "p.csv") + "part: {of: 3, number: 1}\n",
+            "part is drawn by a key, whose text in a CSV file",
+        ),
+        (
+            KEYED.replace("path: p.parquet", "relation: v, view: rowwise")
+            + "part: {of: 3, number: 1}\n",
+            "part is drawn by a key, and what a view calls so",
+        ),
+    ],
+)
+def test_what_is_no_part(text, told):
+    found = problems(text)
+    assert any(each.startswith(told) for each in found), found

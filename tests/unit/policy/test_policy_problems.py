@@ -303,7 +303,7 @@ BROKEN_VALUES = [
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, purpose, "
             "about, source, recode, filter, public, mechanism, sample, noise, contribution, "
-            "aggregate, rollup, marginals, keys, k, auto, models, guarantee, release, "
+            "aggregate, rollup, marginals, keys, part, k, auto, models, guarantee, release, "
             "budget, grouping"
         ],
     ),
@@ -816,7 +816,7 @@ extra: 1
         "6:28: release.relation must not stand beside path; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, purpose, "
         "about, source, recode, filter, public, mechanism, sample, noise, contribution, "
-        "aggregate, rollup, marginals, keys, k, auto, models, guarantee, release, "
+        "aggregate, rollup, marginals, keys, part, k, auto, models, guarantee, release, "
         "budget, grouping",
     ]
 

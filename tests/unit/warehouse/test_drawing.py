@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from policy_engine.kernel.mechanisms.sampled_suppression import (
     SAMPLE_BITS,
-    sample_relation,
     threshold,
 )
 from policy_engine.warehouse import drawing
@@ -23,6 +22,7 @@ from policy_engine.warehouse.drawing import (
     key_in_sample,
     new_secret,
     row_in_sample,
+    sample_relation,
 )
 from policy_engine.warehouse.duckdb_sample import DrawnSample
 

@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.errors import FileError, WarehouseError
-from policy_engine.kernel.mechanisms.sampled_suppression import sample_relation
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse import failures
+from policy_engine.warehouse.drawing import sample_relation
 from policy_engine.warehouse.duckdb import DuckDBWarehouse, column_collations
 from policy_engine.warehouse.failures import WITHHELD, withheld
 from policy_engine.warehouse.quoting import quoted
