@@ -140,7 +140,7 @@ def environment() -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("POLICY_ENGINE", "COV_"))}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept.get('PATH', '')}"
     fixed = {"PATH": path, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "PYTHONWARNINGS": "ignore"}
-    return {**kept, **fixed, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, **fixed}
 
 
 def run_page(page: Path, folder: Path) -> list[str]:

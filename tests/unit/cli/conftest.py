@@ -48,11 +48,11 @@ Policies = Callable[..., Path]
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose table has 4,000 people in six groups."""
+    """A project whose table has 8,000 people in six groups; a sample of a tenth shows each."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY", raising=False)
-    ages = [20 + i % 60 for i in range(4000)]
-    sexes = ["female" if i % 7 < 4 else "male" for i in range(4000)]
+    ages = [20 + i % 60 for i in range(8000)]
+    sexes = ["female" if i % 7 < 4 else "male" for i in range(8000)]
     pq.write_table(pa.table({"age": ages, "sex": sexes}), tmp_path / "people.parquet")
     (tmp_path / "policy-engine.yaml").write_text(PROJECT)
     return tmp_path

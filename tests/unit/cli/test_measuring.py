@@ -239,7 +239,7 @@ def test_a_workload_is_public_of_the_release_alone_and_confidential_beside_its_s
     assert next(iter(document)) == "confidential"
     assert document["confidential"] is document["workload"]["confidential"] is True
     errors = document["workload"]["relative_errors"]
-    # A sample of a tenth has 400 of 4,000 people in six groups: each count is off by some per cent.
+    # A sample of a tenth has 800 of 8,000 people in six groups: each count is off by some per cent.
     assert 0.01 < errors["median"] < 0.3
 
 

@@ -12,8 +12,8 @@ NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
 PLACE = (NOISY[0], "noise: {law: place}\n")
 WIDE = {"epsilon": "0.5", "delta": "1.0e-7"}
 TRUE = {(age, sex): n for age, sex, n in [
-    ("<30", "female", 383), ("<30", "male", 287), ("[30,60)", "female", 1142),
-    ("[30,60)", "male", 858), (">=60", "female", 761), (">=60", "male", 569),
+    ("<30", "female", 767), ("<30", "male", 573), ("[30,60)", "female", 2285),
+    ("[30,60)", "male", 1715), (">=60", "female", 1520), (">=60", "male", 1140),
 ]}  # fmt: skip
 
 
@@ -74,13 +74,13 @@ def test_what_will_be_seen_is_planned_and_shown(cli, policy):
 
 def test_k_is_certain_and_rows_are_released(cli, policy):
     rows = ("release: {path: out/a.parquet}", "release: {path: out/a.parquet, as: rows}")
-    file = policy("a", ("sample: {rate: 0.1}\nk: 20\n", "k: 300\n"), rows, **WIDE)
-    assert "k = 300" in cli("release", file).out
+    file = policy("a", ("sample: {rate: 0.1}\nk: 20\n", "k: 600\n"), rows, **WIDE)
+    assert "k = 600" in cli("release", file).out
     shown = {tuple(row.values()) for row in pq.read_table("out/a.parquet").to_pylist()}
     assert ("<30", "male") not in shown
     assert len(shown) == 5
     told = cli("show", "out/a.parquet").out
-    assert "at least 300 people" in told
+    assert "at least 600 people" in told
     assert "noise adds rows that are nobody's, and takes others away" in told
     assert cli("verify", "out/a.certificate.json", "--release", "out/a.parquet").code == 0
 

@@ -37,13 +37,13 @@ def test_answers_are_released_and_estimated(cli, policy):
     assert "(12 groups, some of them by chance alone)" in released.out
     assert "have no value in" not in released.err
     rows = pq.read_table("out/a.parquet").to_pylist()
-    assert sum(row["n"] for row in rows) == 4000
+    assert sum(row["n"] for row in rows) == 8000
     told = cli("show", "out/a.parquet").out
     assert "a value is a person's own, or one of its public list by chance" in told
     [line] = [line for line in told.splitlines() if "estimated people by sex" in line]
     females = int(line.partition("F ")[2].partition(", M")[0].replace(",", ""))
     # Five standard deviations.
-    assert abs(females - 2287) < 5 * 2.7 * 4000**0.5
+    assert abs(females - 4573) < 5 * 2.7 * 8000**0.5
     verified = cli("verify", "out/a.certificate.json", "--release", "out/a.parquet")
     assert verified.code == 0
     assert "by brute force: every answer" in verified.out
@@ -53,7 +53,7 @@ def test_answers_are_released_and_estimated(cli, policy):
 def test_answers_are_rows_too(cli, policy):
     rows = ("path: out/a.parquet", "path: out/a.parquet, as: rows")
     assert cli("release", policy("a", *ANSWERS, rows, **PURE)).code == 0
-    assert pq.read_table("out/a.parquet").num_rows == 4000
+    assert pq.read_table("out/a.parquet").num_rows == 8000
     told = cli("show", "out/a.parquet").out
     assert "estimated people by age: <30 " in told
     assert cli("verify", "out/a.certificate.json", "--release", "out/a.parquet").code == 0
