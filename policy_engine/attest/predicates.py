@@ -11,9 +11,9 @@ from policy_engine.attest.facts import PREDICATE_VERSION
 from policy_engine.attest.syntactic import VERSION, Uncertified
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import to_json
-from policy_engine.kernel.estimates import with_estimates
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import templates
+from policy_engine.kernel.words import randomness_of
 from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 
 Vouched = Certificate | Uncertified
@@ -49,6 +49,7 @@ def predicate_of(certificate: Vouched) -> dict[str, Any]:
 
 def _numbers(certificate: Certificate) -> dict[str, Any]:
     claim, terms = certificate.claim, certificate.terms
+    drawn = randomness_of(claim, certificate.dialect) if claim else certificate.randomness
     return {
         "version": PREDICATE_VERSION,
         "mechanism": MECHANISM if claim is None else claim.law.mechanism,
@@ -59,7 +60,7 @@ def _numbers(certificate: Certificate) -> dict[str, Any]:
         "bound": "exact",
         "source_tag": "[EXACT]" if claim is None else claim.law.source_tag,
         "neighbours": terms.neighbours,
-        "randomness": with_estimates(certificate.randomness, claim),
+        "randomness": drawn,
         "templates": None if claim is None else templates_digest(),
     }
 

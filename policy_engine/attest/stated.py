@@ -24,14 +24,13 @@ from policy_engine.compile.rendering import headed
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError
-from policy_engine.kernel.assumptions import assumptions, randomness_of, source_of, unit_of
+from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.certificate import (
     NotPrinted,
     check_text,
     rate_of,
 )
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimates import with_estimates
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sentences import (
@@ -41,8 +40,8 @@ from policy_engine.kernel.sentences import (
     is_unique,
     of_its_sample,
     of_its_source,
-    randomness,
 )
+from policy_engine.kernel.words import randomness, randomness_of, source_of
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
 from policy_engine.syntax.names import fold
 
@@ -129,7 +128,7 @@ def _of_claim(facts: Facts, claim: Claim) -> Certified:
         count=claim.count,
         form="rows" if claim.count is None else "counts",
         unit=unit_of(claim),
-        randomness=with_estimates(randomness_of(claim, engine), claim),
+        randomness=randomness_of(claim, engine),
         least_rate=lambda sampled_at: Fraction(rate_of(claim.law, claim.law.rate, sampled_at)),
         required=assumptions(claim, engine, stated, facts["sampled_at"]),
         mechanism=claim.law.mechanism,

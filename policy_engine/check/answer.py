@@ -22,7 +22,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, PolicyError
 from policy_engine.expressions.row_laws import keeps_the_secret
-from policy_engine.kernel.assumptions import assumptions, source_of, unit_of
+from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Keyed
@@ -30,6 +30,7 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.kernel.words import source_of
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.terms import terms_of
 from policy_engine.relations.assumptions import BUILT_INS

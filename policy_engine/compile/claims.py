@@ -20,6 +20,7 @@ from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel import recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
     Aggregate,
@@ -32,7 +33,7 @@ from policy_engine.kernel.mechanisms import (
     Secret,
 )
 from policy_engine.kernel.mechanisms.pure import Key
-from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is, threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.key_models import Keys
 from policy_engine.policy.laws import suggestion

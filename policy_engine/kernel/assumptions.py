@@ -13,21 +13,12 @@ from policy_engine.engines import ENGINES
 from policy_engine.kernel import sentences as said
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Listed, Native, Noisy, NoisyPart, Pure, Randomised
-from policy_engine.kernel.sources import Drawn, Files, Groups, People, Relation
-
-_NOISE = "SHA-256 of a secret of 128 bits and the number of each group"
-_ANSWERS = "SHA-256 of a secret of 128 bits and the number of each column and row, or tuple"
-_GROUPS = "; each unit counts in {} of its groups at most, drawn by SHA-256 of the secret and both"
+from policy_engine.kernel.sources import Files, People, Relation
 
 
 def unit_of(claim: Claim) -> str:
     """The name of who is protected: the column that tells people apart, or ``row``."""
     return claim.unit.key.name if isinstance(claim.unit, People) else said.ROW_UNIT
-
-
-def source_of(claim: Claim) -> str:
-    """The source's path, or the parts of its name."""
-    return claim.source.path if isinstance(claim.source, Files) else ".".join(claim.source.parts)
 
 
 def method_of(claim: Claim, engine: str) -> said.Method:
@@ -40,17 +31,6 @@ def method_of(claim: Claim, engine: str) -> said.Method:
     if isinstance(claim.law, Noisy | Pure):
         return "keyed"
     return "drawn" if ENGINES[engine].draws and claim.law.secret is None else "keyed"
-
-
-def randomness_of(claim: Claim, engine: str) -> str:
-    """What is drawn for a release, and how, in the words of a certificate."""
-    order = claim.unit.order if isinstance(claim.unit, People) else None
-    if isinstance(order, Groups):  # of noisy counts alone
-        return _NOISE + _GROUPS.format(order.most)
-    drawn = said.randomness(method_of(claim, engine), unit_of(claim))
-    if isinstance(claim.law, Noisy | Pure):
-        drawn = _NOISE if isinstance(claim.law, Noisy) else _ANSWERS
-    return drawn + (said.ANY_ROW if isinstance(order, Drawn) else "")
 
 
 def assumptions(

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from policy_engine.accounting.domain import claimed, decimal
 from policy_engine.accounting.one import population_rate
-from policy_engine.kernel.assumptions import assumptions, randomness_of, unit_of
+from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms import Law, Native, Noisy, Pure
@@ -74,14 +74,13 @@ class Certificate:
 
     ``rate`` is an upper bound on the probability that a unit is sampled; ``delta`` is an upper
     bound on δ at ``epsilon`` ([EXACT]). It holds nothing that was read from the source. ``claim``
-    is None where a text was read, and not printed.
+    is None where a text was read, and not printed; what such a text draws is ``randomness``.
     """
 
     terms: Terms
     query: str
     dialect: str
     unit: str
-    randomness: str
     columns: tuple[str, ...]
     count: str | None
     k: int
@@ -90,6 +89,7 @@ class Certificate:
     assumptions: tuple[str, ...]
     time: str
     claim: Claim | None = None
+    randomness: str = ""
 
     @property
     def epsilon(self) -> Decimal:
@@ -141,7 +141,6 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
         query=text,
         dialect=engine,
         unit=unit_of(claim),
-        randomness=randomness_of(claim, engine),
         columns=claim.released,
         count=claim.count,
         k=claim.law.k,

@@ -33,11 +33,6 @@ def estimates(claim: Claim) -> tuple[str, ...]:
     return ()
 
 
-def with_estimates(randomness: str, claim: Claim | None) -> str:
-    """What is drawn, as a certificate says it: with what can be estimated of it."""
-    return "; ".join((randomness, *(estimates(claim) if claim is not None else ())))
-
-
 def _of_answers(name: str, response: Response) -> str:
     return (
         f"{name}: (n - {_short(part(response.share))}·N) / {_short(response.truth)} estimates how"

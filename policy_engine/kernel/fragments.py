@@ -1,4 +1,4 @@
-"""Parts of texts, printed by themselves: what is tried alone, and what a guess is compared with."""
+"""Parts of texts by themselves: what is tried alone, and what a guess is compared with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.kernel.mechanisms import Keyed
-from policy_engine.kernel.mechanisms.sampled_suppression import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 from policy_engine.kernel.nodes import Identifier
 from policy_engine.kernel.printing import environment
 
@@ -15,6 +15,17 @@ def macros(engine: str) -> tuple[Any, Any]:
     """The macros of recodes and the forms of an engine: of them every text is made."""
     made = environment(engine)
     return made.get_template("recodes.sql.j2").module, made.globals["e"]
+
+
+def threshold(rate: Decimal) -> int:
+    """T = ⌊rate·2⁶⁰⌋: a unit is in the sample iff its 60 pseudorandom bits are below T.
+
+    >>> hex(threshold(Decimal("0.1")))
+    '0x199999999999999'
+    """
+    # Of integers: a product of decimals would be rounded, and could exceed the rate.
+    part, whole = rate.as_integer_ratio()
+    return (part << SAMPLE_BITS) // whole
 
 
 def in_sample(engine: str, column: str, rate: Decimal) -> tuple[str, str]:

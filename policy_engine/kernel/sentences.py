@@ -29,13 +29,6 @@ ALWAYS_NOISY = (
 )
 LISTED = "the policy's keys are public: they were listed without looking at the source"
 STAYS = " does not change while it is read"
-_OF_THE_ENGINE = {
-    "native": "TABLESAMPLE BERNOULLI of the engine",
-    "random": "random() of the engine",
-}
-_AES = "AES-128 of each unit under a secret of 128 bits from the operating system"
-_SHA = "SHA-256 of a secret of 128 bits and each unit"
-ANY_ROW = "; of each unit's rows one is kept, drawn by SHA-256 of the secret, the unit and the row"
 
 
 def of_its_sample(method: str, unit: str, engine: str) -> tuple[str, ...]:
@@ -49,12 +42,6 @@ def of_its_sample(method: str, unit: str, engine: str) -> tuple[str, ...]:
     if method == "keyed":
         return (_KEYED, *ENGINES[engine].assumes)
     return (ENGINES[engine].native or ENGINES["duckdb"].native,)
-
-
-def randomness(method: str, unit: str, *, draws_a_row: bool = False) -> str:
-    """What decides who is in a sample, and with which row, in the words of a certificate."""
-    keyed = _AES if method == "drawn" and unit == ROW_UNIT else _SHA
-    return _OF_THE_ENGINE.get(method, keyed) + (ANY_ROW if draws_a_row else "")
 
 
 def is_a_person(unit: str, source: str) -> str:

@@ -222,7 +222,7 @@ def _kept(source: Any) -> str:
 
 
 def _of_claim(claim: Claim | None) -> dict[str, str]:
-    from policy_engine.kernel.assumptions import source_of
+    from policy_engine.kernel.words import source_of
 
     if claim is None:
         return {}

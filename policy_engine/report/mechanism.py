@@ -13,7 +13,6 @@ from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import Pair
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.facts import Facts, models_of
-from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimated import all_shown
 from policy_engine.kernel.estimates import part
@@ -30,6 +29,7 @@ from policy_engine.kernel.price import priced
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.words import source_of
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.showing import Meaning
 

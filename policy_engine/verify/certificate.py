@@ -18,8 +18,8 @@ from policy_engine.kernel.sentences import (
     is_readable,
     is_unique,
     of_its_source,
-    randomness,
 )
+from policy_engine.kernel.words import randomness
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.models import PARQUET_FILES
 from policy_engine.policy.resolve import Policy

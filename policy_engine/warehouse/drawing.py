@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from policy_engine.kernel.mechanisms.sampled_suppression import DRAWN, threshold
+from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import DRAWN
 
 if TYPE_CHECKING:
     import numpy as np

@@ -20,7 +20,7 @@ from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
-from policy_engine.kernel.mechanisms.sampled_suppression import threshold
+from policy_engine.kernel.fragments import threshold
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
 from policy_engine.policy.nearby import meant

@@ -29,7 +29,10 @@ ROOT = pages.ROOT
 README = ROOT / "README.md"
 PAGES = pages.pages()
 #: Pages whose commands take longest; tests of the command tell the same in short.
-LONG = ("docs/howto/audit.md",)
+LONG = tuple(
+    f"docs/howto/{name}.md"
+    for name in ("attack", "audit", "choose-a-mechanism", "ledger", "measure", "serve")
+)
 RUNNABLE = [
     pytest.param(p, marks=pytest.mark.evidence if str(p.relative_to(ROOT)) in LONG else ())
     for p in PAGES

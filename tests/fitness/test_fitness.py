@@ -175,10 +175,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 305, "accounting": 5_939, "attack": 810, "attest": 5_322, "audit": 1_947, "check":
-    2_373, "cli": 8_145, "compile": 1_139, "dbt": 10_634, "engines": 727, "expressions": 2_221,
-    "kernel": 2_921, "ledger": 5_008, "measure": 1_666, "policy": 5_805, "relations": 1_290,
+    2_375, "cli": 8_145, "compile": 1_140, "dbt": 10_634, "engines": 727, "expressions": 2_221,
+    "kernel": 2_930, "ledger": 5_008, "measure": 1_666, "policy": 5_805, "relations": 1_290,
     "release": 5, "releasing": 5_128, "report": 3_035, "serve": 941, "syntax": 1_223, "verify":
-    1_568, "warehouse": 6_173,
+    1_568, "warehouse": 6_174,
 }  # fmt: skip
 
 

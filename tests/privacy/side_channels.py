@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from policy_engine.attest.keys import generate_key
 from policy_engine.attest.sealing import generate_sealing_key
-from policy_engine.kernel.mechanisms.sampled_suppression import threshold
+from policy_engine.kernel.fragments import threshold
 from policy_engine.ledger.chain import Record
 from policy_engine.policy.project import load_project
 from policy_engine.releasing.books import open_ledger

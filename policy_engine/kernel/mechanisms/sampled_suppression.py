@@ -28,17 +28,6 @@ STEPS = frozenset({
 DRAWN = "policy_engine_sample_{:015x}"
 
 
-def threshold(rate: Decimal) -> int:
-    """T = ⌊rate·2⁶⁰⌋: a unit is in the sample iff its 60 pseudorandom bits are below T.
-
-    >>> hex(threshold(Decimal("0.1")))
-    '0x199999999999999'
-    """
-    # Of integers: a product of decimals would be rounded, and could exceed the rate.
-    part, whole = rate.as_integer_ratio()
-    return (part << SAMPLE_BITS) // whole
-
-
 @dataclass(frozen=True)
 class Secret:
     """Where the secret waits: one row of a relation. Without one the connection brings it."""

@@ -13,9 +13,9 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from policy_engine.attest.facts import Facts
-from policy_engine.kernel.assumptions import source_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
+from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
 from policy_engine.report.budget import Amount

@@ -36,9 +36,10 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Native, Noisy
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins
-from policy_engine.kernel.sentences import ALWAYS, of_its_sample, randomness
+from policy_engine.kernel.sentences import ALWAYS, of_its_sample
 from policy_engine.kernel.sources import Column, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.kernel.words import randomness
 from policy_engine.relations.assumptions import UNORDERED
 
 KEY = Ed25519PrivateKey.generate()

@@ -10,7 +10,7 @@ from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import NoiseTable
 from policy_engine.accounting.noise_laws import laplace, place
 from policy_engine.attest.predicates import predicate_of
-from policy_engine.kernel.assumptions import assumptions, randomness_of
+from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
@@ -22,6 +22,7 @@ from policy_engine.kernel.recodes import Bins, Keep
 from policy_engine.kernel.sentences import ALWAYS_NOISY, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.kernel.words import randomness_of
 
 AGE, ID = Column("age", Type("integer")), Column("id", Type("integer"))
 SHOWN = Shown("age", AGE, Bins((18, 65), ("<18", "18-64", ">=65")))

@@ -11,7 +11,7 @@ from policy_engine.accounting.events import PureDP, RandomisedResponse
 from policy_engine.accounting.shares import least_share
 from policy_engine.attest.predicates import predicate_of
 from policy_engine.errors import DomainError
-from policy_engine.kernel.assumptions import assumptions, randomness_of
+from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.claim import Claim, Shown, to_json
@@ -34,6 +34,7 @@ from policy_engine.kernel.recodes import Bins, Keep, Map
 from policy_engine.kernel.sentences import ALWAYS_NOISY, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.kernel.words import randomness_of
 
 AGE, SEX, ID = (Column(name, Type(kind)) for name, kind in
                 (("age", "integer"), ("sex", "text"), ("id", "integer")))  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from policy_engine.kernel.sentences import of_its_sample, randomness
+from policy_engine.kernel.sentences import of_its_sample
+from policy_engine.kernel.words import randomness
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.kernel.mechanisms.sampled_suppression import (
-    SAMPLE_BITS,
-    threshold,
-)
+from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 from policy_engine.warehouse import drawing
 from policy_engine.warehouse.drawing import (
     draw_rows,
