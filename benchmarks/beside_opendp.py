@@ -27,7 +27,7 @@ from overhead import make_people, measure, table
 from scipy import stats
 
 from policy_engine.accounting.exact import delta_of_table
-from policy_engine.accounting.noise import NoiseTable
+from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import gaussian, laplace
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "1.5", "2", "4")
@@ -72,7 +72,7 @@ def thresholds() -> bool:
     return same
 
 
-def same_law(drawn: list[int], ours: NoiseTable) -> float:
+def same_law(drawn: list[int], ours: IntegerTable) -> float:
     """χ²: the chance that OpenDP's draws, where they are in the table's range, are of its law."""
     seen = Counter(z for z in drawn if z in ours.values)
     total = seen.total()
@@ -90,7 +90,7 @@ def laws() -> bool:
     space = dp.vector_domain(dp.atom_domain(T=int))
     laplaces = dp.m.make_laplace(space, dp.l1_distance(T=int), scale=1.0)
     gaussians = dp.m.make_gaussian(space, dp.l2_distance(T=float), scale=2.0)
-    tried: list[tuple[str, list[int], NoiseTable, NoiseTable]] = [
+    tried: list[tuple[str, list[int], IntegerTable, IntegerTable]] = [
         ("discrete Laplace, ε = 1", laplaces([0] * DRAWS), laplace(1, 14), laplace("1.03", 14)),
         ("discrete Gaussian, σ = 2", gaussians([0] * DRAWS), gaussian(2, 9), gaussian("2.06", 9)),
     ]

@@ -36,9 +36,9 @@ from decimal import (
 )
 from typing import TYPE_CHECKING
 
+from policy_engine.accounting.amounts import EXACT
 from policy_engine.accounting.composition import MOST_EVENTS, Question, Tight
 from policy_engine.accounting.domain import (
-    EXACT,
     REPLACE_ONE,
     arithmetic,
     neighbour_notion,

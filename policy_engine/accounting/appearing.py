@@ -13,7 +13,7 @@ from policy_engine.accounting.binomial import sum_from, sum_to
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.domain import DIGITS, Number, arithmetic, count, threshold
 from policy_engine.accounting.domain import sampling_rate as checked_rate
-from policy_engine.accounting.noise import WHOLE, NoiseTable
+from policy_engine.accounting.noise import WHOLE, IntegerTable
 
 _ROUNDED = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN)
 _HALF = Decimal("0.5")
@@ -37,7 +37,7 @@ def chance_shown(k: int, rate: Number, size: int) -> Decimal:
         return 1 - _rounded(sum_to(k - 1, n, beta, Decimal(1), 0))
 
 
-def chance_with_noise(table: NoiseTable, least: int, size: int) -> Decimal:
+def chance_with_noise(table: IntegerTable, least: int, size: int) -> Decimal:
     """How likely a group of so many units is shown: n + Z ≥ least, of an open table n − T ≥ least.
 
     Exact to 12 digits.
@@ -46,8 +46,8 @@ def chance_with_noise(table: NoiseTable, least: int, size: int) -> Decimal:
     >>> chance_with_noise(laplace(1, 14), 15, 15) > Decimal("0.5")
     True
     """
-    sign = -1 if table.open else 1
-    pairs = zip(table.values, table.masses, strict=True)
+    sign = -1 if table.is_open else 1
+    pairs = enumerate(table.masses, table.least)
     shown = sum(mass for z, mass in pairs if size + sign * z >= least)
     return _ROUNDED.divide(Decimal(shown), Decimal(WHOLE))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.binomial import sum_from
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound, larger_direction
@@ -20,7 +21,6 @@ from policy_engine.accounting.domain import (
     decimal,
     neighbour_notion,
     nonnegative_epsilon,
-    probability,
     sampling_rate,
     threshold,
     upward,

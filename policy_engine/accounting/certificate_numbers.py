@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from policy_engine.accounting import bounds
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.composition import Accountant, Question, least
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
@@ -16,7 +17,6 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
-    probability,
     sampling_rate,
     threshold,
     upward,

@@ -15,7 +15,7 @@ from math import ceil
 from policy_engine.accounting import appearing
 from policy_engine.accounting.frontier import Pair
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.noise import NoiseTable
+from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import around, deviation, offset_of, shown_half
 from policy_engine.accounting.tables import LAWS, Aim, auto, calibrated, pair
 from policy_engine.errors import DomainError
@@ -36,7 +36,7 @@ class Candidate:
     """
 
     law: str
-    by: NoiseTable | Pair
+    by: IntegerTable | Pair
     at_least: int = 1
     listed: bool = False
 
@@ -75,7 +75,7 @@ class Candidate:
             return self.by.k
         if self.listed:
             return 0
-        return max(self.at_least, self.by.least) if self.by.open else self.at_least
+        return max(self.at_least, self.by.least) if self.by.is_open else self.at_least
 
     def chance(self, size: int) -> Decimal:
         """How likely a group of so many people is shown. Errors: DomainError.
@@ -87,7 +87,7 @@ class Candidate:
             return Decimal(1)
         if isinstance(self.by, Pair):
             return appearing.chance_shown(self.by.k, self.by.rate, size)
-        least = 0 if self.by.open else self.by.largest + self.at_least
+        least = 0 if self.by.is_open else self.by.largest + self.at_least
         return appearing.chance_with_noise(self.by, least, size)
 
     @property

@@ -25,6 +25,7 @@ from math import prod
 from typing import ClassVar
 
 from policy_engine.accounting import bounds
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.bounds import downward
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
@@ -34,7 +35,6 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
-    probability,
     upward,
 )
 from policy_engine.accounting.events import (

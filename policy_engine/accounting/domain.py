@@ -16,7 +16,6 @@ from decimal import (
     Context,
     Decimal,
     DivisionByZero,
-    Inexact,
     InvalidOperation,
     Overflow,
     localcontext,
@@ -33,11 +32,6 @@ REPLACE_ONE = "replace_one"
 
 DIGITS = 12
 """Significant digits of every number handed out."""
-
-EXACT = Context(
-    prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact, InvalidOperation, Overflow]
-)
-"""For sums of amounts of at most 9 + 1000 digits; the traps never let one be rounded."""
 
 _TINY = Decimal("1e-300")
 _LARGEST_K = 10**9
@@ -121,19 +115,6 @@ def real_epsilon(epsilon: object) -> Decimal:
     number = decimal("epsilon", law, epsilon)
     if abs(number) > _LARGEST_EPSILON or 0 < abs(number) < _TINY:
         raise DomainError("epsilon", law, epsilon)
-    return number
-
-
-def probability(delta: object) -> Decimal:
-    """The δ of a claim; DomainError unless 0 < δ < 1.
-
-    >>> probability("1e-9")
-    Decimal('1E-9')
-    """
-    law = "a number strictly between 0 and 1"
-    number = decimal("delta", law, delta)
-    if not 0 < number < 1:
-        raise DomainError("delta", law, delta)
     return number
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.domain import (
     Number,
     count,
     decimal,
     nonnegative_epsilon,
-    probability,
     sampling_rate,
     threshold,
 )
@@ -137,8 +137,8 @@ class TableNoise:
     Assumption: the noise is fresh, secret and used for nothing else. Errors: DomainError unless
     there is at least one.
 
-    >>> from policy_engine.accounting.noise import NoiseTable
-    >>> TableNoise((Statistic(NoiseTable((1 << 59,), least=0)),)).statistics[0].groups
+    >>> from policy_engine.accounting.noise import IntegerTable
+    >>> TableNoise((Statistic(IntegerTable((1 << 59,), least=0)),)).statistics[0].groups
     1
     """
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from policy_engine.accounting import bounds
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import (
@@ -16,14 +17,13 @@ from policy_engine.accounting.domain import (
     arithmetic,
     neighbour_notion,
     nonnegative_epsilon,
-    probability,
     sampling_rate,
     threshold,
 )
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
 from policy_engine.accounting.groups import delta_group, group_size
 from policy_engine.accounting.losses import Composition
-from policy_engine.accounting.noise import NoiseTable, ReleaseCurve, Statistic, delta_of_release
+from policy_engine.accounting.noise import IntegerTable, ReleaseCurve, Statistic, delta_of_release
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
@@ -165,7 +165,7 @@ def _replaced(k: int, rate: Decimal, group: int) -> Composition:
 
 
 def delta_of_table(
-    table: NoiseTable,
+    table: IntegerTable,
     epsilon: Number,
     neighbours: str = ADD_REMOVE,
     shift: int = 1,
@@ -178,7 +178,7 @@ def delta_of_table(
     Of a unit in up to ``times`` groups, whose numbers it moves by up to ``shift`` steps each: see
     ``Statistic``. Guarantee and errors as ``noise.delta_of_release``.
 
-    >>> delta_of_table(NoiseTable((1 << 50, (1 << 60) - (1 << 50)), least=-1), 20)
+    >>> delta_of_table(IntegerTable((1 << 50, (1 << 60) - (1 << 50)), least=-1), 20)
     Bound(delta=Decimal('0.0009765625'), at_n=None)
     """
     return delta_of_release((Statistic(table, shift, times, signed),), epsilon, neighbours)

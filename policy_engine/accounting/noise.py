@@ -46,6 +46,8 @@ from policy_engine.base_errors import DomainError
 BITS = 60
 WHOLE = 1 << BITS
 MOST_ENTRIES = 1 << 16
+MOST = 10**9
+"""No number of a law is greater, so every number that is printed has 64 bits on every engine."""
 _MOST_STEPS = 1 << 17
 """Steps that are multiplied with each other at most, in either half of a product."""
 _FINITE = Decimal("41.6")
@@ -53,21 +55,21 @@ _FINITE = Decimal("41.6")
 
 
 @dataclass(frozen=True)
-class NoiseTable:
+class IntegerTable:
     """Z = least + (number of entries ≤ u), u uniform on 2⁶⁰.
 
-    Where ``open``, nothing is shown if every entry is ≤ u: Z is infinite then. A value between two
-    equal entries has chance 0. Errors: DomainError unless the entries are 1 to 65,536 integers that
-    ascend between 0 and 2⁶⁰.
+    Where it ``is_open``, nothing is shown if every entry is ≤ u: Z is infinite then. A value
+    between two equal entries has chance 0. Errors: DomainError unless the entries are 1 to 65,536
+    integers that ascend between 0 and 2⁶⁰.
 
-    >>> coin = NoiseTable((1 << 58, 3 << 58), least=-1)
-    >>> [(z, mass / 2**60) for z, mass in zip(coin.values, coin.masses)]
+    >>> coin = IntegerTable((1 << 58, 3 << 58), least=-1)
+    >>> [(z, mass / 2**60) for z, mass in enumerate(coin.masses, coin.least)]
     [(-1, 0.25), (0, 0.5), (1, 0.25)]
     """
 
     entries: tuple[int, ...]
     least: int
-    open: bool = False
+    is_open: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no table; a list, as JSON has it, is kept as a tuple."""
@@ -78,37 +80,32 @@ class NoiseTable:
         if not ascend or entries[0] < 1 or entries[-1] >= WHOLE:
             law = "integers that ascend, above 0 and below 2**60"
             raise DomainError("entries", law, "others")
-        if type(self.least) is not int or abs(self.least) > WHOLE:
-            raise DomainError("least", "an integer from -2**60 to 2**60", repr(self.least))
-        if type(self.open) is not bool:
-            raise DomainError("open", "true or false", repr(self.open))
+        if type(self.least) is not int or abs(self.least) > MOST:
+            raise DomainError("least", f"an integer of at most {MOST}", repr(self.least))
+        if type(self.is_open) is not bool:
+            raise DomainError("is_open", "true or false", repr(self.is_open))
         object.__setattr__(self, "entries", entries)
 
     def __repr__(self) -> str:
         """Short, and different for different tables but one in 2³²: accounts are sorted by it."""
         mark = hash(self.entries) % 2**32
-        return f"NoiseTable(<{len(self.entries)} entries {mark:08x}>, {self.least}, {self.open})"
+        return f"<{len(self.entries)} entries {mark:08x}, {self.least}, {self.is_open}>"
 
     @property
     def masses(self) -> tuple[int, ...]:
         """The chance of each value, times 2⁶⁰."""
-        ends = self.entries if self.open else (*self.entries, WHOLE)
+        ends = self.entries if self.is_open else (*self.entries, WHOLE)
         return tuple(high - low for low, high in pairwise((0, *ends)))
-
-    @property
-    def values(self) -> range:
-        """What Z can be, where it is finite."""
-        return range(self.least, self.largest + 1)
 
     @property
     def largest(self) -> int:
         """The largest finite value."""
-        return self.least + len(self.entries) - self.open
+        return self.least + len(self.entries) - self.is_open
 
     @property
     def tail(self) -> int:
         """The chance that nothing is shown whatever the count, times 2⁶⁰."""
-        return WHOLE - self.entries[-1] if self.open else 0
+        return WHOLE - self.entries[-1] if self.is_open else 0
 
 
 @dataclass(frozen=True)
@@ -121,30 +118,28 @@ class Statistic:
     are one group, the two together must move it by at most ``shift``. Errors: DomainError; an open
     table shows counts, whose shift is 1.
 
-    >>> Statistic(NoiseTable((1 << 59,), least=0)).shift
+    >>> Statistic(IntegerTable((1 << 59,), least=0)).shift
     1
     """
 
-    table: NoiseTable
+    table: IntegerTable
     shift: int = 1
     groups: int = 1
     signed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is outside the domain."""
-        if not isinstance(self.table, NoiseTable):
-            raise DomainError("table", "a noise table", repr(self.table))
         if count("shift", self.shift) > 1000 or count("groups", self.groups) > 10**5:
             raise DomainError("shift", "at most 1000, and at most 100000 groups", self.shift)
         if type(self.signed) is not bool:
             raise DomainError("signed", "true or false", repr(self.signed))
-        if self.table.open and (self.shift, self.signed) != (1, False):
+        if self.table.is_open and (self.shift, self.signed) != (1, False):
             raise DomainError("shift", "1 and unsigned, for a table that is open", self.shift)
 
     def steps(self) -> list[Step]:
         """The pair for one group, as steps whose ratios fall.
 
-        >>> fair = Statistic(NoiseTable((1 << 59,), least=0)).steps()
+        >>> fair = Statistic(IntegerTable((1 << 59,), least=0)).steps()
         >>> [(p >> 59, q >> 59) for p, q in fair]
         [(1, 0), (1, 1), (0, 1)]
         """
@@ -170,7 +165,7 @@ def delta_of_release(
     of at most some 100,000 steps (a count of 8 groups at ε = 1), else as ``powers.compose``.
     Errors: DomainError.
 
-    >>> laplace = NoiseTable((1 << 50, 1 << 59, (1 << 60) - (1 << 50)), least=-1)
+    >>> laplace = IntegerTable((1 << 50, 1 << 59, (1 << 60) - (1 << 50)), least=-1)
     >>> delta_of_release([Statistic(laplace), Statistic(laplace)], 20).delta
     Decimal('0.00195217132569')
     """
@@ -192,7 +187,7 @@ class ReleaseCurve:
     def of(cls, statistics: Iterable[Statistic], neighbours: str = ADD_REMOVE) -> ReleaseCurve:
         """The curve of one release for one unit; errors as ``delta_of_release``.
 
-        >>> ReleaseCurve.of([Statistic(NoiseTable((1 << 59,), least=0))]).factors
+        >>> ReleaseCurve.of([Statistic(IntegerTable((1 << 59,), least=0))]).factors
         1
         """
         pairs = [(statistic.steps(), statistic.groups) for statistic in statistics]

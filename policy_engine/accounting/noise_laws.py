@@ -9,33 +9,33 @@ import math
 from decimal import Context, Decimal, localcontext
 from itertools import accumulate
 
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.domain import (
     Number,
     decimal,
     nonnegative_epsilon,
-    probability,
     sampling_rate,
     threshold,
 )
-from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE, NoiseTable
+from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE, IntegerTable
 from policy_engine.errors import DomainError
 
 _FINE = Context(prec=50)
 
 
-def laplace(epsilon: Number, bound: int) -> NoiseTable:
+def laplace(epsilon: Number, bound: int) -> IntegerTable:
     """Z from −B to B with probability ∝ e^{−ε|z|}. Errors: DomainError.
 
     >>> table = laplace(1, 14)
-    >>> len(table.entries), table.values, round(deviation(table), 4)
-    (28, range(-14, 15), 1.3569)
+    >>> len(table.entries), (table.least, table.largest), round(deviation(table), 4)
+    (28, (-14, 14), 1.3569)
     """
     with localcontext(_FINE):
         ratio = (-nonnegative_epsilon(epsilon)).exp()
         return _symmetric(ratio, Decimal(1), bound)
 
 
-def tilted(epsilon: Number, bound: int, delta: Number) -> NoiseTable:
+def tilted(epsilon: Number, bound: int, delta: Number) -> IntegerTable:
     """Z from −B − 1 to B: of all laws it shows the smallest groups at (ε, δ), if B is its least.
 
     Pr[Z = B] is δ, rounded down, and each value below it has e^ε times that, down to 0: so the
@@ -44,8 +44,8 @@ def tilted(epsilon: Number, bound: int, delta: Number) -> NoiseTable:
     little below 0. Errors: DomainError; also where nothing is left.
 
     >>> table = tilted(1, 13, "1e-6")
-    >>> table.values, shown_half(table), round(mean(table), 3), round(deviation(table), 3)
-    (range(-14, 14), 14, -0.067, 1.38)
+    >>> (table.least, table.largest), shown_half(table), round(mean(table), 3)
+    ((-14, 13), 14, -0.067)
     """
     end = int(probability(delta) * WHOLE)
     if not 1 <= bound < MOST_ENTRIES // 2:
@@ -60,7 +60,7 @@ def tilted(epsilon: Number, bound: int, delta: Number) -> NoiseTable:
         raise DomainError("bound", "so small that something is left below 0", bound)
     # The last takes what rounding left: every other ratio stays e^ε at most.
     below[0] += left - sum(below)
-    return NoiseTable(tuple(accumulate([*below, *above[::-1][:-1]])), -bound - 1)
+    return IntegerTable(tuple(accumulate([*below, *above[::-1][:-1]])), -bound - 1)
 
 
 def _rising(first: Decimal, ratio: Decimal, length: int) -> list[int]:
@@ -71,7 +71,7 @@ def _rising(first: Decimal, ratio: Decimal, length: int) -> list[int]:
     return masses
 
 
-def gaussian(sigma: Number, bound: int) -> NoiseTable:
+def gaussian(sigma: Number, bound: int) -> IntegerTable:
     """Z from −B to B with probability ∝ e^{−z²/2σ²}. Errors: DomainError.
 
     >>> round(deviation(gaussian(3, 15)), 4)
@@ -85,7 +85,7 @@ def gaussian(sigma: Number, bound: int) -> NoiseTable:
         return _symmetric(ratio, ratio * ratio, bound)
 
 
-def _symmetric(ratio: Decimal, step: Decimal, bound: int) -> NoiseTable:
+def _symmetric(ratio: Decimal, step: Decimal, bound: int) -> IntegerTable:
     """Weights 1, ratio, ratio²·step, ratio³·step³, … on both sides, rounded; 0 gets the rest."""
     if not 1 <= bound <= MOST_ENTRIES // 2:
         raise DomainError("bound", f"an integer from 1 to {MOST_ENTRIES // 2}", bound)
@@ -98,10 +98,10 @@ def _symmetric(ratio: Decimal, step: Decimal, bound: int) -> NoiseTable:
     if not side[-1]:
         raise DomainError("bound", "so small that the ends have a chance of 2**-60", bound)
     masses = [*side[::-1], WHOLE - 2 * sum(side), *side]
-    return NoiseTable(tuple(accumulate(masses[:-1])), -bound)
+    return IntegerTable(tuple(accumulate(masses[:-1])), -bound)
 
 
-def place(k: int, rate: Number) -> NoiseTable:
+def place(k: int, rate: Number) -> IntegerTable:
     """The place T of the k-th sampled copy: Pr[T = t] = C(t−1, k−1) β^k (1−β)^{t−k}, open.
 
     Where a chance is below 2⁻⁶⁰, the first places are one, and the last are "nothing is shown":
@@ -128,39 +128,39 @@ def place(k: int, rate: Number) -> NoiseTable:
                 least = t - len(entries)
                 entries.append(int(reached * WHOLE))
             t, chance, reached = t + 1, following, reached + following
-    return NoiseTable(tuple(entries), least, open=True)
+    return IntegerTable(tuple(entries), least, is_open=True)
 
 
-def deviation(table: NoiseTable) -> float:
+def deviation(table: IntegerTable) -> float:
     """The standard deviation of Z where it is finite.
 
     >>> round(deviation(place(14, "0.253735")), 1)
     12.7
     """
-    center, pairs = mean(table), zip(table.values, table.masses, strict=True)
+    center, pairs = mean(table), enumerate(table.masses, table.least)
     return math.sqrt(sum((z - center) ** 2 * mass for z, mass in pairs) / sum(table.masses))
 
 
-def mean(table: NoiseTable) -> float:
+def mean(table: IntegerTable) -> float:
     """The mean of Z where it is finite.
 
     >>> round(mean(laplace(1, 14)), 12), round(mean(place(14, "0.253735")), 1)
     (0.0, 55.2)
     """
-    total = sum(z * mass for z, mass in zip(table.values, table.masses, strict=True))
+    total = sum(z * mass for z, mass in enumerate(table.masses, table.least))
     return total / sum(table.masses)
 
 
-def offset_of(table: NoiseTable) -> int:
+def offset_of(table: IntegerTable) -> int:
     """What is added to n − T of an open table, so that it estimates n: its mean, rounded; else 0.
 
     >>> offset_of(laplace(1, 14)), offset_of(place(14, "0.253735"))
     (0, 55)
     """
-    return round(mean(table)) if table.open else 0
+    return round(mean(table)) if table.is_open else 0
 
 
-def around(table: NoiseTable, offset: int = 0) -> tuple[int, int]:
+def around(table: IntegerTable, offset: int = 0) -> tuple[int, int]:
     """What a group has for certain beside the number it is shown with: at least, at most.
 
     ``offset`` is what is added to n − T of an open table.
@@ -169,10 +169,10 @@ def around(table: NoiseTable, offset: int = 0) -> tuple[int, int]:
     ((-14, 14), (-41, 204))
     """
     low, high = table.least, table.largest
-    return (low - offset, high - offset) if table.open else (-high, -low)
+    return (low - offset, high - offset) if table.is_open else (-high, -low)
 
 
-def shown_half(table: NoiseTable, at_least: int = 1) -> int:
+def shown_half(table: IntegerTable, at_least: int = 1) -> int:
     """The fewest people that are shown with a chance of one half or more.
 
     Of a closed table with the threshold τ = B + ``at_least``, at which a group shown has at least
@@ -183,7 +183,7 @@ def shown_half(table: NoiseTable, at_least: int = 1) -> int:
     """
     up = list(accumulate(table.masses))
     median = next(at for at, total in enumerate(up) if 2 * total >= WHOLE)
-    if table.open:
+    if table.is_open:
         return max(at_least, table.least + median)
     # n + Z ≥ τ where Z ≥ τ − n: the largest z with Pr[Z ≥ z] ≥ ½.
     return table.largest + at_least - (table.least + median)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.calibration import best_pair, greatest_rate
 from policy_engine.accounting.domain import (
@@ -21,9 +22,14 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
-    probability,
 )
-from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE, NoiseTable, ReleaseCurve, Statistic
+from policy_engine.accounting.noise import (
+    MOST_ENTRIES,
+    WHOLE,
+    IntegerTable,
+    ReleaseCurve,
+    Statistic,
+)
 from policy_engine.accounting.noise_laws import (
     deviation,
     gaussian,
@@ -79,7 +85,7 @@ class Aim:
         """How many numbers one unit moves."""
         return self.groups * self.releases * (1 + (self.neighbours == REPLACE_ONE))
 
-    def met(self, table: NoiseTable) -> bool:
+    def met(self, table: IntegerTable) -> bool:
         """Whether releases of a number with this noise meet it.
 
         >>> Aim(Decimal(1), Decimal("1e-6")).met(laplace(1, 13))
@@ -90,7 +96,7 @@ class Aim:
 
 
 @lru_cache(maxsize=32)  # `auto` asks for tables that a comparison asks for as well
-def calibrated(law: str, aim: Aim) -> NoiseTable:
+def calibrated(law: str, aim: Aim) -> IntegerTable:
     """The table of a law that meets an aim and shows the smallest groups half the time.
 
     Guarantee: it was seen to meet the aim. Errors: DomainError; also where none does.
@@ -131,7 +137,7 @@ def _tries(law: str, aim: Aim) -> Iterator[tuple[int, Decimal]]:
             yield from ((bound, scale) for _, _, scale in tried)
 
 
-def guessed(law: str, aim: Aim, wider: int = 0) -> NoiseTable:
+def guessed(law: str, aim: Aim, wider: int = 0) -> IntegerTable:
     """A table of a law that nearly meets an aim, ``wider`` by so many hundredths, or steps.
 
     Whoever takes it sees whether it does. Errors: DomainError.
@@ -151,7 +157,7 @@ def _guesses(law: str, aim: Aim) -> list[Guess]:
     return sorted(guess(aim, share) for share in _SHARES)
 
 
-def auto(aim: Aim) -> tuple[str, NoiseTable]:
+def auto(aim: Aim) -> tuple[str, IntegerTable]:
     """The law, and its table, that shows the smallest groups half the time; then the least noise.
 
     Where all are shown, the least noise. Nothing but public numbers is looked at. No place is among
@@ -253,7 +259,7 @@ def pair(aim: Aim) -> tuple[int, Decimal]:
     return k, rate
 
 
-def _best_place(aim: Aim) -> NoiseTable:
+def _best_place(aim: Aim) -> IntegerTable:
     """That of the best pair, at a rate that is a little smaller."""
     if aim.shift > 1:
         raise DomainError("shift", "1 for a place, which counts", aim.shift)
@@ -272,7 +278,7 @@ def _best_place(aim: Aim) -> NoiseTable:
     raise DomainError("delta", "larger for a place, whose table has 60 bits", aim.delta)
 
 
-_LAWS: dict[str, Callable[[Decimal, int], NoiseTable]] = {
+_LAWS: dict[str, Callable[[Decimal, int], IntegerTable]] = {
     "truncated_laplace": laplace,
     "discrete_gaussian": gaussian,
 }

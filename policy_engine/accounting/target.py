@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.composition import Charges, Question, Tight
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
@@ -12,7 +13,6 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
-    probability,
 )
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact

@@ -153,8 +153,9 @@ def _check(*laws: tuple[bool, str]) -> None:
 
 def _compare(asked: _Asked, plot: Path | None, form: Format) -> None:
     """Print the mechanisms beside one another; they may be drawn."""
+    from policy_engine.accounting.amounts import probability
     from policy_engine.accounting.comparison import compare
-    from policy_engine.accounting.domain import nonnegative_epsilon, probability
+    from policy_engine.accounting.domain import nonnegative_epsilon
     from policy_engine.accounting.tables import Aim
     from policy_engine.cli.comparing import Table
 

@@ -272,7 +272,6 @@ def _of_noise(policy: Policy, count: str, error: Decimal) -> Iterator[str]:
 def _beside_counts(policy: Policy) -> Iterator[str]:
     """What stands beside the counts: sums and means, and other groupings."""
     from policy_engine.accounting.noise_laws import shown_half
-    from policy_engine.kernel.price import priced
     from policy_engine.releasing.sums import error_of_sum
 
     noise, count = policy.noise, policy.release.count_as
@@ -281,7 +280,7 @@ def _beside_counts(policy: Policy) -> Iterator[str]:
         what = "mean" if each.clip.is_mean else "sum"
         yield f"sums       {each.name}, the {what} of {each.column}: give or take {about} (1 SD)"
     for place, coarse in enumerate(noise.groupings if noise is not None else (), 1):
-        counts = [f"{shown_half(priced(t), policy.k)} people" for t in coarse.tables[:1]]
+        counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]
         half = f": {counts[0]} are shown half of the time" if counts else ""
         yield f"grouping   {place} by {', '.join(coarse.columns)}{half}"
         for each, table in zip(noise.sums if noise else (), coarse.tables[1:], strict=False):

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
+from policy_engine.accounting.noise import WHOLE
 from policy_engine.errors import DomainError
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimates import FINE, part
 from policy_engine.kernel.mechanisms import Inserted, Listed, Randomised
-from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 
-_WHOLE = 1 << SAMPLE_BITS
 _CENTRAL_DELTA = Decimal("0.000001")
 
 
@@ -25,9 +24,9 @@ def believed(law: Inserted, prior: Decimal) -> Decimal:
     >>> believed(law, Decimal("0.01"))
     Decimal('0.04')
     """
-    absent = _WHOLE - law.shown
+    absent = WHOLE - law.shown
     kept = FINE.divide(prior * law.shown, prior * law.shown + (1 - prior) * law.inserted)
-    return min(Decimal(1), max(kept, FINE.divide(prior * _WHOLE, Decimal(absent))))
+    return min(Decimal(1), max(kept, FINE.divide(prior * WHOLE, Decimal(absent))))
 
 
 def all_shown(law: Listed, count: str) -> str:

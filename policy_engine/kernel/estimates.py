@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 
+from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Inserted, Randomised
 from policy_engine.kernel.mechanisms.randomised_response import Response
-from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 
-_WHOLE = 1 << SAMPLE_BITS
 FINE = Context(prec=40)
 _SHORT = Context(prec=4)
 
@@ -58,7 +57,7 @@ def insertion_error(law: Inserted) -> Decimal:
 
 def part(share: int) -> Decimal:
     """A share as a probability."""
-    return FINE.divide(Decimal(share), Decimal(_WHOLE))
+    return FINE.divide(Decimal(share), Decimal(WHOLE))
 
 
 def _deviation(chance: Decimal) -> Decimal:

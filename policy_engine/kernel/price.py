@@ -6,10 +6,10 @@ from decimal import Decimal
 
 from policy_engine.accounting import finite
 from policy_engine.accounting.domain import REPLACE_ONE
-from policy_engine.accounting.noise import WHOLE, NoiseTable, Statistic, delta_of_release
+from policy_engine.accounting.noise import WHOLE, Statistic, delta_of_release
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Clip, IntegerTable, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Clip, Noisy, Pure, Randomised
 
 
 def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
@@ -29,10 +29,10 @@ def statistics_of(claim: Claim, law: Noisy, neighbours: str) -> tuple[Statistic,
     """What is drawn for each group, as the accountant prices it: one unit is in one of each."""
     groups, found = claim.unit.groups, []
     for counts, *sums in law.tables:
-        found.append(Statistic(priced(counts), groups=groups))
+        found.append(Statistic(counts, groups=groups))
         for each, table in zip(law.aggregates, sums, strict=True):
             shift = shift_of(each.clip, neighbours)
-            found.append(Statistic(priced(table), shift, groups, each.clip.is_signed))
+            found.append(Statistic(table, shift, groups, each.clip.is_signed))
     return tuple(found)
 
 
@@ -42,11 +42,6 @@ def shift_of(clip: Clip, neighbours: str) -> int:
     A replaced person may stay in a group, and take another value there.
     """
     return clip.replaced if neighbours == REPLACE_ONE else clip.shift
-
-
-def priced(table: IntegerTable) -> NoiseTable:
-    """A table as the accountant takes it."""
-    return NoiseTable(table.entries, table.least, table.is_open)
 
 
 def factors_of(law: Pure, neighbours: str) -> tuple[finite.Factor, ...]:

@@ -32,9 +32,10 @@ from policy_engine.accounting.adaptive import (
     holds_chain,
     plan_for,
 )
+from policy_engine.accounting.amounts import EXACT
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.composition import Charges, Question, Tight
-from policy_engine.accounting.domain import EXACT, claimed, neighbour_notion
+from policy_engine.accounting.domain import claimed, neighbour_notion
 from policy_engine.accounting.events import (
     ApproximateDP,
     DiscreteLaplace,
@@ -46,7 +47,7 @@ from policy_engine.accounting.events import (
     Unbounded,
 )
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.accounting.noise import NoiseTable, Statistic
+from policy_engine.accounting.noise import IntegerTable, Statistic
 from policy_engine.errors import DomainError
 
 _MECHANISMS: dict[str, type[Any]] = {
@@ -546,7 +547,7 @@ def _statistic_to_json(statistic: Statistic) -> dict[str, Any]:
     return {
         "entries": " ".join(f"{entry:015x}" for entry in table.entries),
         "least": table.least,
-        "open": table.open,
+        "open": table.is_open,
         "shift": statistic.shift,
         "groups": statistic.groups,
         "signed": statistic.signed,
@@ -555,7 +556,7 @@ def _statistic_to_json(statistic: Statistic) -> dict[str, Any]:
 
 def _statistic_from_json(state: Mapping[str, Any]) -> Statistic:
     entries = tuple(int(entry, 16) for entry in _text(state["entries"]).split())
-    table = NoiseTable(entries, state["least"], state["open"])
+    table = IntegerTable(entries, state["least"], state["open"])
     found = Statistic(table, state["shift"], state["groups"], state["signed"])
     if _statistic_to_json(found) != state:
         raise ValueError(state)

@@ -29,7 +29,7 @@ from policy_engine.policy.key_models import Keys
 from policy_engine.policy.noise_models import AggregateSpec, NoiseSpec, RollupSpec
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.noise import NoiseTable
+    from policy_engine.accounting.noise import IntegerTable
     from policy_engine.accounting.tables import Aim
     from policy_engine.kernel.mechanisms import CountedBy
 
@@ -64,11 +64,9 @@ class Noise:
     keys: Keys = ()
 
     @cached_property
-    def table(self) -> NoiseTable:
+    def table(self) -> IntegerTable:
         """The noise of a count as the accountant takes it."""
-        from policy_engine.kernel.price import priced
-
-        return priced(self.counts)
+        return self.counts
 
     @cached_property
     def offset(self) -> int:
@@ -159,7 +157,7 @@ def _table(law: str, aim: Aim) -> tuple[str, IntegerTable]:
     from policy_engine.accounting.tables import auto, calibrated
 
     found, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
-    return found, IntegerTable(table.entries, table.least, table.open)
+    return found, table
 
 
 def _sums(noise: Noise, aim: Aim, needs: Needs) -> tuple[Sum, ...]:
@@ -176,8 +174,7 @@ def _sums(noise: Noise, aim: Aim, needs: Needs) -> tuple[Sum, ...]:
             clip = spec.clip
             shift = shift_of(clip, aim.neighbours)
             table = guessed(law, replace(part, shift=shift), tried)
-            made = IntegerTable(table.entries, table.least)
-            found.append(Sum(name, spec.column or name, spec.unit, clip, made))
+            found.append(Sum(name, spec.column or name, spec.unit, clip, table))
             statistics.append(Statistic(table, shift, needs.times, clip.is_signed))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
             return tuple(found)

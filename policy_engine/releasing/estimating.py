@@ -87,7 +87,6 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
     there are too many cells.
     """
     from policy_engine.accounting.noise_laws import deviation
-    from policy_engine.kernel.price import priced
 
     law, names = claim.law, (*claim.released, claim.count, *claim.law.beside)
     assert isinstance(law, Noisy)
@@ -98,7 +97,7 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
         group = tuple(values[name] for name in law.groupings[number].columns)
         counts[number][group] = int(values[claim.count])
     tables = [
-        Counted(each.columns, own, deviation(priced(table)), law.shown_from(table))
+        Counted(each.columns, own, deviation(table), law.shown_from(table))
         for each, own, (table, *_) in zip(law.groupings, counts, law.tables, strict=True)
     ]
     for number, (each, cells) in enumerate(zip(tables, agreeing(tables), strict=True), 1):

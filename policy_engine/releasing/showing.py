@@ -120,9 +120,8 @@ class NoisyMeaning:
     def told(self) -> Iterator[str]:
         """Sentences."""
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
-        from policy_engine.kernel.price import priced
 
-        law, k, table = self.law, self.law.k, priced(self.law.table)
+        law, k, table = self.law, self.law.k, self.law.table
         counted = self.claim.count or "the number of a group's rows"
         low, high = around(table, law.offset)
         if self.claim.count is None:
@@ -169,7 +168,6 @@ class NoisyMeaning:
 
     def _of_groupings(self) -> Iterator[str]:
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
-        from policy_engine.kernel.price import priced
 
         if not self.law.groupings:
             return
@@ -180,7 +178,7 @@ class NoisyMeaning:
         )
         for number, each in enumerate(self.law.groupings, 1):
             if each.tables:
-                own, count = priced(each.tables[0]), self.claim.count or ""
+                own, count = each.tables[0], self.claim.count or ""
                 low, high = around(own)
                 yield (
                     f"in {GROUPING} {number} it is give or take {deviation(own):.1f} (1 SD),"

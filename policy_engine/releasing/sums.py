@@ -16,7 +16,6 @@ def error_of_sum(each: Aggregate | Sum, count: str, table: IntegerTable | None =
     With the noise of ``table``, where a grouping has its own.
     """
     from policy_engine.accounting.noise_laws import deviation
-    from policy_engine.kernel.price import priced
 
-    error = deviation(priced(table or each.table)) * float(each.clip.grain * each.unit)
+    error = deviation(table or each.table) * float(each.clip.grain * each.unit)
     return f"{error:.6g} / {count}" if each.clip.is_mean else f"{error:.6g}"

@@ -25,7 +25,6 @@ from policy_engine.kernel.mechanisms import (
     Noisy,
     Randomised,
 )
-from policy_engine.kernel.price import priced
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
@@ -211,7 +210,7 @@ def _candidates(facts: Facts, law: object) -> Iterator[tuple[str, Candidate]]:
         return
     names = [f" by {', '.join(each.columns)}" for each in law.groupings] or [""]
     for name, tables in zip(names, law.tables, strict=True):
-        yield name, Candidate("", priced(tables[0]), law.k)
+        yield name, Candidate("", tables[0], law.k)
 
 
 def _shown(name: str, own: Candidate) -> Bars:

@@ -118,7 +118,7 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 
 # What the proof of a text that somebody wrote rests on: the kernel that reads.
 READS = ("policy_engine.verify.proof",)
-READS_MOST = 4_687
+READS_MOST = 4_677
 READS_OTHERS = {"sqlglot"}
 
 
@@ -128,10 +128,10 @@ def test_what_certifies_by_reading_only_shrinks():
     assert sum(code_lines(modules()[name]) for name in own) <= READS_MOST
 
 
-# What a certificate of a release rests on: a claim, the templates and the exact curves of four
-# mechanisms, with sums, means and several groupings. The bar was 2,500 for one, which had 2,238.
+# What a certificate of a release rests on: a claim and the exact curves of five mechanisms, with
+# sums, means, several groupings and parts, in at most 2,500 lines; and the templates.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 3_210
+PRINTS_MOST = 3_141
 
 
 def test_what_certifies_by_printing_fits_its_bar():
@@ -139,8 +139,8 @@ def test_what_certifies_by_printing_fits_its_bar():
     assert others <= {"jinja2", "markupsafe", "numpy"}
     templates = (ROOT / "sql_templates").rglob("*.sql.j2")
     lines = sum(code_lines(modules()[name]) for name in own)
-    lines += sum(map(template_lines, templates))
-    assert lines <= PRINTS_MOST
+    assert lines <= 2_500
+    assert lines + sum(map(template_lines, templates)) <= PRINTS_MOST
 
 
 LONG = {
@@ -174,10 +174,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
-    ".": 305, "accounting": 5_939, "attack": 810, "attest": 5_322, "audit": 1_947, "check":
+    ".": 305, "accounting": 5_947, "attack": 810, "attest": 5_322, "audit": 1_947, "check":
     2_375, "cli": 8_145, "compile": 1_140, "dbt": 10_634, "engines": 727, "expressions": 2_221,
-    "kernel": 2_930, "ledger": 5_008, "measure": 1_666, "policy": 5_805, "relations": 1_290,
-    "release": 5, "releasing": 5_128, "report": 3_035, "serve": 941, "syntax": 1_223, "verify":
+    "kernel": 2_890, "ledger": 5_009, "measure": 1_666, "policy": 5_802, "relations": 1_290,
+    "release": 5, "releasing": 5_124, "report": 3_034, "serve": 941, "syntax": 1_223, "verify":
     1_568, "warehouse": 6_174,
 }  # fmt: skip
 
@@ -255,4 +255,4 @@ def test_the_printing_kernel_imports_no_reader(name):
     own, others = closure(name)
     assert not others & {"sqlglot", "pydantic", "duckdb"}
     rooms = {module.split(".")[1] for module in own}
-    assert rooms <= {"kernel", "engines"}
+    assert rooms <= {"kernel", "engines", "accounting", "base_errors"}

@@ -13,12 +13,11 @@ import pyarrow as pa
 import pytest
 from noise_controls import NOISY, alike
 
-from policy_engine.accounting.noise import NoiseTable
+from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import gaussian, laplace, place
 from policy_engine.audit.controls import Control, Procedure, Session
 from policy_engine.audit.events import Features
 from policy_engine.audit.verdict import CONFIDENCE, Verdict, judge
-from policy_engine.kernel.mechanisms.tables import IntegerTable
 from policy_engine.kernel.printing import printed
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Arrow output")]
@@ -34,7 +33,7 @@ class Tried:
     delta: str
     n: int
     releases: int
-    narrow: Callable[[IntegerTable], NoiseTable]
+    narrow: Callable[[IntegerTable], IntegerTable]
 
 
 #: ε is the scale's inverse, 2/0.7; the deviation of the certified table is 0.752.

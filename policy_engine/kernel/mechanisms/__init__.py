@@ -4,12 +4,13 @@ A law has a ``template``, the ``check`` of what a claim of it must be, and the `
 template is given besides a claim's own.
 """
 
+from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.mechanisms.ab_insertion import Inserted
 from policy_engine.kernel.mechanisms.noisy_counts import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.public_keys import Listed
 from policy_engine.kernel.mechanisms.randomised_response import Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import Keyed, Native, Secret
-from policy_engine.kernel.mechanisms.tables import Aggregate, Clip, CountedBy, IntegerTable
+from policy_engine.kernel.mechanisms.tables import Aggregate, Clip, CountedBy
 
 __all__ = [
     "Aggregate",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.pure import (
     MOST_TUPLES,
@@ -19,12 +20,7 @@ from policy_engine.kernel.mechanisms.pure import (
     check_values,
     domain_of,
 )
-from policy_engine.kernel.mechanisms.sampled_suppression import (
-    SAMPLE_BITS,
-    Secret,
-    bound_of,
-    nodes_of,
-)
+from policy_engine.kernel.mechanisms.sampled_suppression import Secret, bound_of, nodes_of
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
@@ -53,7 +49,7 @@ class Inserted(OfPublicValues):
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
-        require(0 < self.inserted < self.shown < 1 << SAMPLE_BITS, "0 < β < α + β < 1")
+        require(0 < self.inserted < self.shown < WHOLE, "0 < β < α + β < 1")
         check_values(self.values, claim)
         require(self.domain <= MOST_TUPLES, f"a domain has at most {MOST_TUPLES} tuples")
         require(claim.count is None, "tuples have no count")

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from policy_engine.accounting.noise import MOST, IntegerTable
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import Secret, check_raw_first, nodes_of
-from policy_engine.kernel.mechanisms.tables import MOST, Aggregate, CountedBy, IntegerTable, ends_of
+from policy_engine.kernel.mechanisms.tables import Aggregate, CountedBy, draws_of, ends_of
 from policy_engine.kernel.nodes import Number
 from policy_engine.kernel.sources import Column, People
 
@@ -121,7 +122,7 @@ class Noisy:
             "part": [],
             "own_tables": list(self._own_tables()),
             "domain": [],
-            "table": self.table.nodes(self.offset),
+            "table": draws_of(self.table, self.offset),
             **nodes_of(self.secret),
         }
 
@@ -129,7 +130,7 @@ class Noisy:
         for number, each in enumerate(self.groupings, 1):
             if each.tables:
                 shown = Number(self.shown_from(each.tables[0]))
-                draws = [table.nodes() for table in each.tables]
+                draws = [draws_of(table) for table in each.tables]
                 yield {"number": Number(number), "shown": shown, "draws": draws}
 
 

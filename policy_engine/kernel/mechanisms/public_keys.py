@@ -21,10 +21,10 @@ from datetime import date
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.noisy_counts import Noisy
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES, Key, domain_of
-from policy_engine.kernel.mechanisms.tables import IntegerTable
 from policy_engine.kernel.types import Type
 
 if TYPE_CHECKING:

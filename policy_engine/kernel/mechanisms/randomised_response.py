@@ -12,21 +12,15 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
-from policy_engine.kernel.mechanisms.sampled_suppression import (
-    SAMPLE_BITS,
-    Secret,
-    bound_of,
-    nodes_of,
-)
+from policy_engine.kernel.mechanisms.sampled_suppression import Secret, bound_of, nodes_of
 from policy_engine.kernel.nodes import Text, label_of
 from policy_engine.kernel.sources import Relation
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
-
-_WHOLE = 1 << SAMPLE_BITS
 
 
 @dataclass(frozen=True)
@@ -46,8 +40,8 @@ class Response:
         >>> Response(("a", None), 1 << 58).truth
         Decimal('0.5')
         """
-        own = _WHOLE - len(self.values) * self.share
-        return Context(prec=80).divide(Decimal(own), Decimal(_WHOLE))
+        own = WHOLE - len(self.values) * self.share
+        return Context(prec=80).divide(Decimal(own), Decimal(WHOLE))
 
 
 @dataclass(frozen=True)
@@ -63,7 +57,7 @@ class Randomised(OfPublicValues):
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
         check_values(tuple(response.values for response in self.responses), claim)
-        chance = all(0 < each.share * len(each.values) < _WHOLE for each in self.responses)
+        chance = all(0 < each.share * len(each.values) < WHOLE for each in self.responses)
         require(chance, "a value is told by chance, and not always")
         all_of_it = not (isinstance(claim.source, Relation) and claim.source.is_rowwise)
         require(not claim.filter and all_of_it, "every unit of the source answers")

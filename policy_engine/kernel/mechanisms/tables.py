@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from itertools import pairwise
 from math import isqrt
 from typing import Any
 
+from policy_engine.accounting.noise import MOST, IntegerTable
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS, bound_of
 from policy_engine.kernel.nodes import Identifier, Number, Text, number_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
 
-MOST = 10**9
-"""No number of a law is greater, so every number that is printed has 64 bits on every engine."""
 _ONE_LEVEL = 64
 """So many entries are looked through one by one; more of them in blocks."""
 _GRAINS, _TRIED = 10, 64
@@ -24,45 +22,22 @@ _GRAINS, _TRIED = 10, 64
 _PLACES = 6
 Case = tuple[Text, Text, Number]
 """Below which 60 bits, in hex digits and in digits of whole bytes, which value."""
-Block = tuple[Text, Text, list[Case], Number]
-"""Below which 60 bits which cases, and the value above them."""
 
 
-@dataclass(frozen=True)
-class IntegerTable:
-    """Z = least + (number of ``entries`` ≤ u), u uniform on 2⁶⁰.
+def draws_of(table: IntegerTable, offset: int = 0) -> dict[str, Any]:
+    """What a template is given to draw Z - ``offset``."""
+    numbered = enumerate(table.entries, table.least - offset)
+    cases = [(*bound_of(entry), Number(value)) for value, entry in numbered]
+    blocks, rest = _in_blocks(cases)
+    last = None if table.is_open else Number(table.largest - offset)
+    return {"blocks": blocks, "cases": rest, "last": last}
 
-    Where ``is_open`` it is infinite if every entry is ≤ u.
+
+def _in_blocks(cases: list[Case]) -> tuple[list[Any] | None, list[Case]]:
+    """A long list of cases as blocks, and the cases above them; a short one has no blocks.
+
+    A block is: below which 60 bits which cases, and the value above them.
     """
-
-    entries: tuple[int, ...]
-    least: int
-    is_open: bool = False
-
-    def __post_init__(self) -> None:
-        small = max(abs(self.least), len(self.entries)) <= MOST
-        require(small, "no number of a table is above 10^9")
-        ends = (0, *self.entries[:1]), (*self.entries[-1:], 1 << SAMPLE_BITS)
-        inside = all(low < high for low, high in ends) if self.entries else False
-        ascend = all(low <= high for low, high in pairwise(self.entries))
-        require(inside and ascend, "entries ascend between 0 and 2^60")
-
-    @property
-    def largest(self) -> int:
-        """The largest Z of a table that is not open."""
-        return self.least + len(self.entries)
-
-    def nodes(self, offset: int = 0) -> dict[str, Any]:
-        """What a template is given to draw Z - ``offset``."""
-        numbered = enumerate(self.entries, self.least - offset)
-        cases = [(*bound_of(entry), Number(value)) for value, entry in numbered]
-        blocks, rest = _in_blocks(cases)
-        last = None if self.is_open else Number(self.largest - offset)
-        return {"blocks": blocks, "cases": rest, "last": last}
-
-
-def _in_blocks(cases: list[Case]) -> tuple[list[Block] | None, list[Case]]:
-    """A long list of cases as blocks, and the cases above them; a short one has no blocks."""
     if len(cases) <= _ONE_LEVEL:
         return None, cases
     size = isqrt(len(cases))
@@ -209,5 +184,5 @@ class Aggregate:
             "center": Number(clip.center) if clip.center else None,
             "above_low": Number(clip.center - clip.low),
             "grain": Number(clip.grain) if clip.grain > 1 else None,
-            **self.table.nodes(),
+            **draws_of(self.table),
         }

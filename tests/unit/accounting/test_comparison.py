@@ -74,7 +74,7 @@ def test_half_and_error_are_those_of_draws(candidate):
     if isinstance(candidate.by, Pair):
         sample = rng.binomial(half, float(candidate.by.rate), draws)
         shown, estimates = sample >= candidate.by.k, sample / float(candidate.by.rate)
-    elif candidate.by.open:
+    elif candidate.by.is_open:
         drawn = rng.negative_binomial(14, 0.253735, draws) + 14
         shown, estimates = drawn <= half, half - drawn
     else:

@@ -17,7 +17,8 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
-from policy_engine.kernel.sentences import ALWAYS, of_its_sample, randomness
+from policy_engine.kernel.sentences import ALWAYS, of_its_sample
+from policy_engine.kernel.words import randomness
 from policy_engine.releasing.release import digest_of_lines as made_digest
 
 KEY = Ed25519PrivateKey.generate()

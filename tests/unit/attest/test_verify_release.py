@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.noise import NoiseTable
+from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.noise_laws import place as place_table
 from policy_engine.accounting.one import population_rate
@@ -33,7 +33,7 @@ from policy_engine.compile.rendering import headed
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Native, Noisy
+from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Native, Noisy
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.sentences import ALWAYS, of_its_sample
@@ -713,7 +713,7 @@ def test_noise_of_many_groups_is_not_summed_by_brute_force(keys):
 def test_a_replaced_person_is_in_two_groups_by_brute_force():
     entries, epsilon = (1 << 50, 1 << 59, (1 << 60) - (1 << 50)), Decimal(1)
     one = brute_noise([entries], epsilon, is_open=False, replaces=True)
-    table = NoiseTable(entries, -1)
+    table = IntegerTable(entries, -1)
     wanted = delta_of_table(table, epsilon, "replace_one").delta
     assert one.delta <= wanted <= one.delta * (1 + Decimal("1e-10"))
 

@@ -7,7 +7,7 @@ import pytest
 
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.exact import delta_of_table
-from policy_engine.accounting.noise import NoiseTable
+from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import laplace, place
 from policy_engine.attest.predicates import predicate_of
 from policy_engine.kernel.assumptions import assumptions
@@ -15,7 +15,7 @@ from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Noisy, Secret
+from policy_engine.kernel.mechanisms import Keyed, Noisy, Secret
 from policy_engine.kernel.price import delta_of, statistics_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Keep
@@ -69,7 +69,7 @@ def test_a_person_in_several_groups_costs_their_composition():
     many = replace(CLAIM, unit=People(ID, Groups(3)))
     statistics = statistics_of(many, LAW, ADD_REMOVE)
     assert [each.groups for each in statistics] == [3]
-    wanted = delta_of_table(NoiseTable(TABLE.entries, TABLE.least), 1, times=3).delta
+    wanted = delta_of_table(IntegerTable(TABLE.entries, TABLE.least), 1, times=3).delta
     assert delta_of(many, Decimal(1), Decimal(1), "add_remove") == wanted
     assert "policy_engine_rank <= 3" in printed(many, "duckdb")
 
@@ -88,21 +88,6 @@ def test_a_person_in_several_groups_costs_their_composition():
 def test_a_law_that_is_none(change, law):
     with pytest.raises(ClaimError, match=law):
         replace(CLAIM, law=replace(LAW, **change))
-
-
-@pytest.mark.parametrize(
-    ("entries", "least", "law"),
-    [
-        ((), 0, "ascend between"),
-        ((6, 5), 0, "ascend between"),
-        ((0, 5), 0, "ascend between"),
-        ((5, 1 << 60), 0, "ascend between"),
-        ((5,), -(10**9) - 1, "no number of a table"),
-    ],
-)
-def test_a_table_that_is_none(entries, least, law):
-    with pytest.raises(ClaimError, match=law):
-        IntegerTable(entries, least)
 
 
 def test_raw_values_are_counted_of_one_row_a_person():

@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE
-from policy_engine.accounting.noise import NoiseTable, delta_of_release
+from policy_engine.accounting.noise import IntegerTable, delta_of_release
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Keyed, Noisy
+from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Keyed, Noisy
 from policy_engine.kernel.price import delta_of, statistics_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Keep
@@ -76,7 +76,7 @@ def outcomes(sizes, law, sums):
     """The law of what is shown of one group for each of some sizes, exactly."""
     found = {}
     tables = [law.table, *(each.table for each in law.aggregates)]
-    masses = [NoiseTable(table.entries, table.least).masses for table in tables]
+    masses = [IntegerTable(table.entries, table.least).masses for table in tables]
     for drawn in product(*(range(len(mass)) for mass in masses)):
         chance = Fraction(1)
         for mass, place in zip(masses, drawn, strict=True):
