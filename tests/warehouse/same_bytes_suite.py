@@ -233,5 +233,5 @@ def test_the_law_rejects_a_table_that_is_3_percent_off(engines, law, tmp_path):
     engines["duckdb"].load(_everybody(IN_EACH * NOISY_GROUPS, NOISY_GROUPS))
     with closing(engines["duckdb"].warehouse()) as warehouse:
         policy, off = _noisy(law, tmp_path), NOISES[law][2]
-        assert (off.least, off.open) == (policy.noise.table.least, policy.noise.table.open)
+        assert (off.least, off.is_open) == (policy.noise.table.least, policy.noise.table.is_open)
         assert _noise_p_value(warehouse, policy, 20, off.entries) < 1e-9
