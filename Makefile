@@ -11,7 +11,7 @@ READY := .venv/.ready
 WORKERS ?= 2
 TESTS ?= policy_engine tests
 SEED ?= 0
-PYTEST := PYTHONPATH=scripts $(BIN)/python -m pytest -p long_first --doctest-modules -n $(WORKERS) \
+PYTEST := env PYTHONPATH=scripts $(BIN)/python -m pytest -p long_first --doctest-modules -n $(WORKERS) \
   --hypothesis-seed=$(SEED)
 # What a change can break; the long proofs are for 'make evidence'.
 BRIEF := -m "not evidence"
