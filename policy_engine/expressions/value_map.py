@@ -228,7 +228,11 @@ def _ranges(
     """Every range between the constants of ``nodes``; of ``conditions``, none share a value."""
     read = [_read(part, kind) for node in nodes for part in _constants(node)]
     asked = [part for node in nodes for part in _conditions(node)] + (nodes if conditions else [])
-    if subject in map(bare, asked) or any(isinstance(value, bool) for value in read):
+    compared = any(isinstance(value, bool) for value in read)
+    if compared or subject in map(bare, asked):
+        # A number is compared with TRUE as 1, and asked whether it is true as anything but 0.
+        if kind != "BOOLEAN" and (compared or kind is not None):
+            raise NoMap
         read += [True, False]
     found = set(read)
     if len(found) > _MOST_CONSTANTS:
@@ -238,8 +242,6 @@ def _ranges(
         raise NoMap
     if str(kind).startswith("ENUM") and any(node.find(*_ORDERED) for node in nodes):
         raise NoMap  # its values stand in an order of their own
-    if True in read and isinstance(read[0], bool) and kind not in {None, "BOOLEAN"}:
-        raise NoMap
     if conditions and not all(_is_sharp(value, kind) for value in found):
         raise NoMap
     # 'true' and 't' are two texts, and one truth value.

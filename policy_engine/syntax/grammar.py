@@ -195,8 +195,9 @@ def _breaches(node: exp.Expr) -> list[Breach]:
         allowed = None  # a row as one value; in GROUP BY it is a list of keys
     if allowed is None:
         return [reason(node)]
-    if isinstance(node, exp.Alias) and not is_item(node):
-        return [is_in_the_grammar.broken_by(f"the name {node.alias} inside an expression")]
+    if isinstance(node, exp.Alias) and (node.this.is_star or not is_item(node)):
+        of = "of every column" if node.this.is_star else "inside an expression"
+        return [is_in_the_grammar.broken_by(f"the name {node.alias} {of}")]
     if _is_repaired(node):
         return [is_in_the_grammar.broken_by(f"{named(node)} that no engine reads so")]
     found = []

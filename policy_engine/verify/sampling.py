@@ -90,7 +90,7 @@ def read_predicate(
 
     ``queries`` are the names of the queries in scope: a secret comes from none of them.
     """
-    if isinstance(predicate, exp.In):
+    if isinstance(predicate, exp.In) and "query" in predicate.args:
         return _read_drawn(predicate, rows, notes)
     compared, kind = comparison(predicate)
     if isinstance(compared, exp.Between) and number(compared.args["low"]) == 0:

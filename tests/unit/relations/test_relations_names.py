@@ -124,3 +124,14 @@ def test_a_name_inside_an_expression_is_refused(old, new):
     whole = text()
     assert old in whole
     assert prove(whole.replace(old, new, 1)).shape is None
+
+
+def test_a_star_with_a_name_gives_every_column_that_name():
+    """In DuckDB ``sex`` is then the first column, here the key, and not the column ``sex``."""
+    given = text(column="sex", key="who", table="(SELECT id AS who, * sex FROM people)")
+    assert any("found the name sex of every column" in f.message for f in prove(given).findings)
+
+
+def test_a_number_drawn_among_texts_is_no_sample():
+    given = text().replace(KEYED.format("id"), "RANDOM() IN ('F')")
+    assert "V06" in {finding.code for finding in prove(given).findings}

@@ -65,6 +65,7 @@ def test_parts_that_no_row_is_in_twice_are_the_table_filtered(left, right, schem
         ("age < 30", "zip is null", None),
         ("true", "age < 30", None),
         ("age < 30", "pay >= 30", None),
+        ("age <> true", "age is true", None),  # 5 is both, and where age is BOOLEAN none is
         ("name = 'a'", "name = 'A'", KNOWN),
     ],
 )
