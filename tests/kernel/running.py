@@ -134,8 +134,9 @@ def values_of(table: pa.Table, claim: Claim) -> Released:
 
 def as_shown(rows: Released, claim: Claim) -> Released:
     """Decimals with all the places that are shown, so that they look as they compare."""
-    kinds = [shown.kind for shown in claim.columns]
-    places = [getattr(s.recode, "scale", s.seen.scale) for s in claim.columns]
+    first = ["integer"] if getattr(claim.law, "groupings", ()) else []
+    kinds = [*first, *(shown.kind for shown in claim.columns)]
+    places = [*map(len, first), *(getattr(s.recode, "scale", s.seen.scale) for s in claim.columns)]
 
     def plain(value: Any, place: int) -> Any:
         kind = kinds[place] if place < len(kinds) else "integer"

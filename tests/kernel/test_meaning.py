@@ -40,6 +40,22 @@ def test_a_person_is_in_below_the_threshold_and_not_at_it(place_of, name):
         assert above[0][1] == at[0][1] + 1
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sum_takes_next_to_nothing_for_nothing(place_of, name):
+    """The least number, over a unit above one, is below all numbers: an error of PostgreSQL."""
+    place = place_of(name)
+    drawn = [claim for claim in loaded(place, 4, 60) if _sums_coarsely(claim)]
+    assert any(row["real"] == 5e-324 for row in place.rows)
+    with place.opened() as warehouse:
+        for claim, text in list(printable(drawn, name))[:3]:
+            assert place.run(warehouse, claim, text) == place.meant(claim), f"{claim}\n{text}"
+
+
+def _sums_coarsely(claim):
+    made = getattr(claim.law, "aggregates", ())
+    return any(each.column.seen.kind == "double" and each.unit > 1 for each in made)
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("name", NAMES)
 def test_public_values_are_drawn_as_the_claim_means(place_of, name, seed):

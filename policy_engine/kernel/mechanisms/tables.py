@@ -14,6 +14,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS, bou
 from policy_engine.kernel.nodes import Identifier, Number, Text, number_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
+from policy_engine.kernel.types import EXACT
 
 _ONE_LEVEL = 64
 """So many entries are looked through one by one; more of them in blocks."""
@@ -170,6 +171,7 @@ class Aggregate:
             "is_whole": Round(unit).scale == 0,
             "is_coarse": unit != 1,
             "step": number_of(unit),
+            "tenth": Number(unit.scaleb(-1, context=EXACT)),
             "places": Number(Round(unit).scale),
             "below": Number(self.farthest * unit + 1),
             "absent": Number(0 if many else clip.absent),

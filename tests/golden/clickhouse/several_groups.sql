@@ -20,6 +20,7 @@ WITH people AS (
       WHEN "income" IS NULL THEN 0
       WHEN toFloat64("income") <= -10000000000 THEN -1000000000
       WHEN toFloat64("income") >= 10000000000 THEN 1000000000
+      WHEN ABS(toFloat64("income")) < 1 THEN 0
       ELSE toInt64(CASE WHEN ABS(toFloat64("income")) < 10000000001 THEN FLOOR(ABS(toFloat64("income")) / 10) + CASE WHEN ABS(toFloat64("income")) / 10 - FLOOR(ABS(toFloat64("income")) / 10) >= 0.5 THEN 1 ELSE 0 END ELSE 0 END) * CASE WHEN toFloat64("income") < 0 THEN -1 ELSE 1 END
     END AS "policy_engine_value_1",
     CASE

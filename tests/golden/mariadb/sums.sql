@@ -21,6 +21,7 @@ WITH people AS (
       WHEN `income` IS NULL THEN 0
       WHEN CAST(`income` AS DOUBLE) <= 0 THEN 0
       WHEN CAST(`income` AS DOUBLE) >= 40 THEN 4
+      WHEN ABS(CAST(`income` AS DOUBLE)) < 1 THEN 0
       ELSE CAST(FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) + CASE WHEN ABS(CAST(`income` AS DOUBLE)) / 10 - FLOOR(ABS(CAST(`income` AS DOUBLE)) / 10) >= 0.5 THEN 1 ELSE 0 END AS SIGNED) * CASE WHEN CAST(`income` AS DOUBLE) < 0 THEN -1 ELSE 1 END
     END AS `policy_engine_value_1`,
     CASE

@@ -20,6 +20,7 @@ WITH people AS (
       WHEN [income] IS NULL THEN 0
       WHEN CAST([income] AS FLOAT(53)) <= -10000000000 THEN -1000000000
       WHEN CAST([income] AS FLOAT(53)) >= 10000000000 THEN 1000000000
+      WHEN ABS(CAST([income] AS FLOAT(53))) < 1 THEN 0
       ELSE CAST(FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) + CASE WHEN ABS(CAST([income] AS FLOAT(53))) / 10 - FLOOR(ABS(CAST([income] AS FLOAT(53))) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST([income] AS FLOAT(53)) < 0 THEN -1 ELSE 1 END
     END AS [policy_engine_value_1],
     CASE
