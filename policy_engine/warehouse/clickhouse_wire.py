@@ -59,6 +59,7 @@ SETTINGS = {
     "log_queries": "0",
     "use_query_cache": "0",
     "use_query_condition_cache": "0",
+    "query_plan_max_optimizations_to_apply": "1000000",  # long lists of keys are unions
     "output_format_arrow_string_as_string": "1",
 }
 """Settings that each query is run with."""

@@ -59,6 +59,7 @@ class _Text(Loader):
 
 
 _NUMBERS = {"date": pa.int32(), "time": pa.int64(), "timestamp": pa.int64()}
+_DIGITS = 38
 _ARROW = {
     "bool": pa.bool_(),
     **dict.fromkeys(("int2", "int4", "int8"), pa.int64()),
@@ -86,9 +87,13 @@ def rows_of(connection: psycopg.Connection[Any], sql: str) -> pa.Table:
 def _array(column: psycopg.Column, values: Iterable[Any]) -> pa.Array:
     kind = psycopg.adapters.types.get(column.type_code)
     name = kind.name if kind is not None else ""
-    if name == "numeric" and column.precision is not None:
+    if name == "numeric":
         numbers = [v if isinstance(v, Decimal) and v.is_finite() else None for v in values]
-        return pa.array(numbers, pa.decimal128(column.precision, column.scale or 0))
+        if column.precision is not None:
+            return pa.array(numbers, pa.decimal128(column.precision, column.scale or 0))
+        # What a grouping leaves out is NULL, and a CASE with it has no digits of its own.
+        scale = max((-int(v.as_tuple().exponent) for v in numbers if v is not None), default=0)
+        return pa.array(numbers, pa.decimal128(_DIGITS, max(scale, 0)))
     if name in _NUMBERS:
         return pa.array(values, _NUMBERS[name]).cast(_ARROW[name])
     return pa.array(values, _ARROW.get(name, pa.string()))

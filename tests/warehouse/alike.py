@@ -23,7 +23,7 @@ import pyarrow as pa
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.release import prepare
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 

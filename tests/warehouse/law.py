@@ -19,7 +19,7 @@ from scipy import stats
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.printing import printed
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.release import prepare
+from policy_engine.releasing.planning import prepare
 
 DRAWS = 200
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from decimal import Decimal
 
 import psycopg
 import pytest
@@ -17,7 +18,8 @@ from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MECHANISM_OF_A_SAMPLE
 from policy_engine.kernel.sentences import is_rowwise
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.release import prepare, table_read
+from policy_engine.releasing.below import table_read
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse import known_answers, server
 from policy_engine.warehouse.postgres import PostgresWarehouse
 
@@ -64,6 +66,16 @@ def test_it_releases_what_duckdb_releases(opened, name):
     found = rows_of(policy_of(name), opened)
     assert differences(found, expected(name)) == []
     assert found.num_rows > 1
+
+
+def test_a_number_that_a_grouping_leaves_out_keeps_its_places(opened):
+    """A CASE without ELSE has no digits of its own."""
+    part = (
+        "SELECT CASE WHEN n = 1 THEN CAST(2.50 AS DECIMAL(12, 2)) END AS x"
+        " FROM generate_series(1, {}) n"
+    )
+    assert opened.rows(part.format(2)).to_pydict() == {"x": [Decimal("2.50"), None]}
+    assert opened.rows(part.format(0)).to_pydict() == {"x": []}
 
 
 def test_another_secret_is_another_sample(opened):
@@ -827,7 +839,7 @@ def test_a_table_with_more_than_its_rows_is_not_replaced(fresh, statements, told
 
 
 def test_it_is_refused_before_the_charge(fresh, tmp_path):
-    from policy_engine.releasing.release import check_place
+    from policy_engine.releasing.places import check_place
 
     policy = policy_of("bins")
     from dataclasses import replace

@@ -22,7 +22,7 @@ from policy_engine.dialects import spark_of
 from policy_engine.errors import PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.release import prepare
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.spark import SparkWarehouse
 
 KINDS = {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ"}
