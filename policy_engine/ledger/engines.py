@@ -6,6 +6,7 @@ cut. It is made aside and appears whole or not at all, readable and writable by 
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import sqlite3
@@ -49,9 +50,10 @@ begin select raise(abort, '{REFUSED}'); end;
 _LONG_LOG = 4_000_000
 """Bytes of a log, from which on it is copied into the file."""
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
+_FULL = "the disk is full; free some space and try again"
 _FAILURES = (
     ("SQLITE_BUSY", LOCKED),
-    ("SQLITE_FULL", "the disk is full; free some space and try again"),
+    ("SQLITE_FULL", _FULL),
     ("SQLITE_READONLY", "the ledger is read-only; the file and its directory must be writable"),
     ("SQLITE_CANTOPEN", "the ledger cannot be opened; the file and its directory must be writable"),
     ("SQLITE_NOTADB", _NO_LEDGER),
@@ -142,6 +144,8 @@ class SqliteStore:
             if name.startswith(prefix):
                 return message
         if isinstance(error, OSError):
+            if error.errno == errno.ENOSPC:
+                return _FULL
             return f"the ledger cannot be opened: {error.strerror}"
         return f"the ledger failed: {error}"
 
