@@ -102,7 +102,8 @@ evidence: $(READY) kills fuzz ## The long proofs: every test on every engine and
 kills: $(READY) ## Releases killed at every line and at 500 random moments; 20 races
 	nice $(BIN)/python scripts/kill_test.py lines
 	nice $(BIN)/python scripts/kill_test.py random --kills 500 --seed $(SEED)
-	CRASH_RACES=20 nice $(PYTEST) tests/crash tests/contract/test_ledger_store.py -k "fifty or twice"
+	CRASH_RACES=20 nice $(PYTEST) tests/crash -k "fifty or twice"
+	CRASH_RACES=20 nice $(PYTEST) tests/contract/test_ledger_store.py -k "fifty or twice"
 
 bench: $(READY) ## The time of a release over the same query written by hand
 	$(BIN)/python benchmarks/overhead.py

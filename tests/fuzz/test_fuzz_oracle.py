@@ -38,21 +38,11 @@ UNSOUND = {
         (" limit 20", ""),
         "instead of",
     ),
-    "a window over the release": (
-        f"select sex, n, lag(n) over (order by sex) as before from ({PLAIN})",
-        ("lag(n) over (order by sex)", "n * 1"),
-        "one unit changes 2 rows",
-    ),
-    "a sum over the release": (
-        f"select sex, n, sum(n) over () as everybody from ({PLAIN})",
-        ("sum(n) over ()", "n * 1"),
-        "one unit changes",
-    ),
     "the suppressed beside the released": (
         f"with c as (select sex, race, count(*) as n from people where {KEYED} group by all)"
         " select *, (select sum(n) from c) as everybody from c where n >= 3",
         ("(select sum(n) from c)", "n * 1"),
-        "one unit changes",
+        "changes without them",
     ),
     "a join that multiplies rows": (
         f"select sex, count(*) as n from people join visits on id = person_id where {KEYED} {TAIL}",
