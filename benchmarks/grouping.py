@@ -17,7 +17,7 @@ from overhead import measure, table
 
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.release import prepare
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 

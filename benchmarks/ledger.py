@@ -32,7 +32,8 @@ from policy_engine.ledger.trust import Trust
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.release import open_warehouse, prepare, release
+from policy_engine.releasing.planning import open_warehouse, prepare
+from policy_engine.releasing.release import release
 from policy_engine.warehouse.drawing import new_secret
 
 POLICY = """

@@ -24,7 +24,7 @@ from overhead import BY_HAND, POLICY, Run, make_people, measure, table
 
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.release import prepare
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 

@@ -20,7 +20,7 @@ from postgres import running
 
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.release import prepare
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.postgres import PostgresWarehouse
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from policy_engine.kernel.fragments import threshold
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.release import prepare
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.spark import SparkWarehouse
 
 POLICY = """\

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from policy_engine.attest.release_check import verify_release as verify
     from policy_engine.policy.loading import load_policy
-    from policy_engine.releasing.release import compile_policy, release
+    from policy_engine.releasing.planning import compile_policy
+    from policy_engine.releasing.release import release
     from policy_engine.verify.certificate import certify
 
 __all__ = ["certify", "compile_policy", "load_policy", "release", "verify"]
@@ -27,7 +28,7 @@ __all__ = ["certify", "compile_policy", "load_policy", "release", "verify"]
 
 _PLACES = {
     "certify": ("policy_engine.verify.certificate", "certify"),
-    "compile_policy": ("policy_engine.releasing.release", "compile_policy"),
+    "compile_policy": ("policy_engine.releasing.planning", "compile_policy"),
     "load_policy": ("policy_engine.policy.loading", "load_policy"),
     "release": ("policy_engine.releasing.release", "release"),
     "verify": ("policy_engine.attest.release_check", "verify_release"),

@@ -19,7 +19,7 @@ from policy_engine.audit.verdict import check_runs
 from policy_engine.errors import UsageError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import loaded
-from policy_engine.releasing.release import project_of
+from policy_engine.releasing.planning import project_of
 
 CONFIDENCE = 0.95
 

@@ -29,7 +29,8 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.release import event_of, prepare
+from policy_engine.releasing.charging import event_of
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.drawing import new_secret, sample_relation
 
 _POLICY = """\

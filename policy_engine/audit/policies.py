@@ -33,7 +33,7 @@ from policy_engine.kernel.certificate import Certificate, certified_rate
 from policy_engine.policy.csv_models import CsvSpec, is_csv
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.releasing.release import open_warehouse, prepare, project_of
+from policy_engine.releasing.planning import open_warehouse, prepare, project_of
 from policy_engine.warehouse.csv_files import names_in
 
 RUNS = 600

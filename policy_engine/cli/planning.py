@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from policy_engine.cli.comparing import Table
     from policy_engine.ledger.account import Balance
     from policy_engine.policy.resolve import Policy
-    from policy_engine.releasing.release import Preview
+    from policy_engine.releasing.preview import Preview
 
 _MOST = 10
 """So many further releases are looked ahead, and no more."""
@@ -62,7 +62,8 @@ def plan(
     from policy_engine.cli.syntactic import plan_lines, planned
     from policy_engine.policy.loading import load_policy
     from policy_engine.policy.noise import Chance
-    from policy_engine.releasing.release import preview, unenforced
+    from policy_engine.releasing.planning import unenforced
+    from policy_engine.releasing.preview import preview
     from policy_engine.releasing.validation import about, check_guarantee, warnings_of
 
     if output is not None:

@@ -109,7 +109,7 @@ def compile_(
     from policy_engine.cli.reading import read_file
     from policy_engine.dialects import dialect_named
     from policy_engine.policy.loading import load_policy
-    from policy_engine.releasing.release import compile_policy, dialect_of
+    from policy_engine.releasing.planning import compile_policy, dialect_of
 
     loaded = load_policy(policy, syntactic=True)
     dialect = dialect_named(dialect or dialect_of(loaded)).name

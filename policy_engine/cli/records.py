@@ -686,8 +686,8 @@ def rederive(
     Example: policy-engine ledger rederive 3 policies/adult/policy.yaml --key reviewer.pem
     """
     from policy_engine.policy.loading import load_policy
+    from policy_engine.releasing.planning import project_of
     from policy_engine.releasing.rederive import rederive as run
-    from policy_engine.releasing.release import project_of
 
     loaded = load_policy(policy)
     found = run(loaded, project_of(loaded), entry, key)

@@ -373,6 +373,6 @@ def _project_for(policy: Path | None) -> Project:
     if policy is None:
         return project_here()
     from policy_engine.policy.loading import load_policy
-    from policy_engine.releasing.release import project_of
+    from policy_engine.releasing.planning import project_of
 
     return project_of(load_policy(policy))

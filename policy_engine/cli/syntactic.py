@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from policy_engine.attest.syntactic import Uncertified
     from policy_engine.cli.reading import Trusted
     from policy_engine.policy.resolve import Policy
-    from policy_engine.releasing.release import Preview, Released
+    from policy_engine.releasing.preview import Preview
+    from policy_engine.releasing.release import Released
 
 _UNLIMITED = "no account limits it: with this charge no (ε, δ) holds of what is released from it"
 

@@ -44,6 +44,7 @@ from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.terms import terms_of
 from policy_engine.releasing.beginning import ledger_writer
+from policy_engine.releasing.below import table_read
 from policy_engine.releasing.books import (
     has_ledger,
     limit_of,
@@ -52,8 +53,8 @@ from policy_engine.releasing.books import (
     open_ledger,
     sealing_key,
 )  # fmt: skip
-from policy_engine.releasing.release import certified as certificate_of
-from policy_engine.releasing.release import charge_of, table_read
+from policy_engine.releasing.charging import charge_of
+from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.requests import Ends, Request, Run, name_of_place, place_of
 from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.warehouse.drawing import new_secret

@@ -29,7 +29,7 @@ from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.project import DbtSpec
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.terms import terms_of
-from policy_engine.releasing.release import certified
+from policy_engine.releasing.planning import certified
 
 STAND_IN = "policy_engine_source"
 """What the source is called where its real name is dbt's to say: the name of it, and a schema's."""

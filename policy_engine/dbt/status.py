@@ -11,9 +11,9 @@ from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.shape import other_shape
 from policy_engine.ledger.entry import Entry
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
-from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.settlement import certifies
+from policy_engine.releasing.sizes import digest_of_lines
 
 State = Literal[
     "not reserved", "reserved", "built", "certified", "changed", "outdated", "gone", "refused"

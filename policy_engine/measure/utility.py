@@ -21,7 +21,7 @@ from policy_engine.measure.subjects import (
 from policy_engine.measure.workload import Workload, workload
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.syntactic import Suppression
-from policy_engine.releasing.release import open_warehouse, project_of, vouched_for
+from policy_engine.releasing.planning import open_warehouse, project_of, vouched_for
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:

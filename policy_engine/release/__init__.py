@@ -1,5 +1,7 @@
 """What docs/reference/python.md promises of releases; ``releasing`` makes them."""
 
-from policy_engine.releasing.release import Preview, Released, compile_policy, preview, release
+from policy_engine.releasing.planning import compile_policy
+from policy_engine.releasing.preview import Preview, preview
+from policy_engine.releasing.release import Released, release
 
 __all__ = ["Preview", "Released", "compile_policy", "preview", "release"]

@@ -34,8 +34,11 @@ from policy_engine.ledger.reviews import Required, claim_of, release_of
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.below import table_read
 from policy_engine.releasing.books import naming_key
-from policy_engine.releasing.release import ends_of, open_warehouse, preview, table_read
+from policy_engine.releasing.places import ends_of
+from policy_engine.releasing.planning import open_warehouse
+from policy_engine.releasing.preview import preview
 from policy_engine.releasing.requests import name_of_place
 from policy_engine.releasing.reviewing import (
     asked_for,

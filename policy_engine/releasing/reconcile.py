@@ -8,9 +8,9 @@ from policy_engine.attest.signers import writer_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.project import Project
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
-from policy_engine.releasing.release import digest_of_table
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.settlement import Settled, settle
+from policy_engine.releasing.sizes import digest_of_table
 from policy_engine.warehouse.connecting import connected
 
 

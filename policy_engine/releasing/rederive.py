@@ -18,8 +18,9 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing.job import kept
+from policy_engine.releasing.planning import open_warehouse, prepare
 from policy_engine.releasing.publish import publish_file
-from policy_engine.releasing.release import kept, open_warehouse, prepare
 from policy_engine.releasing.requests import Run, is_of
 
 

@@ -29,9 +29,9 @@ from policy_engine.policy.project import Project
 from policy_engine.releasing.certificates import carried_facts
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.reading_order import in_reading_order
-from policy_engine.releasing.release import digest_of_lines
 from policy_engine.releasing.remarks import lacking, numbered
 from policy_engine.releasing.reviewing import is_waiting
+from policy_engine.releasing.sizes import digest_of_lines
 from policy_engine.releasing.sums import error_of_sum
 from policy_engine.warehouse.connecting import connected
 

@@ -38,20 +38,12 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.salvage import salvage
 from policy_engine.policy.syntactic import NONE, still_works
 from policy_engine.policy.tree import path_text
+from policy_engine.releasing.below import paying_account
 from policy_engine.releasing.books import has_ledger, limit_of, open_ledger
+from policy_engine.releasing.places import check_place, ends_of, table_certificate_path
+from policy_engine.releasing.planning import open_warehouse, project_of, unenforced, vouched_for
+from policy_engine.releasing.preview import Preview, preview
 from policy_engine.releasing.publish import certificate_path
-from policy_engine.releasing.release import (
-    Preview,
-    check_place,
-    ends_of,
-    open_warehouse,
-    paying_account,
-    preview,
-    project_of,
-    table_certificate_path,
-    unenforced,
-    vouched_for,
-)
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.warehouse.base import Warehouse
 

@@ -36,7 +36,7 @@ from policy_engine.ledger.trust import Trust
 from policy_engine.policy.loading import load_policy
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import open_ledger
-from policy_engine.releasing.release import preview
+from policy_engine.releasing.preview import preview
 
 RACERS, WINNERS = 50, 5
 TRUST = Trust.of(KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32))))

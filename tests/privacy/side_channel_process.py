@@ -30,7 +30,7 @@ from policy_engine.warehouse import duckdb as warehouse
 from policy_engine.warehouse import settings, spill
 
 Warehouse = warehouse.DuckDBWarehouse
-releasing = import_module("policy_engine.releasing.release")
+job = import_module("policy_engine.releasing.job")
 
 
 class Clock:
@@ -226,7 +226,7 @@ def _signalled(number: int) -> None:
 
 
 def _fixed(given: dict[str, Any]) -> None:
-    releasing.new_secret = lambda: bytes.fromhex(given["secret"])
+    job.new_secret = lambda: bytes.fromhex(given["secret"])
     import_module("policy_engine.releasing.requests").secrets = SimpleNamespace(
         token_hex=lambda size: "00" * size
     )

@@ -13,7 +13,7 @@ from policy_engine.audit.runs import Runs, observe
 from policy_engine.audit.selftest import SOUND_RUNS, self_test
 from policy_engine.audit.verdict import CONFIDENCE, error_of, judge
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.releasing.release import project_of
+from policy_engine.releasing.planning import project_of
 
 ALL = (*CONTROLS, *noise_controls.CONTROLS)
 QUICK = ("τ = B", "sticky noise", "no threshold without keys")

@@ -15,7 +15,7 @@ from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import VerificationFailed
 from policy_engine.policy.loading import load_policy
-from policy_engine.releasing.release import open_warehouse, prepare, project_of
+from policy_engine.releasing.planning import open_warehouse, prepare, project_of
 
 POLICIES = Path(__file__).parents[2] / "policies"
 NAMES = sorted(file.parent.name for file in POLICIES.glob("*/policy.yaml"))

@@ -26,8 +26,8 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, VerificationFailed
+from policy_engine.releasing.charging import charge_of
 from policy_engine.releasing.publish import is_of_a_release
-from policy_engine.releasing.release import charge_of
 
 KEY = Ed25519PrivateKey.generate()
 TRUSTED = TrustedKeys.of(KEY.public_key())

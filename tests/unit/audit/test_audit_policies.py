@@ -23,7 +23,7 @@ from policy_engine.audit.values import UNICODE, labels, palettes
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.policy.loading import load_policy, load_policy_text
-from policy_engine.releasing.release import prepare, project_of
+from policy_engine.releasing.planning import prepare, project_of
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 

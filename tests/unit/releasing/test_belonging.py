@@ -20,7 +20,8 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, Warehouse, load_project_text
 from policy_engine.releasing.books import rekey
-from policy_engine.releasing.release import preview, release
+from policy_engine.releasing.preview import preview
+from policy_engine.releasing.release import release
 from policy_engine.releasing.requests import name_of_place, names_beside
 
 _OPEN = (

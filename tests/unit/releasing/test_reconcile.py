@@ -14,7 +14,7 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
 from policy_engine.releasing.reconcile import reconcile
 
-releasing = import_module("policy_engine.releasing.release")
+job = import_module("policy_engine.releasing.job")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_what_never_started_is_given_back(lab, monkeypatch, target):
 
 @pytest.mark.parametrize("target", [FILE, TABLE])
 def test_what_may_have_been_seen_is_kept(lab, monkeypatch, target):
-    lab.killed(monkeypatch, releasing._Job, "_envelope", target)
+    lab.killed(monkeypatch, job.Job, "_envelope", target)
     [settled] = reconcile(lab.project)
     assert (settled.outcome, settled.why) == (
         "kept",

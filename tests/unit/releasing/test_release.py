@@ -22,6 +22,7 @@ import pytest
 
 from policy_engine.attest import signers
 from policy_engine.attest.keys import TrustedKeys, load_public_key
+from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.attest.signers import signer_of
@@ -43,11 +44,16 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import publish
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.publish import file_digest
-from policy_engine.releasing.release import METADATA_KEY, Released, release
+from policy_engine.releasing.release import Released, release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 # The modules: the package's own ``release`` and ``certify`` are functions.
 views = import_module("policy_engine.verify.views")
+below = import_module("policy_engine.releasing.below")
+job = import_module("policy_engine.releasing.job")
+places = import_module("policy_engine.releasing.places")
+planning = import_module("policy_engine.releasing.planning")
+previewing = import_module("policy_engine.releasing.preview")
 releasing = import_module("policy_engine.releasing.release")
 certifying = import_module("policy_engine.kernel.certificate")
 proving = import_module("policy_engine.verify.certificate")
@@ -219,7 +225,7 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
     assert CONFIRMED.format("joined") in stated
 
 
-@pytest.mark.parametrize("ask", [release, releasing.preview])
+@pytest.mark.parametrize("ask", [release, previewing.preview])
 def test_a_view_that_fails_on_a_row_is_named_and_the_row_is_not(lab, ask):
     lab.release(source="{relation: people, unit: {key: person, keep: any}}")  # begins the ledger
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
@@ -245,7 +251,7 @@ def test_a_view_is_proved_once(lab, monkeypatch):
         connection.execute("CREATE VIEW plain AS SELECT person, age, zip FROM people")
     proofs, prove = [], views.table_below
     monkeypatch.setattr(views, "table_below", lambda *a: proofs.append(a) or prove(*a))
-    releasing._below.cache_clear()
+    below._below.cache_clear()
     release(lab.policy(source="{relation: plain, unit: {key: person, keep: any}}"), lab.project)
     assert len(proofs) == 1
 
@@ -254,7 +260,7 @@ def test_a_plan_without_the_sealing_key_quotes_no_new_price(lab):
     lab.release()
     lab.project.sealing_key.unlink()
     with pytest.raises(FileError, match="the sealing key is missing"):
-        releasing.preview(lab.policy(), lab.project)
+        previewing.preview(lab.policy(), lab.project)
 
 
 def test_a_view_that_is_confirmed_names_the_account_that_pays(lab):
@@ -271,8 +277,8 @@ def test_a_view_that_is_confirmed_names_the_account_that_pays(lab):
 
 def test_a_table_needs_no_such_word(lab):
     policy = lab.policy(source="{relation: people, view: rowwise, unit: row}")
-    with closing(releasing.open_warehouse(policy, lab.project, writes=False)) as warehouse:
-        certificate, _ = releasing.prepare(policy, lab.project, warehouse)
+    with closing(planning.open_warehouse(policy, lab.project, writes=False)) as warehouse:
+        certificate, _ = planning.prepare(policy, lab.project, warehouse)
     assert not [text for text in certificate.assumptions if "view" in text]
 
 
@@ -325,7 +331,7 @@ def test_a_file_is_replaced_only_when_asked(lab):
 
 @pytest.mark.parametrize("target", [OUT, "{relation: out}"])
 def test_the_secret_is_in_nothing_that_is_written_or_logged(lab, monkeypatch, caplog, target):
-    monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
+    monkeypatch.setattr(job, "new_secret", lambda: SECRET)
     with caplog.at_level(logging.DEBUG):
         lab.release(source="{relation: people, unit: {key: person, keep: any}}", release=target)
     files = [file for file in lab.folder.rglob("*") if file.is_file()]
@@ -359,7 +365,7 @@ class FrozenClock:
 
 
 def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkeypatch):
-    monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
+    monkeypatch.setattr(job, "new_secret", lambda: SECRET)
     monkeypatch.setattr(certifying, "datetime", FrozenClock)
     by_key = "{path: source.parquet, unit: {key: person, keep: any}}"
     first = Path(lab.release(source=by_key).release).read_bytes()
@@ -437,19 +443,19 @@ def fail(monkeypatch, owner, name, error, number=1):
 # owner, name, which call, whether the account was charged by then
 FILE_STEPS = [
     (DuckDBWarehouse, "table", 1, False),
-    (releasing, "compiled", 1, False),
-    (releasing, "certify", 1, False),
-    (releasing, "check_target", 1, False),
+    (planning, "compiled", 1, False),
+    (planning, "certify", 1, False),
+    (places, "check_target", 1, False),
     (signers, "load_private_key", 1, False),
     (Ledger, "reserve", 1, False),
-    (releasing, "new_secret", 1, False),
+    (job, "new_secret", 1, False),
     (Ledger, "start", 1, True),
     (DuckDBWarehouse, "_draw", 1, True),
     (DuckDBWarehouse, "rows", 1, True),
     (DuckDBWarehouse, "_state", 2, True),
     (pq, "write_table", 1, True),
     (publish, "file_digest", 1, True),
-    (releasing, "sign", 1, True),
+    (job, "sign", 1, True),
     (publish, "_sync", 1, True),
     (os, "link", 1, True),
     (os, "link", 2, True),
@@ -562,7 +568,7 @@ def test_a_table_that_cannot_be_written_is_as_it_was(
 @pytest.mark.parametrize("error", [DISK_FULL, KeyboardInterrupt()])
 @pytest.mark.parametrize(
     ("owner", "name", "replace"),
-    [(releasing, "sign", False), (releasing, "sign", True), (os, "link", False)],
+    [(job, "sign", False), (job, "sign", True), (os, "link", False)],
 )
 def test_no_table_stands_without_its_certificate(lab, monkeypatch, owner, name, error, replace):
     lab.release(release="{path: elsewhere.parquet}")  # makes the ledger, which links too
@@ -834,7 +840,7 @@ def test_a_delta_that_nobody_can_tell_from_nothing_is_stated_as_its_bound(lab):
 def test_a_csv_file_is_assumed_to_be_well_formed(lab):
     (lab.folder / "people.csv").write_text("age,zip\n34,12\n")
     policy = lab.policy(source="{path: people.csv, unit: row, columns: {age: integer}}")
-    found = releasing.preview(policy, lab.project).certificate
+    found = previewing.preview(policy, lab.project).certificate
     assert "people.csv is well-formed CSV whoever is in it" in found.assumptions
     people = [text for text in found.assumptions if text.endswith(" is one person")]
     assert people == ["one row of people.csv is one person"]
@@ -850,15 +856,15 @@ def test_of_a_row_key_that_nothing_enforces_each_value_counts_once(lab):
     assert done.people < 50
     [told] = [each for each in said if each.startswith("warning: ")]
     assert "unique by your word alone: where id has many rows one is kept, the least in" in told
-    found = releasing.preview(policy, lab.project).certificate
+    found = previewing.preview(policy, lab.project).certificate
     assert not any("unique" in text for text in found.assumptions)
 
 
 def test_a_path_in_place_of_a_policy_says_what_to_call(lab):
-    for call in (releasing.release, releasing.preview, releasing.compile_policy):
+    for call in (releasing.release, previewing.preview, planning.compile_policy):
         with pytest.raises(UsageError, match="call load_policy on the file's path first"):
             call("policy.yaml")
-    assert releasing.compile_policy(lab.policy()).startswith("-- policy: people")
+    assert planning.compile_policy(lab.policy()).startswith("-- policy: people")
 
 
 def test_a_mistyped_account_is_refused_before_it_is_opened(lab):
@@ -870,23 +876,23 @@ def test_a_mistyped_account_is_refused_before_it_is_opened(lab):
 
 def test_the_kernel_refuses_a_view_too(lab):
     policy = lab.policy(source="{relation: people, unit: row}")
-    with closing(releasing.open_warehouse(policy, lab.project, writes=False)) as warehouse:
-        certificate, table = releasing.prepare(policy, lab.project, warehouse)
-    view = releasing.schema_of(replace(table, view="SELECT * FROM other"))
+    with closing(planning.open_warehouse(policy, lab.project, writes=False)) as warehouse:
+        certificate, table = planning.prepare(policy, lab.project, warehouse)
+    view = below.schema_of(replace(table, view="SELECT * FROM other"))
     with pytest.raises(NotCertifiable, match="V16"):
         proving.certify(policy, certificate.query, "duckdb", schema=view)
 
 
 def test_two_native_runs_at_once_are_two_charges(lab, monkeypatch):
     """Attack: both have looked whether it was paid before either has charged."""
-    new_secret, others = releasing.new_secret, []
+    new_secret, others = job.new_secret, []
 
     def meanwhile():
-        monkeypatch.setattr(releasing, "new_secret", new_secret)
+        monkeypatch.setattr(job, "new_secret", new_secret)
         others.append(lab.release(method="native", replace=True))
         return new_secret()
 
-    monkeypatch.setattr(releasing, "new_secret", meanwhile)
+    monkeypatch.setattr(job, "new_secret", meanwhile)
     mine = lab.release(method="native", replace=True)
     assert lab.entries == ["committed", "committed"]
     assert mine.entry != others[0].entry
@@ -919,7 +925,7 @@ def test_what_was_drawn_is_published_or_nothing(lab, monkeypatch):
 def test_a_table_that_was_drawn_is_published_or_nothing(lab, monkeypatch):
     monkeypatch.setattr(DuckDBWarehouse, "fingerprint", lambda *_: b"always the same")
     with monkeypatch.context() as patched:
-        fail(patched, releasing._Job, "_envelope", KeyboardInterrupt())
+        fail(patched, job.Job, "_envelope", KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
             lab.release(release="{relation: out}")
     write_source(lab.folder / "source.parquet", ROWS[:-40])
@@ -945,7 +951,7 @@ LIMIT = Limit(Decimal(3), Decimal("0.99"))
 @pytest.mark.parametrize("limited", ["people", "db.main.people"])
 def test_a_relation_pays_from_one_account_however_it_is_written(lab, name, limited):
     found = own_account(lab, f"{{relation: {name}, unit: row}}", [limited])
-    preview = releasing.preview(*found)
+    preview = previewing.preview(*found)
     assert (preview.account.name, preview.account.limit) == ("db.main.people", LIMIT)
 
 
@@ -957,7 +963,7 @@ def test_a_view_pays_from_the_account_of_its_table_under_its_full_name(lab):
         found = own_account(
             lab, f"{{relation: {view}, unit: {{key: person, keep: any}}}}", ["people"]
         )
-        preview = releasing.preview(*found)
+        preview = previewing.preview(*found)
         assert (preview.account.name, preview.account.limit) == ("db.main.people", LIMIT)
 
 
@@ -985,7 +991,7 @@ def test_an_account_of_another_spelling_in_the_ledger_is_not_begun_anew(lab):
     said = (
         "account 'db.main.people' is new, and the ledger has 'people', which seems to be the same"
     )
-    assert releasing.preview(policy, project).refusal.startswith(said)
+    assert previewing.preview(policy, project).refusal.startswith(said)
     with pytest.raises(BudgetExceeded) as caught:
         release(policy, project)
     told = str(caught.value)
@@ -1061,7 +1067,7 @@ def test_a_directory_in_the_way_is_refused(lab):
 )  # fmt: skip
 def test_a_csv_file_is_read_as_text(lab, monkeypatch, content, name, groups):
     (lab.folder / name).write_bytes(content)
-    monkeypatch.setattr(releasing, "new_secret", secret_that_keeps(2))
+    monkeypatch.setattr(job, "new_secret", secret_that_keeps(2))
     done = lab.release(
         source=f"{{path: {name}, unit: row}}", recode="{zip: {prefix: 2}}", rate="0.9"
     )
@@ -1121,7 +1127,7 @@ def test_one_row_a_person_is_kept_by_its_order(lab, way, kept, source):
 
 
 def test_rows_are_each_group_as_often_as_it_was_counted(lab, monkeypatch):
-    monkeypatch.setattr(releasing, "new_secret", lambda: SECRET)
+    monkeypatch.setattr(job, "new_secret", lambda: SECRET)
     counts = pq.read_table(lab.release().release).to_pylist()
     rows = pq.read_table(lab.release(release="{path: out/r.parquet, as: rows}").release).to_pylist()
     assert Counter((row["age"], row["zip"]) for row in rows) == {

@@ -12,7 +12,8 @@ import pytest
 from small_project import FILE, TABLE, SmallProject
 
 from policy_engine.attest.predicates import predicate_of
-from policy_engine.releasing.release import ends_of, open_warehouse, prepare
+from policy_engine.releasing.places import ends_of
+from policy_engine.releasing.planning import open_warehouse, prepare
 from policy_engine.releasing.requests import (
     Ends,
     Run,

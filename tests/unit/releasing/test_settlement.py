@@ -13,6 +13,7 @@ from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import LedgerError
+from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
 from policy_engine.releasing.reconcile import _of_table
@@ -20,7 +21,7 @@ from policy_engine.releasing.release import release
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.settlement import look, mend, settle
 
-releasing = import_module("policy_engine.releasing.release")
+job = import_module("policy_engine.releasing.job")
 
 
 @pytest.fixture
@@ -156,7 +157,7 @@ def test_what_stands_is_committed(lab, monkeypatch, target):
 
 @pytest.mark.parametrize("target", [FILE, TABLE])
 def test_what_was_drawn_and_is_not_there_is_kept(lab, monkeypatch, target):
-    entry = lab.killed(monkeypatch, releasing, "sign", target)
+    entry = lab.killed(monkeypatch, job, "sign", target)
     done = settled(lab, entry)
     assert (done.outcome, done.entry.state) == ("kept", "kept")
     assert hidden(lab) == []
@@ -198,7 +199,7 @@ def test_of_two_entries_of_one_release_one_is_committed(lab, monkeypatch):
     lab.release()
     [entry] = lab.entries
     with lab.writing() as ledger:
-        charge = releasing.Charge(
+        charge = Charge(
             entry.account, entry.epsilon, entry.delta, entry.neighbours, entry.policy_name,
             entry.policy_digest, entry.certificate_digest, request=entry.request, run=entry.run,
         )  # fmt: skip

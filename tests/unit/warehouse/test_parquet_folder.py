@@ -14,7 +14,8 @@ import pytest
 from policy_engine.errors import FileError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Source
-from policy_engine.releasing.release import preview, release
+from policy_engine.releasing.preview import preview
+from policy_engine.releasing.release import release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 ROWS = {"person": [1, 2], "age": [20, 30], "tags": [["a"], []], "place": [{"zip": "1"}, None]}

@@ -1,0 +1,206 @@
+"""From a policy to its certificate: the source is described, its text printed and certified.
+
+Nothing runs, and nothing is charged.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace as replace_field
+from pathlib import Path
+from typing import cast
+
+from policy_engine.attest.predicates import Vouched
+from policy_engine.attest.syntactic import Uncertified
+from policy_engine.check.known import Known
+from policy_engine.compile.catalog import Table, at_home
+from policy_engine.compile.compiler import compiled
+from policy_engine.compile.rendering import created, name_of
+from policy_engine.dialects import Engine, dialect_named
+from policy_engine.errors import NotCertifiable, PolicyError, Problem, UsageError
+from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.sources import People
+from policy_engine.policy.accounts import check_own_project
+from policy_engine.policy.fields import Method
+from policy_engine.policy.project import Project, default_project, find_project, load_project
+from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.reading import located, refused
+from policy_engine.policy.resolve import Policy, loaded
+from policy_engine.policy.terms import terms_of
+from policy_engine.releasing.below import table_read
+from policy_engine.syntax.schema import Schema
+from policy_engine.warehouse.base import Warehouse
+from policy_engine.warehouse.connecting import FILES, connected
+from policy_engine.warehouse.profiles import resolved
+
+
+def project_of(policy: Policy, start: Path | None = None) -> Project:
+    """The project of a policy: found upwards from ``start``, then from the policy's folder.
+
+    Raises:
+        PolicyError: the two find different ones; or the project file has problems.
+    """
+    found = find_project(start or Path.cwd()) or find_project(policy.directory)
+    check_own_project(policy, found)
+    return load_project(found) if found is not None else default_project(policy.directory)
+
+
+def open_warehouse(policy: Policy, project: Project, *, writes: bool) -> Warehouse:
+    """A connection to the warehouse that holds the policy's source."""
+    writable = writes and policy.release.relation is not None
+    return connected(warehouse_of(policy, project), writable=writable)
+
+
+def warehouse_of(policy: Policy, project: Project) -> Named:
+    """The warehouse that holds the policy's source."""
+    named = project.warehouse
+    if policy.source.relation is not None or policy.release.relation is not None:
+        return named
+    # Files are read by the embedded engine, as the project sets it.
+    is_embedded = named.type == FILES.type
+    return replace_field(named, database=None, missing="") if is_embedded else FILES
+
+
+def dialect_of(policy: Policy, project: Project | None = None) -> str:
+    """The dialect of the text that a release of ``policy`` runs; nothing is connected to."""
+    named = warehouse_of(loaded(policy, syntactic=True), project or project_of(policy))
+    return named.type if named.profile is None else resolved(named).type
+
+
+def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Certificate, Table]:
+    """Compile, render and certify; nothing runs and nothing is charged.
+
+    Raises:
+        PolicyError: the policy does not fit its source.
+        NotCertifiable: the kernel did not find what the policy asks for.
+        UsageError: the policy has no (ε, δ).
+    """
+    found, table = vouched_for(loaded(policy), project, warehouse)
+    assert isinstance(found, Certificate)
+    return found, table
+
+
+def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Vouched, Table]:
+    """The same, and the statement of a policy without (ε, δ), of which nothing is certified."""
+    table, target = ends_read(policy, warehouse)
+    _check_apart(policy, table, target)
+    dialect = warehouse.dialect
+    table_read(policy, table, dialect.name)
+    claim, query = compiled_for(policy, table, dialect)
+    terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
+    if policy.is_syntactic:
+        return Uncertified(terms, query, dialect.name, claim, policy.k), table
+    return certified(query, claim, dialect.name, terms), table
+
+
+def unenforced(policy: Policy, certificate: Vouched) -> tuple[Problem, ...]:
+    """That a ``row_key`` may have many rows, and what becomes of them."""
+    unit = certificate.claim.unit if certificate.claim is not None else None
+    if not policy.source.unique or not isinstance(unit, People) or unit.order is None:
+        return ()
+    key, place = policy.source.key, "source.unit.row_key"
+    message = (
+        f"{place} is unique by your word alone: where {key} has many rows one is kept, the least in"
+        " the columns that are read"
+    )
+    remedy = f"key: {key} with keep: any, or keep: {{order_by: […]}}, says which"
+    return located((Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
+
+
+def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
+    """The certificate of a print.
+
+    Raises:
+        NotCertifiable: its guarantee is not met.
+    """
+    try:
+        return certify(query, claim, engine, terms)
+    except Unmet as error:
+        from policy_engine.syntax.findings import findings_of
+        from policy_engine.verify.checks import guarantee_is_met
+
+        unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
+        raise NotCertifiable(findings_of(unmet)) from None
+
+
+def compiled_for(policy: Policy, table: Table, dialect: Engine) -> tuple[Claim, str]:
+    """The claim of a policy and its text; PolicyError names the place in the policy's file."""
+    try:
+        return compiled(policy, table, dialect)
+    except PolicyError as error:
+        raise PolicyError(located(error.problems, policy.file)) from None
+
+
+def ends_read(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]:
+    """The source, and the full name of the table to write; no name for a file."""
+    table, relation = warehouse.table(policy.source, policy.directory), policy.release.relation
+    return table, warehouse.target(relation) if relation is not None else ()
+
+
+def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
+    """Refuse a release over its own source, however the two are written."""
+    source, path = policy.source_path, policy.release_path
+    same_file = source is not None and path is not None and path.exists() and path.samefile(source)
+    same_table = bool(target) and [*map(str.lower, target)] == [*map(str.lower, table.parts)]
+    if same_file or same_table:
+        key = "release.path" if same_file else "release.relation"
+        message = f"{key} must not be the source itself, found {policy.release.text}"
+        raise refused(policy.file, key, message, "release to a place of its own")
+    # It would be a file more of its source, or one that the source's owner cleans away.
+    if table.is_folder and source and path and path.resolve().is_relative_to(source.resolve()):
+        message = f"release.path must not lie in the source's folder, found {policy.release.text}"
+        raise refused(policy.file, "release.path", message, "release to a folder of its own")
+
+
+def _envelope_of(target: tuple[str, ...], dialect: Engine) -> str:
+    """How the envelope of a release into ``target`` begins; of a file it is none."""
+    return created("", name_of(target, dialect)).strip() if target else ROWS
+
+
+def compile_policy(
+    policy: Policy,
+    dialect: str | None = None,
+    method: str | None = None,
+    schema: Schema | None = None,
+) -> str:
+    """The text of ``policy`` in a dialect, by default its warehouse's.
+
+    ``method`` shows another way of sampling.
+    With a ``schema`` no warehouse is asked: it has the source's columns and their types.
+
+    Raises:
+        UsageError: no such dialect or method, or ``policy`` is not a loaded policy.
+        PolicyError: the policy does not fit its source.
+    """
+    policy = loaded(policy, syntactic=True)
+    if method is not None:
+        if method not in {"keyed", "native"}:
+            raise UsageError(f"method must be keyed or native, found {method!r}")
+        if policy.noise is not None:
+            raise UsageError("method is of a sample, and this policy counts everybody")
+        policy = replace_field(policy, method=cast(Method, method))
+    wanted = dialect_named(dialect or dialect_of(policy))
+    if schema is not None:
+        table, relation = _described(policy, schema, wanted), policy.release.relation
+        target = tuple(relation.split(".")) if relation else ()
+        return enveloped(compiled_for(policy, table, wanted)[1], target, wanted)
+    with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
+        table, target = ends_read(policy, warehouse)
+        return enveloped(compiled_for(policy, table, wanted)[1], target, wanted)
+
+
+def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
+    """The source as a schema describes it."""
+    relation = policy.source.relation
+    known = Known(schema, dialect.name)
+    table = known.table(at_home(relation, dialect.name, schema.tables)) if relation else None
+    if table is None:
+        found = f"{relation}, which it does not have once" if relation else "a file"
+        raise UsageError(f"the schema must describe source.relation, found {found}")
+    return table
+
+
+def enveloped(query: str, target: tuple[str, ...], dialect: Engine) -> str:
+    """The query in its envelope, as somebody would run it by hand."""
+    return created(query, name_of(target, dialect)) if target else query
