@@ -48,7 +48,9 @@ def test_a_sum_takes_next_to_nothing_for_nothing(place_of, name):
     place, chance = place_of(name), Random(4)
     drawn = [each for each in claims(chance, 400, place.columns) if _sums_coarsely(each)]
     place.load([row | {"real": 5e-324} for row in rows(chance, drawn, 60)])
-    found = list(printable(filter(None, map(place.claim, drawn)), name))[:3]
+    found = list(printable(filter(None, map(place.claim, drawn)), name))[
+        : 1 if name == "spark" else 3
+    ]
     assert found
     with place.opened() as warehouse:
         for claim, text in found:
