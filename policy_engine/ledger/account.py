@@ -24,17 +24,11 @@ from typing import Any
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.in_words import in_text
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
+from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.entry import Charge, check_amount
-from policy_engine.ledger.pricing import (
-    Asked,
-    Price,
-    Spent,
-    fits,
-    fitting,
-    greatest_epsilon,
-    price,
-)
+from policy_engine.ledger.fitting import fitting, greatest_epsilon
+from policy_engine.ledger.pricing import Price, Spent, fits, price
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)

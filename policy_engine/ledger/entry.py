@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
 from policy_engine.errors import DomainError, LedgerBroken, LedgerError
+from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Foreign, Record
-from policy_engine.ledger.pricing import Asked
 
 if TYPE_CHECKING:
     from policy_engine.attest.approvals import Brought

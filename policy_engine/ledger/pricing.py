@@ -12,13 +12,9 @@ must not change once a release was seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from decimal import (
-    ROUND_FLOOR,
-    Context,
-    Decimal,
-)
-from functools import lru_cache, partial
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any, Protocol
@@ -33,37 +29,20 @@ from policy_engine.accounting.adaptive import (
     plan_for,
 )
 from policy_engine.accounting.amounts import EXACT
-from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.composition import Charges, Question, Tight
-from policy_engine.accounting.domain import claimed, neighbour_notion
-from policy_engine.accounting.events import (
-    ApproximateDP,
-    DiscreteLaplace,
-    Event,
-    PureDP,
-    RandomisedResponse,
-    SampledSuppression,
-    TableNoise,
-    Unbounded,
-)
-from policy_engine.accounting.exact import delta_exact
-from policy_engine.accounting.noise import IntegerTable, Statistic
+from policy_engine.accounting.domain import neighbour_notion
+from policy_engine.accounting.events import Event, Unbounded
 from policy_engine.errors import DomainError
+from policy_engine.ledger.asked import (
+    NONSENSE,
+    Asked,
+    cost_from_json,
+    cost_to_json,
+    plan_from_json,
+    plan_to_json,
+    read_count,
+)
 
-_MECHANISMS: dict[str, type[Any]] = {
-    "sampled_suppression": SampledSuppression,
-    "pure_dp": PureDP,
-    "approximate_dp": ApproximateDP,
-    "discrete_laplace": DiscreteLaplace,
-    "randomised_response": RandomisedResponse,
-    "table_noise": TableNoise,
-    "unbounded": Unbounded,
-}
-_NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, TypeError,
-             ValueError)  # fmt: skip
-_THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
-_LEAST_DELTA = Decimal("1e-900")
-_DOUBLINGS, _PARTS, _TENTHS = 7, 1000, 7
 _MOST_SCENARIOS, _MOST_EVENTS, _MOST_TIMES = 16, 4, 100
 
 
@@ -77,46 +56,6 @@ class Limit(Protocol):
     @property
     def delta(self) -> Decimal:
         """δ."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One release: its event, its certificate's (ε, δ), and the part of a partition it reads.
-
-    >>> Asked.from_json(Asked(PureDP(1), Decimal(1), Decimal(0)).to_json()).event
-    PureDP(epsilon=Decimal('1'))
-    """
-
-    event: Event
-    epsilon: Decimal
-    delta: Decimal
-    part: tuple[str, str] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Texts and whole numbers.
-
-        Raises DomainError for an event that cannot be charged by itself: a partition.
-        """
-        return {
-            "event": _event_to_json(self.event),
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-            "part": None if self.part is None else list(self.part),
-        }
-
-    @classmethod
-    def from_json(cls, state: Mapping[str, Any]) -> Asked:
-        """The release that ``to_json`` wrote; DomainError for anything else."""
-        try:
-            part = state["part"]
-            return cls(
-                _event_from_json(state["event"]),
-                _amount(state["epsilon"]),
-                _amount(state["delta"]),
-                None if part is None else (_text(part[0]), _text(part[1])),
-            )
-        except _NONSENSE:
-            raise DomainError("asked", "a release as this version writes it", state) from None
 
 
 @dataclass(frozen=True)
@@ -144,17 +83,10 @@ class Price:
 
 
 @dataclass(frozen=True)
-class Fitting:
-    """What would fit where a release does not, its ε kept; None where nothing near does."""
-
-    least_k: int | None
-    greatest_rate: Decimal | None
-
-
-@dataclass(frozen=True)
 class Spent:
     """The running state of one account.
 
+    >>> from policy_engine.accounting.events import SampledSuppression
     >>> asked = Asked(SampledSuppression(20, "0.1"), Decimal("0.5"), Decimal("2.64e-11"))
     >>> twice = Spent.none("add_remove").plus(asked, None).plus(asked, None)
     >>> [kind.times for kind in twice.kinds], Spent.from_json(twice.to_json()) == twice
@@ -216,6 +148,7 @@ class Spent:
         """Whether the releases end in one of the three ways that keep the limit.
 
         >>> from policy_engine.ledger.account import Limit
+        >>> from policy_engine.accounting.events import PureDP
         >>> asked = Asked(PureDP("0.5"), Decimal("0.5"), Decimal(0))
         >>> state = Spent.none("add_remove").plus(asked, None).plus(asked, None)
         >>> [state.is_within(Limit(Decimal(most), Decimal(0))) for most in ("0.9", "1")]
@@ -239,9 +172,9 @@ class Spent:
             "neighbours": self.neighbours,
             "first": None if self.first is None else self.first.to_json(),
             "kinds": [
-                [kind.asked.to_json(), kind.times, _cost_to_json(kind.cost)] for kind in self.kinds
+                [kind.asked.to_json(), kind.times, cost_to_json(kind.cost)] for kind in self.kinds
             ],
-            "plan": None if self.plan is None else _plan_to_json(self.plan),
+            "plan": None if self.plan is None else plan_to_json(self.plan),
             "reach": [self.reach.holds, self.reach.fails],
         }
 
@@ -250,19 +183,19 @@ class Spent:
         """The state that ``to_json`` wrote; DomainError for anything else."""
         try:
             first, plan = state["first"], state["plan"]
-            holds, fails = map(_count, state["reach"])
+            holds, fails = map(read_count, state["reach"])
             found = cls(
                 neighbours=neighbour_notion(state["neighbours"]),
                 first=None if first is None else Asked.from_json(first),
                 kinds=tuple(
-                    Kind(Asked.from_json(asked), _count(times), _cost_from_json(cost))
+                    Kind(Asked.from_json(asked), read_count(times), cost_from_json(cost))
                     for asked, times, cost in state["kinds"]
                 ),
-                plan=None if plan is None else _plan_from_json(plan),
+                plan=None if plan is None else plan_from_json(plan),
                 reach=Reach(holds, fails),
             )
             _check(found)
-        except _NONSENSE:
+        except NONSENSE:
             raise DomainError("spent", "a state as this version writes it", state) from None
         return found
 
@@ -331,6 +264,7 @@ def price(spent: Spent, limit: Limit | None) -> Price:
     """What was spent, by the sum of the certificates and by the tight rule.
 
     >>> from policy_engine.ledger.account import Limit
+    >>> from policy_engine.accounting.events import SampledSuppression
     >>> asked = Asked(SampledSuppression(20, "0.1"), Decimal("0.5"), Decimal("2.64e-11"))
     >>> state = Spent.none("add_remove").plus(asked, None).plus(asked, None)
     >>> price(state, Limit(Decimal(1), Decimal("1e-6"))).tight_epsilon
@@ -376,6 +310,7 @@ def fits(spent: Spent, asked: Asked, limit: Limit | None) -> bool:
     """Whether one more release keeps the limit, whatever is chosen; without one everything does.
 
     >>> from policy_engine.ledger.account import Limit
+    >>> from policy_engine.accounting.events import SampledSuppression
     >>> whole = Asked(SampledSuppression(9, "0.1"), Decimal(1), Decimal("2.9e-8"))
     >>> limit = Limit(Decimal(1), Decimal("3e-8"))
     >>> empty = Spent.none("add_remove")
@@ -385,81 +320,10 @@ def fits(spent: Spent, asked: Asked, limit: Limit | None) -> bool:
     return limit is None or spent.plus(asked, limit).is_within(limit)
 
 
-def fitting(spent: Spent, asked: Asked, limit: Limit | None) -> Fitting:
-    """What would fit: the least k at the asked rate, the greatest rate at the asked k.
-
-    k up to 128 times the asked one, the rate down to 1/1000, in steps of that. Both None where
-    the event has no k.
-    """
-    event = asked.event
-    if not isinstance(event, SampledSuppression):
-        return Fitting(None, None)
-    rate = Decimal(str(event.rate))
-
-    def allowed(k: int, rate: Decimal) -> bool:
-        delta = delta_exact(k, rate, asked.epsilon, spent.neighbours).delta
-        delta = max(_LEAST_DELTA, claimed(delta))
-        other = replace(asked, event=SampledSuppression(k, rate), delta=delta)
-        return fits(spent, other, limit)
-
-    def part(share: int) -> Decimal:
-        return _THREE_DIGITS.multiply(rate, Decimal(share).scaleb(-3))
-
-    return Fitting(
-        _least_k(event.k, lambda k: allowed(k, rate)),
-        _greatest(part, lambda rate: allowed(event.k, rate)),
-    )
-
-
-def greatest_epsilon(
-    spent: Spent, asked: Asked, limit: Limit | None
-) -> tuple[Decimal, Decimal] | None:
-    """The greatest ε at which a release of any kind would fit, and at which δ.
-
-    In thousandths of the asked ε; at the asked δ, or a tenth of it, a hundredth and so on, the
-    first at which one fits; None where none does. Of a known kind more may fit: its curve tells
-    more than its certificate.
-
-    >>> from policy_engine.ledger.account import Limit
-    >>> half, limit = Asked(PureDP(5), Decimal(5), Decimal(0)), Limit(Decimal(1), Decimal(0))
-    >>> greatest_epsilon(Spent.none("add_remove"), half, limit)
-    (Decimal('1.00'), Decimal('0'))
-    """
-
-    def allowed(delta: Decimal, epsilon: Decimal) -> bool:
-        event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
-        return fits(spent, replace(asked, event=event, epsilon=epsilon, delta=delta), limit)
-
-    def part(share: int) -> Decimal:
-        return _THREE_DIGITS.multiply(asked.epsilon, Decimal(share).scaleb(-3))
-
-    for tenths in range(_TENTHS):
-        delta = asked.delta.scaleb(-tenths)
-        if epsilon := _greatest(part, partial(allowed, delta)):
-            return epsilon, delta
-    return None
-
-
-def _least_k(k: int, allowed: Callable[[int], bool]) -> int | None:
-    for doubling in range(_DOUBLINGS):
-        low, high = k << doubling, k << (doubling + 1)
-        if allowed(high):
-            return least_integer(low, high, allowed)
-    return None
-
-
-def _greatest(part: Callable[[int], Decimal], allowed: Callable[[Decimal], bool]) -> Decimal | None:
-    if not allowed(part(1)):
-        return None
-    refused = least_integer(1, _PARTS, lambda share: not allowed(part(share)))
-    return part(refused - 1)
-
-
 def _repeated(asked: Asked) -> Repeated:
     return Repeated(asked.event, asked.epsilon, asked.delta)
 
 
-# What is asked once for ``fits`` and once for ``plus``.
 _plan = lru_cache(maxsize=64)(plan_for)
 _holds_chain = lru_cache(maxsize=256)(holds_chain)
 _cost_of = lru_cache(maxsize=1024)(cost_of)
@@ -519,77 +383,6 @@ def _scenarios(kinds: Iterable[Kind]) -> list[Charges]:
     return [way for way in found if way]
 
 
-def _event_to_json(event: Event) -> dict[str, Any]:
-    for name, mechanism in _MECHANISMS.items():
-        if type(event) is mechanism:
-            values = {field.name: getattr(event, field.name) for field in fields(event)}
-            return {"mechanism": name, **{name: _plain(value) for name, value in values.items()}}
-    raise DomainError("event", f"one of {', '.join(sorted(_MECHANISMS))}", event)
-
-
-def _event_from_json(state: Mapping[str, Any]) -> Event:
-    values = {name: value for name, value in state.items() if name != "mechanism"}
-    if "statistics" in values:
-        values["statistics"] = tuple(map(_statistic_from_json, values["statistics"]))
-    event: Event = _MECHANISMS[state["mechanism"]](**values)
-    return event
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_statistic_to_json(statistic) for statistic in value]
-    return value if isinstance(value, int) else str(value)
-
-
-def _statistic_to_json(statistic: Statistic) -> dict[str, Any]:
-    """Entries are hexadecimal texts: no reader of JSON rounds them."""
-    table = statistic.table
-    return {
-        "entries": " ".join(f"{entry:015x}" for entry in table.entries),
-        "least": table.least,
-        "open": table.is_open,
-        "shift": statistic.shift,
-        "groups": statistic.groups,
-        "signed": statistic.signed,
-    }
-
-
-def _statistic_from_json(state: Mapping[str, Any]) -> Statistic:
-    entries = tuple(int(entry, 16) for entry in _text(state["entries"]).split())
-    table = IntegerTable(entries, state["least"], state["open"])
-    found = Statistic(table, state["shift"], state["groups"], state["signed"])
-    if _statistic_to_json(found) != state:
-        raise ValueError(state)
-    return found
-
-
-def _cost_to_json(cost: Cost | None) -> list[str] | None:
-    return None if cost is None else [str(cost.mass), *map(str, cost.scales)]
-
-
-def _cost_from_json(state: list[str] | None) -> Cost | None:
-    if state is None:
-        return None
-    mass, *scales = map(_amount, state)
-    return Cost(mass, tuple(scales))
-
-
-def _plan_to_json(plan: Plan) -> dict[str, Any]:
-    amounts = {name: str(getattr(plan, name)) for name in _SHARES}
-    return {**amounts, "orders": list(map(str, plan.orders)), "scales": list(map(str, plan.scales))}
-
-
-def _plan_from_json(state: Mapping[str, Any]) -> Plan:
-    return Plan(
-        **{name: _amount(state[name]) for name in _SHARES},
-        orders=tuple(map(_amount, state["orders"])),
-        scales=tuple(map(_number, state["scales"])),
-    )
-
-
-_SHARES = ("epsilon", "delta", "chain", "mass", "sum")
-
-
 def _check(spent: Spent) -> None:
     """Refuse what no account can be."""
     orders = 0 if spent.plan is None else len(spent.plan.orders)
@@ -603,29 +396,3 @@ def _check(spent: Spent) -> None:
     )
     if not sound:
         raise ValueError(spent)
-
-
-def _number(text: str) -> Decimal:
-    number = Decimal(_text(text))
-    if not number.is_finite():
-        raise ValueError(text)
-    return number
-
-
-def _amount(text: str) -> Decimal:
-    number = _number(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
-
-
-def _count(value: int) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(value)
-    return value
-
-
-def _text(value: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value

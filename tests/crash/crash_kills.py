@@ -46,18 +46,7 @@ MODULES = frozenset(
     str(path)
     for path in (
         *(PACKAGE / "ledger").glob("*.py"),
-        *(
-            PACKAGE / f"{name}.py"
-            for name in (
-                "release",
-                "publish",
-                "settlement",
-                "reconcile",
-                "requests",
-                "books",
-                "beginning",
-            )
-        ),
+        *(PACKAGE / "releasing").glob("*.py"),
         PACKAGE / "warehouse" / "duckdb.py",
         PACKAGE / "policy" / "pins.py",
         PACKAGE / "attest" / "making.py",
@@ -67,6 +56,7 @@ MODULES = frozenset(
         PACKAGE / "attest" / "key_files.py",
     )
 )
+assert all(Path(each).is_file() for each in MODULES)
 UNDER_CHARGE, HALF, BROKEN = "under-charges", "half releases", "broken chains"
 WRONG, NOT_SAME, LEFT = "wrong settlements", "other bytes or charges again", "left behind"
 FAILED, HANGS = "recoveries that failed", "hangs"

@@ -153,7 +153,6 @@ LONG = {
     "policy_engine.cli.records": "one command group",
     "policy_engine.expressions.totality": "one law over a grammar",
     "policy_engine.expressions.value_map": "one map over a grammar",
-    "policy_engine.ledger.pricing": "one rule and its explanations",
     "policy_engine.ledger.store": "the ledger",
     "policy_engine.policy.project": "one file's form",
     "policy_engine.releasing.validation": "what is wrong with a policy, from each of its readers",
