@@ -32,7 +32,8 @@ from policy_engine.policy.scalars import counted
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Balance, Limit
     from policy_engine.ledger.entry import Entry
-    from policy_engine.ledger.store import Change, Ledger
+    from policy_engine.ledger.states import Change
+    from policy_engine.ledger.store import Ledger
     from policy_engine.policy.project import Project
     from policy_engine.releasing.ledger_state import LedgerState
     from policy_engine.releasing.settlement import Settled

@@ -22,7 +22,7 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.account import Balance, Limit, limit_to_json
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.store import Change
+from policy_engine.ledger.states import Change
 
 STATEMENT_TYPE = "https://policy-engine.dev/ledger-statement/v1"
 SUBJECT = "ledger"

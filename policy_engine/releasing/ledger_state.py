@@ -10,7 +10,8 @@ from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.belonging import decided
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry, entries_of
-from policy_engine.ledger.store import Change, Ledger, changes_of
+from policy_engine.ledger.states import Change, changes_of
+from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
 from policy_engine.releasing.books import has_ledger, open_ledger, stated_limit

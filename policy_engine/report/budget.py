@@ -14,7 +14,7 @@ from policy_engine.releasing.requests import predicate_digest
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Limit
     from policy_engine.ledger.entry import Entry
-    from policy_engine.ledger.store import Change
+    from policy_engine.ledger.states import Change
     from policy_engine.releasing.ledger_state import LedgerState
 
 

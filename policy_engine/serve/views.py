@@ -17,7 +17,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.account import Account, Balance, Limit, balance_of, brief
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.reviews import approvers
-from policy_engine.ledger.store import Change
+from policy_engine.ledger.states import Change
 from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.report.changes import Comparable, KeyChange, changes
 

@@ -231,7 +231,7 @@ def _fixed(given: dict[str, Any]) -> None:
         token_hex=lambda size: "00" * size
     )
     import_module("policy_engine.kernel.certificate").datetime = Clock
-    import_module("policy_engine.ledger.store").datetime = Clock
+    import_module("policy_engine.ledger.chained").datetime = Clock
     limits = {"threads": str(given["threads"]), **given.get("settings", {})}
     settings._CONFIG = {**settings._CONFIG, **limits}
 

@@ -10,7 +10,7 @@ import pytest
 
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.store import Change
+from policy_engine.ledger.states import Change
 from policy_engine.serve import views
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
