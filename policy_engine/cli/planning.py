@@ -64,7 +64,8 @@ def plan(
     from policy_engine.policy.noise import Chance
     from policy_engine.releasing.planning import unenforced
     from policy_engine.releasing.preview import preview
-    from policy_engine.releasing.validation import about, check_guarantee, warnings_of
+    from policy_engine.releasing.readiness import about
+    from policy_engine.releasing.validation import check_guarantee, warnings_of
 
     if output is not None:
         from policy_engine.cli.plots import check_place

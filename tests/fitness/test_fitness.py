@@ -154,7 +154,6 @@ LONG = {
     "policy_engine.expressions.totality": "one law over a grammar",
     "policy_engine.expressions.value_map": "one map over a grammar",
     "policy_engine.policy.project": "one file's form",
-    "policy_engine.releasing.validation": "what is wrong with a policy, from each of its readers",
     "policy_engine.releasing.publish": "the file system's half of a release",
     "policy_engine.warehouse.duckdb": "one warehouse",
     "policy_engine.warehouse.mysql": "one warehouse",
@@ -173,9 +172,9 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 306, "accounting": 5_947, "attack": 810, "attest": 5_322, "audit": 1_948, "check":
-    2_375, "cli": 8_148, "compile": 1_140, "dbt": 10_635, "engines": 727, "expressions": 2_223,
+    2_375, "cli": 8_150, "compile": 1_140, "dbt": 10_635, "engines": 727, "expressions": 2_223,
     "kernel": 2_892, "ledger": 5_129, "measure": 1_666, "policy": 5_802, "relations": 1_290,
-    "release": 7, "releasing": 5_294, "report": 3_034, "serve": 941, "syntax": 1_224, "verify":
+    "release": 7, "releasing": 5_310, "report": 3_034, "serve": 941, "syntax": 1_224, "verify":
     1_568, "warehouse": 6_180,
 }  # fmt: skip
 
