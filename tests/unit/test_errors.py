@@ -76,7 +76,7 @@ def test_a_public_name_is_never_hidden_by_a_room_of_the_same_name(name):
         "import policy_engine.cli.app, policy_engine.release, policy_engine.attest.keys\n"
         f"from policy_engine import {name}\n"
         f"assert callable({name}), {name}\n"
-        "from policy_engine.releasing.release import preview\n"
+        "from policy_engine.releasing.preview import preview\n"
         "from policy_engine.attest import keys\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
