@@ -25,7 +25,7 @@ from policy_engine.dbt.release_form import release_form
 from policy_engine.dbt.release_model import broken_laws
 from policy_engine.dbt.sources import of_manifest
 from policy_engine.dbt.types import spelled
-from policy_engine.dbt.yaml_text import Flow, FlowList, written
+from policy_engine.dbt.yaml_items import Flow, FlowList, written
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.claim import Claim, Shown

@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import MAX_PREC, Context, Decimal
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from policy_engine.audit.values import extremes, labels
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
@@ -18,7 +18,6 @@ from policy_engine.compile.reading import ReadColumn
 from policy_engine.kernel.types import places_of
 from policy_engine.policy.recodings import (
     Bins,
-    Constant,
     Cut,
     Keep,
     Lookup,
@@ -31,11 +30,8 @@ from policy_engine.policy.recodings import (
 
 MOST = 24
 """So many values of one column are shown at most; of a long map, the first of every label."""
-_UNREADABLE = {"integer": "many", "double": "many", "boolean": "perhaps", "date": "some day",
-               "timestamp": "some day"}  # fmt: skip
-_DECLARED = {"BIGINT": "integer", "DOUBLE": "double", "BOOLEAN": "boolean", "DATE": "date",
-             "TIMESTAMP": "timestamp"}  # fmt: skip
-
+_UNREADABLE = {"BIGINT": "many", "DOUBLE": "many", "BOOLEAN": "perhaps", "DATE": "some day",
+               "TIMESTAMP": "some day"}  # fmt: skip
 _EXACT = Context(prec=MAX_PREC)
 
 
@@ -54,55 +50,48 @@ def examples(recoding: Recoding, read: ReadColumn) -> tuple[Example, ...]:
     >>> [(e.raw, e.released) for e in examples(Bins((Decimal(18),), ("minor", "adult")), column)]
     [('17', 'minor'), ('18', 'adult'), (None, None)]
     """
-    column = read.column
+    column, pairs = read.column, list[tuple[str, str | None]]()
     match recoding:
         case Bins(cuts, labels):
-            found = _bins(cuts, labels, column)
+            pairs = _bins(cuts, labels, column)
         case Lookup(table, other):
-            found = _lookup(table, other, column)
+            pairs = _lookup(table, other, column)
         case Prefix(length):
-            found = _prefix(length, column)
+            pairs = [(value, value[:length]) for value in _words(length, column)]
         case Round(step):
-            found = _round(step, column)
+            pairs = _round(step, column)
         case Truncate(unit):
-            found = _truncate(unit, column)
+            for moment in (datetime(2024, 2, 29, 13, 30), datetime(2023, 12, 31, 23, 59, 59)):
+                start = _start(unit, moment)
+                shown = start.isoformat(" ") if column.kind is not Kind.DATE else str(start.date())
+                pairs.append((_moment(moment, column), shown))
         case Keep():
-            found = [Example(value, value.removesuffix("+00")) for value in ordinary(column)]
-        case Constant(value):
-            found = [Example(None, value)]
-    found = [example for example in found if _fits(example, column)][: MOST - 2]
-    unread = _UNREADABLE.get(_DECLARED.get(read.declared or "", ""))
+            pairs = [(value, value.removesuffix("+00")) for value in ordinary(column)]
+    fitting = (pair for pair in dict.fromkeys(pairs) if _fits(pair[0], column))
+    found = [Example(*pair) for pair in fitting][: MOST - 2]
+    unread = _UNREADABLE.get(read.declared or "")
     if unread is not None and read.source.kind in {Kind.TEXT, Kind.LABEL}:
         found.append(Example(unread, None))
-    return (*found, Example(None, recoding.label if isinstance(recoding, Constant) else None))
+    return (*found, Example(None, None))
 
 
-def _bins(cuts: tuple[Cut, ...], labels: tuple[str, ...], column: Column) -> list[Example]:
-    values: list[tuple[str, str]] = []
+def _bins(
+    cuts: tuple[Cut, ...], labels: tuple[str, ...], column: Column
+) -> list[tuple[str, str | None]]:
+    """The last value before every cut, and the cut itself."""
+    found: list[tuple[str, str | None]] = []
     for index, cut in enumerate(cuts):
-        gap = _gap(cuts, index)
-        if not isinstance(cut, Decimal):
-            values += [
-                (_before(cut, column), labels[index]),
-                (_moment(cut, column), labels[index + 1]),
-            ]
-        elif _is_exact(cut, column):
-            values += [(_number(cut - gap), labels[index]), (_number(cut), labels[index + 1])]
+        if isinstance(cut, Decimal):
+            gap = _gap(cuts, index)
+            least = cut if _is_exact(cut, column) else cut + gap
+            ends = _number(cut - gap), _number(least)
         else:
-            values += [(_number(cut - gap), labels[index]), (_number(cut + gap), labels[index + 1])]
-    return [Example(raw, label) for raw, label in dict.fromkeys(values)]
-
-
-def _before(cut: date, column: Column) -> str:
-    """The last day, or the last second, before a cut."""
-    if column.kind is Kind.DATE:
-        return _moment(cut - timedelta(days=1), column)
-    return _moment(_in_full(cut) - timedelta(seconds=1), column)
-
-
-def _in_full(day: date) -> datetime:
-    """A moment; of a day, when it starts."""
-    return day if isinstance(day, datetime) else datetime(day.year, day.month, day.day)
+            step = timedelta(days=1) if column.kind is Kind.DATE else timedelta(seconds=1)
+            day = datetime(cut.year, cut.month, cut.day)
+            start = cut if isinstance(cut, datetime) else day
+            ends = _moment(start - step, column), _moment(start, column)
+        found += zip(ends, labels[index : index + 2], strict=True)
+    return found
 
 
 def _gap(cuts: tuple[Cut, ...], index: int) -> Decimal:
@@ -110,9 +99,8 @@ def _gap(cuts: tuple[Cut, ...], index: int) -> Decimal:
     numbers = [cut for cut in cuts if isinstance(cut, Decimal)]
     near = [abs(high - low) for low, high in pairwise(numbers[max(index - 1, 0) : index + 2])]
     least = min(near, default=Decimal(2))
-    return (
-        Decimal(1) if least >= 1 and all(n == n.to_integral_value() for n in numbers) else least / 4
-    )
+    are_whole = least >= 1 and all(n == n.to_integral_value() for n in numbers)
+    return Decimal(1) if are_whole else least / 4
 
 
 def _is_exact(cut: Decimal, column: Column) -> bool:
@@ -129,10 +117,10 @@ def _number(value: Decimal) -> str:
     return f"{value.normalize():f}" if value else "0"
 
 
-def _moment(value: date, column: Column) -> str:
+def _moment(moment: datetime, column: Column) -> str:
     if column.kind is Kind.DATE:
-        return str(value)[:10]
-    return _in_full(value).isoformat(" ") + _zone(column)
+        return str(moment.date())
+    return moment.isoformat(" ") + _zone(column)
 
 
 def _zone(column: Column) -> str:
@@ -141,15 +129,18 @@ def _zone(column: Column) -> str:
 
 def _lookup(
     table: tuple[tuple[str, str | None], ...], other: str | None, column: Column
-) -> list[Example]:
+) -> list[tuple[str, str | None]]:
     """Every entry; of many, the first of each label before the others; and a value of none."""
     first = {label: (key, label) for key, label in reversed(table)}
     entries = dict.fromkeys((*(first[label] for _, label in table), *table))
-    known = dict(table)
-    found = [Example(key, label) for key, label in entries if _is_a_value(key, column)]
-    shown = found[: MOST - 3]
-    unknown = next((value for value in _strangers(column) if value not in known), None)
-    return shown if unknown is None else [*shown, Example(unknown, other)]
+    found = [entry for entry in entries if _is_a_value(entry[0], column)][: MOST - 3]
+    strangers = ordinary(column)
+    if column.kind is Kind.TEXT:
+        strangers = ["somewhere else", "something else", "none of these"]
+    elif column.kind in {Kind.INTEGER, Kind.WIDE_INTEGER}:
+        strangers = [str(number) for number in range(1, 120)]
+    unknown = (value for value in strangers if value not in dict(table))
+    return [*found, *((value, other) for value in islice(unknown, 1))]
 
 
 def _is_a_value(key: str, column: Column) -> bool:
@@ -164,52 +155,32 @@ def _is_a_value(key: str, column: Column) -> bool:
                 return key in {"true", "false"}
             case Kind.DATE:
                 return str(date.fromisoformat(key)) == key
+            case kind:
+                return kind is Kind.LABEL and key in labels(column.type)
     except ValueError:
         return False
-    return column.kind is Kind.LABEL and key in _labels(column)
 
 
-def _strangers(column: Column) -> list[str]:
-    """Values that a map may not have."""
-    if column.kind is Kind.TEXT:
-        return ["somewhere else", "something else", "none of these"]
-    if column.kind in {Kind.INTEGER, Kind.WIDE_INTEGER}:
-        return [str(number) for number in range(1, 120)]
-    return ordinary(column)
-
-
-def _prefix(length: int, column: Column) -> list[Example]:
+def _words(length: int, column: Column) -> list[str]:
+    """Texts that are longer than a prefix, and one that is as long."""
     if column.kind is Kind.LABEL:
-        return [Example(value, value[:length]) for value in _labels(column)]
+        return list(labels(column.type))
     digits = "1234567890" * (min(length, 40) // 10 + 1)
     values = [f"{start}{digits}"[: length + 2] for start in "AB"] if length <= 40 else ["AB"]
-    values.append("A"[:length])
-    return [Example(value, value[:length]) for value in dict.fromkeys(values)]
+    return [*values, "A"[:length]]
 
 
-def _round(step: Decimal, column: Column) -> list[Example]:
-    places = places_of(step)
-    whole = column.kind is Kind.INTEGER
-    found = []
+def _round(step: Decimal, column: Column) -> list[tuple[str, str | None]]:
+    found: list[tuple[str, str | None]] = []
     for times, part in ((2, "-0.4"), (2, "0.4"), (3, "-0.4"), (0, "0.4"), (-1, "0.2")):
         value = step * times + step * Decimal(part)
-        value = value.to_integral_value() if whole else value
+        if column.kind is Kind.INTEGER:
+            value = value.to_integral_value()
         nearest = (value / step).to_integral_value() * step
         is_clear = abs(value - nearest) < step * Decimal("0.45")
         if is_clear and (value >= 0 or not column.type.upper().startswith("U")):
-            found.append(Example(_number(value), f"{nearest:.{places}f}".replace("-0", "0")
-                                 if not nearest else f"{nearest:.{places}f}"))  # fmt: skip
-    return list(dict.fromkeys(found))
-
-
-def _truncate(unit: TruncateUnit, column: Column) -> list[Example]:
-    found = []
-    for moment in (datetime(2024, 2, 29, 13, 30), datetime(2023, 12, 31, 23, 59, 59)):
-        start = _start(unit, moment)
-        if column.kind is Kind.DATE:
-            found.append(Example(f"{moment:%Y-%m-%d}", f"{start:%Y-%m-%d}"))
-        else:
-            found.append(Example(moment.isoformat(" ") + _zone(column), start.isoformat(" ")))
+            shown = f"{nearest or abs(nearest):.{places_of(step)}f}"  # and not -0
+            found.append((_number(value), shown))
     return found
 
 
@@ -242,7 +213,7 @@ def ordinary(column: Column) -> list[str]:
         return [f"{day} 12:30:00{_zone(column)}" for day in ("2023-12-31", "2024-02-29")]
     by_kind = {
         Kind.TEXT: ["a", "b c", "d"],
-        Kind.LABEL: _labels(column)[:3],
+        Kind.LABEL: [*labels(column.type)[:3]],
         Kind.BOOLEAN: ["true", "false"],
         Kind.DATE: ["2023-12-31", "2024-02-29"],
         Kind.TIME: ["00:00:00", "12:30:00"],
@@ -255,10 +226,6 @@ def _places(column: Column) -> int:
     inside = column.type.partition("(")[2].rstrip(") ")
     _, _, places = inside.partition(",")
     return int(places) if places.strip().isdecimal() else (0 if inside else 3)
-
-
-def _labels(column: Column) -> list[str]:
-    return list(labels(column.type))
 
 
 def behind(value: str | None, column: Column, *, descending: bool) -> str | None:
@@ -280,14 +247,11 @@ def behind(value: str | None, column: Column, *, descending: bool) -> str | None
     return None
 
 
-def _fits(example: Example, column: Column) -> bool:
+def _fits(raw: str, column: Column) -> bool:
     """Whether a column can hold the value as it is written, and people can read it."""
-    if example.raw is None:
-        return True
     if column.kind not in {Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL}:
-        return example.raw.isprintable()
+        return raw.isprintable()
     low, high = extremes(column)
-    value = Decimal(example.raw)
-    places = _places(column) if column.kind is Kind.DECIMAL else 0
+    value, places = Decimal(raw), _places(column) if column.kind is Kind.DECIMAL else 0
     exact = value == value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
     return exact and (low is None or high is None or Decimal(low) <= value <= Decimal(high))

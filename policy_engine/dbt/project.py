@@ -1,16 +1,23 @@
-"""A dbt project as its files: dbt_project.yml, and where it says that things are."""
+"""A dbt project as its files: dbt_project.yml, where it says that things are, and what lies there.
+
+The files stand in for the manifest, so that dbt has to parse nothing before: a model is called as
+its file is, and a properties file that speaks of it has its name in it.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.policy.environment import filled
 
@@ -18,6 +25,7 @@ FILE = "dbt_project.yml"
 POLICY = ".privacy.yml"
 """What the name of a policy's file ends in, in a dbt project."""
 MISSPELT = ".privacy.yaml"
+_SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
@@ -82,6 +90,86 @@ def _walked(start: Path) -> Iterator[tuple[Path, list[str]]]:
             continue
         seen.add(real)
         yield Path(folder), names
+
+
+@dataclass
+class ProjectFiles:
+    """What lies below the paths of a project, each read at most once.
+
+    Texts have plain line ends, whatever the file has.
+    """
+
+    project: DbtProject
+    _texts: dict[Path, str] = field(default_factory=dict)
+    _items: dict[Path, YamlItems] = field(default_factory=dict)
+
+    @cached_property
+    def models(self) -> Mapping[str, list[Path]]:
+        """The files of models by name; a name that has several is a mistake that dbt will tell."""
+        found: dict[str, list[Path]] = {}
+        for path in self.project.files(self.project.models, ".sql", ".py"):
+            found.setdefault(path.stem, []).append(path)
+        return found
+
+    @cached_property
+    def seeds(self) -> frozenset[str]:
+        """The names of seeds."""
+        return frozenset(path.stem for path in self.project.files(self.project.seeds, ".csv"))
+
+    @cached_property
+    def snapshots(self) -> frozenset[str]:
+        """The names of snapshots."""
+        files = self.project.files(self.project.snapshots, ".sql")
+        found = (name for path in files for name in _SNAPSHOT.findall(self.text(path)))
+        return self.names("snapshots") | frozenset(found)
+
+    @cached_property
+    def yaml(self) -> tuple[Path, ...]:
+        """The properties files."""
+        folders = (*self.project.models, *self.project.seeds, *self.project.snapshots)
+        found = self.project.files(folders, ".yml", ".yaml")
+        return tuple(path for path in found if not path.name.lower().endswith(POLICY))
+
+    def text(self, path: Path) -> str:
+        """The text of a file.
+
+        Raises:
+            FileError: it cannot be read.
+            PolicyError: it is not text.
+        """
+        if path not in self._texts:
+            try:
+                self._texts[path] = path.read_text(encoding="utf-8-sig")
+            except OSError as error:
+                raise FileError(f"{path} could not be read: {error.strerror}") from None
+            except UnicodeDecodeError:
+                raise PolicyError((Problem(str(path), 0, 0, "", "it is not UTF-8 text"),)) from None
+        return self._texts[path]
+
+    def items(self, path: Path) -> YamlItems:
+        """A properties file, as its items."""
+        if path not in self._items:
+            self._items[path] = YamlItems(self.text(path))
+        return self._items[path]
+
+    def speaking_of(self, word: str, section: str) -> Iterator[tuple[Path, Item]]:
+        """The items of a list in properties files in which a word stands."""
+        for path in self.yaml:
+            if word in self.text(path):
+                yield from ((path, item) for item in self.items(path).items(section))
+
+    def entry(self, section: str, name: str) -> tuple[Path, Item] | None:
+        """The entry of a name in a list of a properties file, and which file that is."""
+        for path in self.yaml:
+            found = self.items(path).item(section, name) if name in self.text(path) else None
+            if found is not None:
+                return path, found
+        return None
+
+    def names(self, section: str) -> frozenset[str]:
+        """The names of every entry of a kind."""
+        items = (item for path in self.yaml for item in self.items(path).items(section))
+        return frozenset(item.name for item in items if item.name)
 
 
 def find_dbt_project(start: Path) -> Path | None:

@@ -1,4 +1,9 @@
-"""dbt as a subprocess: nothing of it is imported, so that every version of it will do."""
+"""dbt as a subprocess: nothing of it is imported, so that every version of it will do.
+
+It is asked for columns where nothing here connects to the warehouse, or where dbt alone knows what
+a source is: an attached database, a file behind ``external_location``. dbt logs the text and the
+types, no value.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +15,12 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import FileError, WarehouseError
+
+if TYPE_CHECKING:
+    from policy_engine.dbt.sources import SourceNode
 
 VARIABLE = "POLICY_ENGINE_DBT"
 """The environment variable that names the dbt to run; the default is ``dbt`` on PATH."""
@@ -137,3 +145,51 @@ def _failed(words: Sequence[str], said: str) -> tuple[str, ...]:
     if not lines:
         return (f"dbt {words[0]} failed",)
     return (f"dbt {words[0]} failed:", *[f"  {line}" for line in lines[-_LAST_LINES:]])
+
+
+# A name or a type with a quote is left out, for engines escape it differently: it stays unknown.
+_QUESTION = """\
+{{%- set relation = {call} -%}}
+{{%- if execute -%}}
+  {{%- for column in adapter.get_columns_in_relation(relation) -%}}
+    {{%- set said = column.name ~ column.dtype ~ column.data_type -%}}
+    {{%- if "'" not in said and "\\\\" not in said %}}
+select '{{{{ column.name }}}}' as name, '{{{{ column.dtype }}}}' as kind, \
+'{{{{ column.data_type }}}}' as type union all
+    {{%- endif -%}}
+  {{%- endfor -%}}
+{{%- endif %}}
+select '' as name, '' as kind, '' as type"""
+_OF_DUCKDB = """\
+select column_name as name, column_type as kind, column_type as type
+from (describe select * from {call})"""
+
+
+def shown_columns(dbt: Dbt, node: SourceNode, adapter: str) -> dict[str, str]:
+    """The columns of a node's table with their types, by ``dbt show``; empty where it has none.
+
+    Of the two names that dbt has for a type it is the one with digits, but as short for texts.
+
+    Raises:
+        FileError, WarehouseError: there is no dbt, or it failed.
+    """
+    found = {}
+    for row in dbt.rows(question(node.call, adapter)):
+        told = {name.lower(): str(value or "") for name, value in row.items()}
+        if told.get("name"):
+            is_text = "char" in told["type"].lower()
+            found[told["name"]] = told["kind" if is_text else "type"]
+    return found
+
+
+def question(call: str, adapter: str) -> str:
+    """What dbt is asked: a query of its own Jinja, that is the same for nearly every adapter.
+
+    >>> print(question("source('raw', 'people')", "duckdb"))
+    select column_name as name, column_type as kind, column_type as type
+    from (describe select * from {{ source('raw', 'people') }})
+    """
+    if adapter == "duckdb":
+        # Its own macro cannot describe a file.
+        return _OF_DUCKDB.format(call=f"{{{{ {call} }}}}")
+    return _QUESTION.format(call=call)

@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from policy_engine.dbt.files import ProjectFiles
 from policy_engine.dbt.manifest import Manifest, Node, mapping
 from policy_engine.dbt.naming import read_name
+from policy_engine.dbt.project import ProjectFiles
 from policy_engine.dbt.yaml_items import Item, YamlItems
 
 _TEXT = r"\s*(?:'([^'\"{}\\]+)'|\"([^'\"{}\\]+)\")\s*"
@@ -36,6 +36,22 @@ class Wanted:
     call: str
     parts: tuple[str, ...]
     version: str = ""
+
+    @property
+    def is_ref(self) -> bool:
+        """Whether it names a node of dbt's own, and no source."""
+        return self.call == "ref" or (self.call == "name" and len(self.parts) == 1)
+
+    @property
+    def package(self) -> str:
+        """The package that a ``ref`` names; empty where it names none."""
+        return self.parts[0] if self.is_ref and len(self.parts) == 2 else ""
+
+    def node(self, manifest: Manifest) -> Node | None:
+        """The node of a manifest that is called so."""
+        if self.is_ref:
+            return manifest.node_named(self.package, self.parts[-1], self.version)
+        return manifest.source_named(*self.parts[-2:])
 
 
 @dataclass(frozen=True)
@@ -110,76 +126,49 @@ class Sources:
         return None if found is None else of_manifest(found, node.call)
 
     def find(self, wanted: Wanted) -> SourceNode | None:
-        """The node that is meant; None where dbt knows none."""
-        if wanted.call == "source":
-            return self._source(*wanted.parts)
-        if wanted.call == "ref":
-            package = wanted.parts[0] if len(wanted.parts) == 2 else ""
-            return self._ref(package, wanted.parts[-1], wanted.version)
-        if len(wanted.parts) == 1:
-            return self._ref("", wanted.parts[0], "")
-        return self._named(wanted.parts)
+        """The node that is meant; None where dbt knows none.
 
-    def _named(self, parts: tuple[str, ...]) -> SourceNode | None:
-        """A source by name or schema, else the model that is made under a relation's name."""
-        found = self._source(parts[-2], parts[-1])
-        return found or self._by_schema(parts) or self._ref("", parts[-1], "")
+        A name of several parts is a source by name or schema, else the model of a relation's name.
+        """
+        if wanted.is_ref:
+            is_own = wanted.package in {"", self.files.project.name}
+            own = self._own(wanted.parts[-1], wanted.version) if is_own else None
+            return own or self._of_manifest(wanted, "ref")
+        source, table = wanted.parts[-2:]
+        found = self._source(table, lambda item: item.name == source)
+        found = found or self._of_manifest(wanted, "source")
+        if found is not None or wanted.call == "source":
+            return found
+        found = self._source(table, lambda item: _head(item).get("schema") == source)
+        return found or self.find(Wanted("ref", (table,)))
 
-    def _by_schema(self, parts: tuple[str, ...]) -> SourceNode | None:
-        for path in self.files.speaking_of(parts[-1]):
-            for item in self.files.items(path).items("sources"):
-                if _head(item).get("schema") == parts[-2]:
-                    found = self._table(path, item, parts[-1])
-                    if found is not None:
-                        return found
-        return None
-
-    def _ref(self, package: str, name: str, version: str) -> SourceNode | None:
-        own = self._own(name, version) if package in {"", self.files.project.name} else None
-        return own or self._of_manifest(package, name, version)
-
-    def _of_manifest(self, package: str, name: str, version: str) -> SourceNode | None:
-        if self.manifest is None:
-            return None
-        node = self.manifest.node_named(package, name, version)
-        written = [part for part in (package, name) if part]
-        return None if node is None else of_manifest(node, call_of("ref", written, version))
+    def _of_manifest(self, wanted: Wanted, call: str) -> SourceNode | None:
+        node = wanted.node(self.manifest) if self.manifest is not None else None
+        parts = [*wanted.parts[-2:]]
+        return None if node is None else of_manifest(node, call_of(call, parts, wanted.version))
 
     def _own(self, name: str, version: str) -> SourceNode | None:
         """A node of the project's own files."""
-        project, call = self.files.project, call_of("ref", [name], version)
-        if name in self.files.seeds:
-            types = self._types("seeds", name)
-            return SourceNode("seed", name, call, f"seed.{project.name}.{name}", types)
-        if name in self.files.snapshots:
-            types = self._types("snapshots", name)
-            return SourceNode("snapshot", name, call, f"snapshot.{project.name}.{name}", types)
-        return self._model(name, version, call)
-
-    def _model(self, name: str, version: str, call: str) -> SourceNode | None:
-        id_ = f"model.{self.files.project.name}.{name}"
-        entry = self.files.entry("models", name)
-        item = entry[1].data if entry is not None else {}
-        versions = _dicts(item.get("versions"))
+        package, call = self.files.project.name, call_of("ref", [name], version)
+        for kind, names in (("seed", self.files.seeds), ("snapshot", self.files.snapshots)):
+            if name in names:
+                item = self._entry(f"{kind}s", name)
+                config = item.get("config")
+                told = config.get("column_types") if isinstance(config, dict) else None
+                types = {str(k): str(v) for k, v in told.items()} if isinstance(told, dict) else {}
+                types |= _declared(item.get("columns"))
+                return SourceNode(kind, name, call, f"{kind}.{package}.{name}", types)
+        item, stem, id_ = self._entry("models", name), name, f"model.{package}.{name}"
+        columns, versions = _dicts(item.get("columns")), _dicts(item.get("versions"))
         if versions:
-            wanted = version or str(item.get("latest_version") or max(map(_number, versions)))
-            mine = next((v for v in versions if str(v.get("v")) == wanted), None)
-            if mine is None:
-                return None
-            stem = str(mine.get("defined_in") or f"{name}_v{wanted}")
-            columns = [*_dicts(item.get("columns")), *_dicts(mine.get("columns"))]
-            return self._of_file(stem, name, call, f"{id_}.v{wanted}", columns)
-        if version:
-            return None
-        return self._of_file(name, name, call, id_, item.get("columns"))
-
-    def _of_file(
-        self, stem: str, name: str, call: str, id_: str, columns: object
-    ) -> SourceNode | None:
+            version = version or str(item.get("latest_version") or max(map(_number, versions)))
+        mine = next((v for v in versions if str(v.get("v")) == version), None)
+        if mine is not None:
+            stem = str(mine.get("defined_in") or f"{name}_v{version}")
+            id_, columns = f"{id_}.v{version}", [*columns, *_dicts(mine.get("columns"))]
         paths = self.files.models.get(stem) or self.files.models.get(name)
-        if not paths:
+        if not paths or (version and mine is None):
             return None
-        ephemeral = _EPHEMERAL.search(self.files.text(paths[0])) is not None
         return SourceNode(
             kind="model",
             name=name,
@@ -187,50 +176,33 @@ class Sources:
             id=id_,
             types=_declared(columns),
             relation=(stem,),
-            is_ephemeral=ephemeral,
+            is_ephemeral=_EPHEMERAL.search(self.files.text(paths[0])) is not None,
             file=paths[0],
             quoted=_quoted(columns),
         )
 
-    def _types(self, section: str, name: str) -> Mapping[str, str]:
+    def _entry(self, section: str, name: str) -> Mapping[str, Any]:
         entry = self.files.entry(section, name)
-        item = entry[1].data if entry is not None else {}
-        config = item.get("config")
-        named = config.get("column_types") if isinstance(config, dict) else None
-        told = {str(k): str(v) for k, v in named.items()} if isinstance(named, dict) else {}
-        return {**told, **_declared(item.get("columns"))}
+        return entry[1].data if entry is not None else {}
 
-    def _source(self, source: str, table: str) -> SourceNode | None:
-        for path in self.files.speaking_of(table):
-            for item in self.files.items(path).items("sources"):
-                found = self._table(path, item, table) if item.name == source else None
-                if found is not None:
-                    return found
-        node = self.manifest.source_named(source, table) if self.manifest is not None else None
-        return None if node is None else of_manifest(node, call_of("source", [source, table]))
-
-    def _table(self, path: Path, source: Item, table: str) -> SourceNode | None:
-        """The node of a table of a source."""
-        inner = YamlItems(source.text)
-        item = inner.item("tables", table) if inner.is_sliceable("tables") else None
-        data = item.data if item is not None else None
-        if data is None:
-            tables = _dicts(source.data.get("tables"))
-            data = next((each for each in tables if each.get("name") == table), None)
-        if data is None or source.name is None:
-            return None
-        head = _head(source)
-        schema, name = str(head.get("schema") or source.name), str(data.get("identifier") or table)
-        return SourceNode(
-            kind="source",
-            name=f"{source.name}.{table}",
-            call=call_of("source", [source.name, table]),
-            id=f"source.{self.files.project.name}.{source.name}.{table}",
-            types=_declared(data.get("columns")),
-            relation=(schema, name),
-            file=path,
-            quoted=_quoted(data.get("columns")),
-        )
+    def _source(self, table: str, is_meant: Callable[[Item], bool]) -> SourceNode | None:
+        """A table of the first source that is meant and has it."""
+        for path, source in self.files.speaking_of(table, "sources"):
+            found = _table(source, table) if is_meant(source) else None
+            if found is None or source.name is None:
+                continue
+            schema = str(_head(source).get("schema") or source.name)
+            return SourceNode(
+                kind="source",
+                name=f"{source.name}.{table}",
+                call=call_of("source", [source.name, table]),
+                id=f"source.{self.files.project.name}.{source.name}.{table}",
+                types=_declared(found.get("columns")),
+                relation=(schema, str(found.get("identifier") or table)),
+                file=path,
+                quoted=_quoted(found.get("columns")),
+            )
+        return None
 
     def near(self, wanted: Wanted) -> str:
         """What dbt does know that is nearly what is meant; empty where there is nothing."""
@@ -286,14 +258,23 @@ def of_manifest(node: Node, call: str) -> SourceNode | None:
     )
 
 
-def _head(source: Item) -> dict[str, Any]:
+def _table(source: Item, table: str) -> Mapping[str, Any] | None:
+    """What a source says of one of its tables."""
+    inner = YamlItems(source.text)
+    if "tables" in inner.sections:
+        item = inner.item("tables", table)
+        return item.data if item is not None else None
+    tables = _dicts(source.data.get("tables"))
+    return next((each for each in tables if each.get("name") == table), None)
+
+
+def _head(source: Item) -> Mapping[str, Any]:
     """What a source says of itself: its item without its tables, which may be thousands."""
     inner = YamlItems(source.text)
-    begin, end, behind = inner.sections.get("tables", (len(inner.lines), len(inner.lines), ""))
-    if behind:
+    begin, end, _ = inner.sections.get("tables", (0, 0, ""))
+    if not begin or not inner.is_sliceable("tables"):
         return source.data
-    lines = [*inner.lines[: max(begin - 1, 0)], *inner.lines[end:]]
-    return Item(0, 0, 0, 0, "\n".join(lines)).data
+    return Item(0, 0, 0, 0, "\n".join([*inner.lines[: begin - 1], *inner.lines[end:]])).data
 
 
 def _declared(columns: object) -> dict[str, str]:
@@ -310,7 +291,7 @@ def _quoted(columns: object) -> frozenset[str]:
     return frozenset(str(c.get("name")) for c in _dicts(columns) if c.get("quote") is True)
 
 
-def _dicts(found: object) -> list[dict[str, Any]]:
+def _dicts(found: object) -> list[Mapping[str, Any]]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 

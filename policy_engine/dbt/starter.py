@@ -1,4 +1,4 @@
-"""What a dbt project needs for its first release: a project file, our package, a starter policy.
+"""What a dbt project needs beside its models: a project file, our package, a starter policy.
 
 A starter is written from the names and types of a model's columns, never from its values. What is
 there already is kept: a second run changes nothing.
@@ -6,21 +6,30 @@ there already is kept: a second run changes nothing.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine.compile.catalog import TIMES, Kind, Table, fresh
-from policy_engine.dbt import vendored
 from policy_engine.dbt.project import POLICY, DbtProject
+from policy_engine.dbt.room import Room, open_room
 from policy_engine.dbt.sources import SourceNode, read_wanted
-from policy_engine.dbt.sync import Room, open_room
-from policy_engine.dbt.targets import dialect_of_target, read_targets
-from policy_engine.dbt.types import Known, table_of
+from policy_engine.dbt.targets import read_targets
+from policy_engine.dbt.types import table_of
 from policy_engine.dbt.writing import Change, apply, changed, read
 from policy_engine.dbt.yaml_items import YamlItems
-from policy_engine.errors import EnvironmentFailed, PolicyEngineError, UsageError
+from policy_engine.errors import EnvironmentFailed, FileError, PolicyEngineError, UsageError
 from policy_engine.policy.project import PROJECT_FILE, find_project, load_project
 from policy_engine.releasing import starter
+
+NAME = "policy_engine"
+FOLDER = "packages/policy_engine"
+IGNORED = "*.privacy.yml"
+_TARGETS = "macros/targets.sql"
+_SOURCE = Path(__file__).parent / "package"
+_OWN = re.compile(rf"^name:\s*[\"']?{NAME}[\"']?\s*(#.*)?$", re.MULTILINE)
+_IGNORE_WORDS = "# Policies of policy-engine, which dbt would read as properties."
 
 _PROJECT = """\
 # Found upwards from the dbt project. Paths are relative to this file.
@@ -82,41 +91,31 @@ def start(project: DbtProject, model: str | None = None, profiles: Path | None =
     kept: list[Path] = []
     found: list[Change | None] = []
     file = find_project(project.directory) or project.directory / PROJECT_FILE
-    if _has_section(file):
+    text = read(file)
+    if text is not None and "dbt" in YamlItems(text).sections:
         kept.append(file)
         targets = load_project(file).dbt.release_targets
     else:
         likely = _target(project, profiles, notes)
         targets = () if likely is None else (likely,)
-        found.append(_project_file(file, likely))
+        section = _SECTION.format(target=starter._scalar(likely)) if likely else _NO_TARGET
+        found.append(changed(file, f"{_whole(_PROJECT if text is None else text)}{section}"))
     path = None
     if model is not None:
-        path, text = _policy(project, model, profiles, notes)
+        path, policy = _policy(project, model, profiles, notes)
         if path.exists():
             kept.append(path)
         else:
-            found.append(changed(path, text))
-    found += vendored.environment(project, targets)
+            found.append(changed(path, policy))
+    found += environment(project, targets)
     changes = tuple(change for change in found if change is not None)
     apply(changes)
-    if not vendored.is_installed(project):
-        notes.append("run 'dbt deps', which installs the package that the models call")
-    return Started(project, changes, tuple(kept), tuple(notes), path)
+    return Started(project, changes, tuple(kept), (*notes, *needs(project)), path)
 
 
-def _has_section(file: Path) -> bool:
-    """Whether the project file has a section for dbt."""
-    text = read(file)
-    return text is not None and "dbt" in YamlItems(text).sections
-
-
-def _project_file(file: Path, target: str | None) -> Change | None:
-    """The project file with a dbt section of this release target."""
-    text = read(file)
-    section = _NO_TARGET if target is None else _SECTION.format(target=starter._scalar(target))
-    before = _PROJECT if text is None else text
-    gap = "" if not before or before.endswith("\n") else "\n"
-    return changed(file, f"{before}{gap}{section}")
+def _whole(text: str) -> str:
+    """A text whose last line is ended, so that more may follow."""
+    return text if not text or text.endswith("\n") else f"{text}\n"
 
 
 def _target(project: DbtProject, profiles: Path | None, notes: list[str]) -> str | None:
@@ -140,7 +139,10 @@ def _policy(
     project: DbtProject, model: str, profiles: Path | None, notes: list[str]
 ) -> tuple[Path, str]:
     """The place and the text of a starter policy."""
-    room = _room(project, profiles, notes)
+    try:
+        room = open_room(project, profiles)
+    except (EnvironmentFailed, UsageError):
+        room = open_room(project, needs_target=False)
     wanted = read_wanted(model)
     node = room.sources.find(wanted) if wanted is not None else None
     if node is None:
@@ -154,17 +156,14 @@ def _policy(
     return folder / f"{name}{POLICY}", _text(room, node, name, notes)
 
 
-def _room(project: DbtProject, profiles: Path | None, notes: list[str]) -> Room:
-    try:
-        return open_room(project, profiles)
-    except (EnvironmentFailed, UsageError):
-        return open_room(project, needs_target=False)
-
-
 def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
-    table = _table(room, node)
+    try:
+        columns = room.columns(node, ("*",))
+        table = table_of(columns, room.dialect, (node.name,)) if room.target else Table(())
+    except PolicyEngineError:  # what is not known of the columns is no reason to fail
+        table = Table(())
     names = [column.name for column in table.columns]
-    counted = fresh("n", names)
+    counted, key = fresh("n", names), _key(names)
     accounts = list(room.settings.accounts) if room.settings.file is not None else ["people"]
     if not names:
         likely = room.targets.likely() if room.targets is not None else None
@@ -174,11 +173,15 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
             f" declare its columns with their data_type, or {node.built_in(target)}; then remove"
             " the starter and run this again"
         )
+    # The last row of a person, by the first column of days or times; else by another one.
+    others = [column for column in table.columns if column.name != key]
+    days = [column for column in others if column.kind in TIMES | {Kind.DATE}]
+    order = next((f"{column.name} desc" for column in (*days, *others)), "visited desc")
     return _POLICY.format(
         name=name,
         relation=node.call,
-        key=starter._scalar(_key(names)),
-        order=starter._scalar(_order(table, _key(names))),
+        key=starter._scalar(key),
+        order=starter._scalar(order),
         example="" if names else "    # an example: the columns are not known",
         columns="\n".join(starter._lines(table)) if names else _EXAMPLE,
         count="" if counted == "n" else f"\n  count_as: {counted}            # n is a column",
@@ -188,24 +191,6 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
     )
 
 
-def _table(room: Room, node: SourceNode) -> Table:
-    """What is known of the node's columns; nothing of it is a reason to fail."""
-    known = Known(room.project, room.targets, room.target)
-    try:
-        columns = known.columns(node, ("*",), lambda: room.sources.twin(node))
-        dialect = dialect_of_target(room.target) if room.target is not None else None
-    except PolicyEngineError:
-        return Table(())
-    return Table(()) if dialect is None else table_of(columns, dialect, (node.name,))
-
-
-def _order(table: Table, key: str) -> str:
-    """The last row of a person, by the first column of days or times; else by another one."""
-    others = [column for column in table.columns if column.name != key]
-    days = [column for column in others if column.kind in TIMES | {Kind.DATE}]
-    return next((f"{column.name} desc" for column in (*days, *others)), "visited desc")
-
-
 def _key(names: list[str]) -> str:
     """The column that most likely says who a row is about, by its name alone."""
     folded = {name.lower(): name for name in names}
@@ -213,3 +198,68 @@ def _key(names: list[str]) -> str:
         if wanted in folded:
             return folded[wanted]
     return next((name for name in names if name.lower().endswith("_id")), "person_id")
+
+
+def environment(project: DbtProject, targets: tuple[str, ...]) -> list[Change | None]:
+    """What is missing for dbt to understand a release model: our package, its entry, .dbtignore.
+
+    ``targets`` have releases.
+
+    Raises:
+        FileError: something of somebody else's stands in the way.
+    """
+    folder = project.directory / FOLDER
+    described = read(folder / "dbt_project.yml")
+    if described is None and folder.exists() and any(folder.iterdir()):
+        raise FileError(f"{folder} is in the way: it is no dbt package; move it elsewhere")
+    if described is not None and not _OWN.search(described):
+        raise FileError(f"{folder} is in the way: it is another dbt package; move it elsewhere")
+    listed = ", ".join(f"'{target}'" for target in targets)
+    found = []
+    for name, text in package():
+        own = text.replace("return([])", f"return([{listed}])") if name == _TARGETS else text
+        found.append(changed(folder / name, own))
+    ignoring = project.directory / ".dbtignore"
+    ignored = read(ignoring) or ""
+    if IGNORED not in map(str.strip, ignored.split("\n")):
+        ignored = f"{_whole(ignored)}{_IGNORE_WORDS}\n{IGNORED}\n"
+    return [*found, _entry(project), changed(ignoring, ignored)]
+
+
+def package() -> Iterator[tuple[str, str]]:
+    """The files of the package: where each stands in it, and its text."""
+    for path in sorted(_SOURCE.rglob("*")):
+        if path.is_file() and path.suffix in {".sql", ".yml", ".md"}:
+            yield path.relative_to(_SOURCE).as_posix(), path.read_text(encoding="utf-8")
+
+
+def left_over(project: DbtProject) -> list[Path]:
+    """Files in the package's folder that are no part of it (any more)."""
+    folder = project.directory / FOLDER
+    ours = {folder / name for name, _ in package()}
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path not in ours)
+
+
+def needs(project: DbtProject) -> list[str]:
+    """What is to be run before dbt finds the package, with its targets."""
+    installed = read(project.packages / NAME / _TARGETS)
+    if installed is not None and installed == read(project.directory / FOLDER / _TARGETS):
+        return []
+    return ["run 'dbt deps', which installs the package that the models call"]
+
+
+def _entry(project: DbtProject) -> Change | None:
+    """The package's entry in packages.yml, or in dependencies.yml where packages stand there."""
+    path, other = (project.directory / name for name in ("packages.yml", "dependencies.yml"))
+    text = read(path)
+    told = read(other) if text is None else None
+    if told is not None and "packages" in YamlItems(told).sections:
+        path, text = other, told
+    items = YamlItems(text or "")
+    if not items.is_sliceable("packages"):
+        raise FileError(f"{path}: write packages: as a list with a line an entry")
+    for item in items.items("packages"):
+        where = item.data.get("local")
+        if isinstance(where, str) and Path(where) == Path(FOLDER):
+            return None
+    return changed(path, items.added("packages", f"local: {FOLDER}").text)

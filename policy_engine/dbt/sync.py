@@ -7,38 +7,34 @@ once, and a second run changes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from policy_engine.dbt import vendored
-from policy_engine.dbt.files import ProjectFiles
-from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.outdated import OUTDATED, REMEDY, outdated
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.property_files import PropertyFiles
 from policy_engine.dbt.release_model import (
+    MARKS,
     STAND_IN,
     ReleaseModel,
     broken_laws,
     broken_length,
-    broken_settings,
     release_model,
 )
-from policy_engine.dbt.release_text import MARKS
 from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name
-from policy_engine.dbt.sources import SourceNode, Sources, read_wanted
-from policy_engine.dbt.targets import Target, Targets, dialect_of_target, read_targets
-from policy_engine.dbt.types import Columns, Known, needed
+from policy_engine.dbt.room import Room, open_room
+from policy_engine.dbt.sources import SourceNode, read_wanted
+from policy_engine.dbt.starter import environment, left_over, needs
+from policy_engine.dbt.targets import Target
+from policy_engine.dbt.types import Columns, needed
 from policy_engine.dbt.writing import Change, apply, changed
-from policy_engine.dialects import Engine
-from policy_engine.errors import FileError, NotCertifiable, PolicyError, Problem
+from policy_engine.errors import NotCertifiable, PolicyError, Problem
 from policy_engine.policy.accounts import check_account, check_own_project
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.project import Project, default_project, find_project, load_project
-from policy_engine.policy.reading import located
+from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 
@@ -64,25 +60,6 @@ class Synced:
         return "".join(change.diff(shown(change.path)) for change in self.changes)
 
 
-@dataclass
-class Room:
-    """A dbt project as a sync sees it: its files, its profile's targets, its project file."""
-
-    project: DbtProject
-    settings: Project
-    files: ProjectFiles
-    sources: Sources
-    targets: Targets | None
-    target: Target | None
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def dialect(self) -> Engine:
-        """The dialect of the target that releases go to."""
-        assert self.target is not None
-        return dialect_of_target(self.target)
-
-
 def sync(
     project: DbtProject,
     *,
@@ -102,106 +79,57 @@ def sync(
         FileError: a file cannot be read or written; nothing was changed.
         UsageError: the profile does not have the target, or its engine is not known.
     """
-    with named_from_here():
+    with _named_from_here():
         policies = project.policies()
         room = open_room(project, profiles, target, manifest, needs_target=bool(policies))
+        files, settings = room.sources.files, room.settings.dbt
         releases = _releases(room, policies)
-        properties = PropertyFiles(room.files, room.settings.dbt)
+        properties = PropertyFiles(files, settings)
         _raise([*_standing_in_the_way(room, releases), *properties.plan(releases)])
-    stale = [*_stale_models(room, releases), *vendored.left_over(project)]
-    moved = {release.file.name for release in releases}
+    wanted = {release.file for release in releases}
+    paths = sorted(path for found in files.models.values() for path in found)
+    stale = [path for path in paths if path not in wanted and is_ours(path)]
+    stale += left_over(project)
+    moved = {file.name for file in wanted}
     removed = [path for path in stale if prune or path.name in moved]
     named = [project.shown(path) for path in stale if path not in removed]
-    named += properties.prune() if prune else properties.stale()
-    found: list[Change | None] = []
-    found += vendored.environment(project, room.settings.dbt.release_targets)
-    found += [changed(release.file, release.text) for release in releases]
-    found += properties.changes()
-    found += [changed(path, None) for path in removed]
+    named += properties.stale(prune=prune)
+    found = [
+        *environment(project, settings.release_targets),
+        *(changed(release.file, release.text) for release in releases),
+        *properties.changes(),
+        *(changed(path, None) for path in removed),
+    ]
     changes = tuple(change for change in found if change is not None)
     if not dry_run:
         apply(changes)
-    if not vendored.is_installed(project):
-        room.notes.append("run 'dbt deps', which installs the package that the models call")
-    return Synced(project, releases, changes, tuple(named), tuple(room.notes), room.target)
-
-
-def open_room(
-    project: DbtProject,
-    profiles: Path | None = None,
-    target: str | None = None,
-    manifest: Path | None = None,
-    *,
-    needs_target: bool = True,
-) -> Room:
-    """A project with all that a sync reads of it but its policies.
-
-    Raises:
-        PolicyError: the project file has problems.
-        FileError: a file cannot be read.
-        UsageError: the profile does not have the target.
-    """
-    found = find_project(project.directory)
-    settings = load_project(found) if found is not None else default_project(project.directory)
-    if found is not None:
-        broken = (Problem(str(found), 0, 0, *law) for law in broken_settings(settings.dbt))
-        _raise(located(tuple(broken), found))
-    targets, chosen = None, None
-    if needs_target:
-        targets = read_targets(project, profiles)
-        chosen = targets.of_releases(settings.dbt.release_targets, target)
-    files = ProjectFiles(project)
-    sources = Sources(files, _asked(project, manifest))
-    room = Room(project, settings, files, sources, targets, chosen)
-    if targets is not None and not set(settings.dbt.release_targets) & set(targets.known):
-        _note_unknown(room, targets)
-    if needs_target and not settings.dbt.release_targets:
-        room.notes.append(
-            "no target is a release target, so that the models stay empty everywhere; name one in"
-            f" policy-engine.yaml: dbt: {{release_targets: [{chosen.name if chosen else 'prod'}]}}"
-        )
-    return room
-
-
-def _note_unknown(room: Room, targets: Targets) -> None:
-    """Say which release targets the profile lacks: another machine has them, or it is a slip."""
-    for name in room.settings.dbt.release_targets:
-        room.notes.append(
-            f"nothing is released by the profile {targets.profile} as it is here: it has no target"
-            f" {name}, which dbt.release_targets names, and has {', '.join(targets.known)}"
-        )
-
-
-def _asked(project: DbtProject, named: Path | None) -> Callable[[], Manifest | None]:
-    """What reads the manifest: the one that was named, else dbt's own where that can be read."""
-
-    def ask() -> Manifest | None:
-        try:
-            return read_manifest(named or project.manifest)
-        except FileError:
-            if named is not None:
-                raise
-            return None
-
-    return ask
+    notes = (*room.notes, *needs(project))
+    return Synced(project, releases, changes, tuple(named), notes, room.target)
 
 
 def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
     """The release of every policy; every problem of all of them is raised together."""
     problems: list[Problem] = []
-    releases: list[ReleaseModel] = []
-    known = Known(room.project, room.targets, room.target, room.notes)
+    releases: dict[str, ReleaseModel] = {}
     for path in paths:
         try:
-            releases.append(_release(room, known, path))
+            made = _release(room, path)
         except PolicyError as error:
             problems += error.problems
-    problems += _twice(releases)
+            continue
+        first = releases.setdefault(made.release.lower(), made)
+        if first is not made:
+            message = (
+                f"release.version must differ from that of {_from_here(str(first.policy.file))},"
+                f" found version {made.version} of {made.model} twice"
+            )
+            remedy = "give one of them another version"
+            problems += refused(path, "release.relation", message, remedy).problems
     _raise(problems)
-    return tuple(sorted(releases, key=lambda each: (each.model, each.version)))
+    return tuple(sorted(releases.values(), key=lambda each: (each.model, each.version)))
 
 
-def _release(room: Room, known: Known, path: Path) -> ReleaseModel:
+def _release(room: Room, path: Path) -> ReleaseModel:
     policy = load_policy(path)
     broken = [*broken_laws(policy), *broken_length(policy, room.dialect)]
     if broken:
@@ -212,19 +140,18 @@ def _release(room: Room, known: Known, path: Path) -> ReleaseModel:
     for file in outdated(policy):
         version, shown = policy.release.version, room.project.shown(file)
         law = OUTDATED.format(version=version, file=shown)
-        remedy = REMEDY.format(version=version + 1, file=shown)
-        raise _refused(policy, law, remedy, key="release")
-    node = _source(room.sources, policy)
-    columns = known.columns(node, needed(policy), lambda: room.sources.twin(node))
+        raise refused(path, "release", law, REMEDY.format(version=version + 1, file=shown))
+    node = _source(room, policy)
+    columns = room.columns(node, needed(policy))
     if columns.missing:
         raise _untyped(policy, node, columns, room)
     try:
         return release_model(policy, node, columns, room.dialect, room.settings.dbt)
     except PolicyError as error:
-        own = tuple(
-            replace(problem, message=_named(problem.message, node)) for problem in error.problems
-        )
-        raise PolicyError(located(own, path)) from None
+        # The compiler's words, with the node in the place of its stand-in.
+        said = f"{STAND_IN}.{STAND_IN}"
+        own = (replace(p, message=p.message.replace(said, node.label)) for p in error.problems)
+        raise PolicyError(located(tuple(own), path)) from None
     except NotCertifiable:  # by its guarantee, which is all that a print can lack
         from policy_engine.releasing.validation import check_guarantee
 
@@ -232,45 +159,29 @@ def _release(room: Room, known: Known, path: Path) -> ReleaseModel:
         raise
 
 
-def _named(message: str, node: SourceNode) -> str:
-    """A problem of the compiler's with the node in the place of its stand-in."""
-    return message.replace(f"{STAND_IN}.{STAND_IN}", node.label)
-
-
-def _source(sources: Sources, policy: Policy) -> SourceNode:
+def _source(room: Room, policy: Policy) -> SourceNode:
     """The node of a policy's source.
 
     Raises:
         PolicyError: dbt knows none, or one that a release cannot read.
     """
-    written = policy.source.relation or ""
+    written, sources = policy.source.relation or "", room.sources
     wanted = read_wanted(written)
     node = sources.find(wanted) if wanted is not None else None
-    law = "source.relation must be a node of this dbt project"
+    key, law = "source.relation", "source.relation must be a node of this dbt project"
     if node is None or wanted is None:
         near = sources.near(wanted) if wanted is not None else ""
-        remedy = (
-            f"did you mean {near}?"
-            if near
-            else "as in ref('stg_people') or source('raw', 'people')"
-        )
-        raise _refused(policy, f"{law}, found {show(written)}", remedy)
+        remedy = f"did you mean {near}?" if near else ""
+        remedy = remedy or "as in ref('stg_people') or source('raw', 'people')"
+        raise refused(policy.file, key, f"{law}, found {show(written)}", remedy)
     if node.is_ephemeral:
+        law = f"{law} with a relation, found {node.label}, which is ephemeral"
         remedy = "materialize it as a table or a view: a release is proved over a relation"
-        raise _refused(
-            policy, f"{law} with a relation, found {node.label}, which is ephemeral", remedy
-        )
+        raise refused(policy.file, key, law, remedy)
     if node.name.lower() == model_name(policy).lower() and node.kind != "source":
-        message = f"release.relation must not be the source itself, found {node.name}"
-        raise _refused(policy, message, "name the release otherwise", key="release.relation")
+        law = f"release.relation must not be the source itself, found {node.name}"
+        raise refused(policy.file, "release.relation", law, "name the release otherwise")
     return node
-
-
-def _refused(
-    policy: Policy, message: str, remedy: str, key: str = "source.relation"
-) -> PolicyError:
-    problem = Problem(str(policy.file), 0, 0, key, message, remedy)
-    return PolicyError(located((problem,), policy.file))
 
 
 def _untyped(policy: Policy, node: SourceNode, columns: Columns, room: Room) -> PolicyError:
@@ -281,49 +192,28 @@ def _untyped(policy: Policy, node: SourceNode, columns: Columns, room: Room) -> 
         f"the types of {names} of {node.label} are not known: its properties, {where} and the"
         " warehouse do not have them"
     ) + (f" ({failures})" if failures else "")
-    entry = f"columns: [{{name: {columns.missing[0]}, data_type: …}}]"
     near = get_close_matches(columns.missing[0], columns.types, n=1)
     remedy = (f"did you mean {near[0]}? If not, " if near else "") + (
-        f"declare them in its properties, as in {entry}, or"
-        f" {node.built_in(room.target.name if room.target is not None else 'prod')}"
+        f"declare them in its properties, as in columns: [{{name: {columns.missing[0]}, data_type:"
+        f" …}}], or {node.built_in(room.target.name if room.target is not None else 'prod')}"
     )
-    return _refused(policy, message, remedy)
-
-
-def _twice(releases: Sequence[ReleaseModel]) -> list[Problem]:
-    """Policies that are the same version of the same model."""
-    first: dict[str, ReleaseModel] = {}
-    found: list[Problem] = []
-    for each in releases:
-        known = first.setdefault(each.release.lower(), each)
-        if known is not each:
-            message = (
-                f"release.version must differ from that of {_from_here(str(known.policy.file))},"
-                f" found version {each.version} of {each.model} twice"
-            )
-            found += _problem(each, message, "give one of them another version")
-    return found
+    return refused(policy.file, "source.relation", message, remedy)
 
 
 def _standing_in_the_way(room: Room, releases: Sequence[ReleaseModel]) -> list[Problem]:
     """Files of somebody's own where one of ours would stand, or that dbt would take for it."""
     found: list[Problem] = []
+    models = room.sources.files.models
     for release in releases:
-        stems = (release.release, release.model)
-        known = [path for stem in stems for path in room.files.models.get(stem, ())]
-        more = [release.file] if release.file.exists() else []
-        for path in dict.fromkeys((*known, *more)):
+        known = [*models.get(release.release, ()), *models.get(release.model, ())]
+        known += [release.file] if release.file.exists() else []
+        for path in dict.fromkeys(known):
             if not is_ours(path):
                 shown = room.project.shown(path)
-                message = f"release.relation makes {release.release}: {shown} is in the way"
-                found += _problem(release, message, "it is not ours: rename it, or the release")
+                law = f"release.relation makes {release.release}: {shown} is in the way"
+                remedy = "it is not ours: rename it, or the release"
+                found += refused(release.policy.file, "release.relation", law, remedy).problems
     return found
-
-
-def _problem(release: ReleaseModel, message: str, remedy: str) -> tuple[Problem, ...]:
-    """A problem of what a release is called."""
-    file = release.policy.file
-    return located((Problem(str(file), 0, 0, "release.relation", message, remedy),), file)
 
 
 def is_ours(path: Path) -> bool:
@@ -335,29 +225,20 @@ def is_ours(path: Path) -> bool:
         return False
 
 
-def _stale_models(room: Room, releases: Sequence[ReleaseModel]) -> list[Path]:
-    """Model files of ours that no policy stands behind any more."""
-    wanted = {release.file for release in releases}
-    paths = (path for found in room.files.models.values() for path in found)
-    return sorted(path for path in paths if path not in wanted and is_ours(path))
-
-
 def _raise(problems: Iterable[Problem]) -> None:
     """Raise problems, each once, if there are any."""
-    found = tuple(dict.fromkeys(problems))
-    if found:
+    if found := tuple(dict.fromkeys(problems)):
         raise PolicyError(found)
 
 
 @contextmanager
-def named_from_here() -> Iterator[None]:
+def _named_from_here() -> Iterator[None]:
     """Name files in problems as they are found from the working directory."""
     try:
         yield
     except PolicyError as error:
-        raise PolicyError(
-            tuple(replace(each, file=_from_here(each.file)) for each in error.problems)
-        ) from None
+        own = (replace(each, file=_from_here(each.file)) for each in error.problems)
+        raise PolicyError(tuple(own)) from None
 
 
 def _from_here(file: str) -> str:

@@ -1,30 +1,20 @@
-"""Types of columns: of the source, from wherever they are known, and of the release, by engine."""
+"""Types of columns: of the source as the kernel names them, and of the release, by engine."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
 from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Column, Kind, Table
 from policy_engine.compile.reading import read_columns
-from policy_engine.dbt.asking import shown_columns
-from policy_engine.dbt.project import DbtProject
-from policy_engine.dbt.runner import Dbt
 from policy_engine.dbt.sources import SourceNode
-from policy_engine.dbt.targets import Target, Targets, warehouse_of
 from policy_engine.dialects import Engine
 from policy_engine.engines.types import told, type_of
-from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.policy.recodings import Constant, Keep, Recoding, Round, Truncate
-from policy_engine.policy.resolve import Policy, Source
-from policy_engine.warehouse.profiles import is_connected_to
+from policy_engine.policy.resolve import Policy
 
 
 @dataclass(frozen=True)
@@ -55,87 +45,6 @@ def needed(policy: Policy) -> tuple[str, ...]:
     return tuple(dict.fromkeys(named))
 
 
-@dataclass(frozen=True)
-class Known:
-    """Where the types of columns are looked up: the project, dbt's catalog, the warehouse, dbt."""
-
-    project: DbtProject
-    targets: Targets | None = None
-    target: Target | None = None
-    notes: list[str] = field(default_factory=list)
-
-    def columns(
-        self, node: SourceNode, wanted: Iterable[str], twin: Callable[[], SourceNode | None]
-    ) -> Columns:
-        """The types of a node's columns: as declared, else as the catalog or warehouse has them.
-
-        Only what is still missing is asked of the next: nothing is connected to for nothing.
-        ``twin`` is the node as the manifest has it.
-        """
-        found: dict[str, str] = {}
-        failures: list[str] = []
-        wanted = tuple(wanted)
-        for ask in self._who_may_know(node, twin):
-            try:
-                told = ask()
-            except PolicyEngineError as error:
-                failures.append(str(error))
-                continue
-            declared = {name.lower() for name in found}
-            found |= {name: kind for name, kind in told.items() if name.lower() not in declared}
-            if not _missing(found, wanted):
-                break
-        return Columns(found, tuple(_missing(found, wanted)), tuple(failures))
-
-    def _who_may_know(
-        self, node: SourceNode, twin: Callable[[], SourceNode | None]
-    ) -> Iterator[Callable[[], Mapping[str, str]]]:
-        """Those who may know a node's columns; each is asked in its turn."""
-        adapter = self.target.adapter if self.target is not None else ""
-        yield lambda: spelled(node, adapter)
-        known = twin()
-        if known is not None:
-            yield lambda: spelled(known, adapter)
-        yield lambda: self._catalogued(node)
-        if self.targets is None or self.target is None:
-            return
-        room = _Room(self.project, self.targets, self.target)
-        yield lambda: room.columns(node, known or node)
-        # Where 'init' has read it: the source is often built there first.
-        other = self.targets.known.get(self.targets.default)
-        if other not in (None, self.target) and other.adapter == adapter:
-            yield lambda: self._elsewhere(other, node)
-
-    def _elsewhere(self, target: Target, node: SourceNode) -> Mapping[str, str]:
-        """The types of a node in another target, which may be others than where it is released."""
-        assert self.targets is not None
-        # The manifest names the relation of one target; by its schema it is found in the other.
-        found = _Room(self.project, self.targets, target).columns(node, node)
-        self.notes.append(
-            f"{node.label} is not built in the target releases are written for: its types are those"
-            f" of the target {target.name}; the release is refused where they are others"
-        )
-        return found
-
-    @cached_property
-    def _catalog(self) -> Mapping[str, Any]:
-        try:
-            document = json.loads(self.project.catalog.read_bytes())
-            return {**document.get("nodes", {}), **document.get("sources", {})}
-        except (OSError, ValueError, AttributeError, TypeError):
-            return {}
-
-    def _catalogued(self, node: SourceNode) -> dict[str, str]:
-        entry = self._catalog.get(node.id)
-        columns = entry.get("columns") if isinstance(entry, dict) else None
-        found = columns.values() if isinstance(columns, dict) else ()
-        return {
-            str(column["name"]): str(column["type"])
-            for column in found
-            if isinstance(column, dict) and column.get("name") and column.get("type")
-        }
-
-
 def spelled(node: SourceNode, adapter: str) -> Mapping[str, str]:
     """The types that the project declares, each column's name as the engine has it."""
     folds = adapter == "snowflake"
@@ -143,64 +52,6 @@ def spelled(node: SourceNode, adapter: str) -> Mapping[str, str]:
         name.upper() if folds and name not in node.quoted else name: kind
         for name, kind in (node.types or {}).items()
     }
-
-
-@dataclass(frozen=True)
-class _Room:
-    """A target of a project's, and the two ways to its warehouse."""
-
-    project: DbtProject
-    targets: Targets
-    target: Target
-
-    def columns(self, node: SourceNode, twin: SourceNode) -> Mapping[str, str]:
-        """The columns of the node's table, which its twin in the manifest names best.
-
-        Raises:
-            PolicyEngineError: neither way has them.
-        """
-        try:
-            return self._asked(twin)
-        except PolicyEngineError as error:
-            # A model that does not stand yet has no columns: dbt, slow to start, is not asked.
-            if node.kind != "source" and is_connected_to(self.target.adapter):
-                raise
-            first = error
-        try:
-            return self._shown(node)
-        except PolicyEngineError as error:
-            raise WarehouseError(f"{first}; {error}") from None
-
-    def _asked(self, node: SourceNode) -> Mapping[str, str]:
-        """By a connection of ours."""
-        from policy_engine.warehouse.connecting import connected
-
-        schema = self.target.schema
-        name = node.relation[-1] if node.relation else node.name
-        parts = node.relation if len(node.relation) > 1 else ((schema, name) if schema else (name,))
-        named = warehouse_of(self.project, self.targets, self.target.name)
-        with closing(connected(named)) as warehouse:
-            table = warehouse.table(Source(None, ".".join(parts)), self.project.directory)
-        return {column.name: _written(column.type, warehouse.dialect) for column in table.columns}
-
-    def _shown(self, node: SourceNode) -> Mapping[str, str]:
-        """By dbt's own connection."""
-        dbt = Dbt(self.project.directory, self.targets.file.parent, self.target.name)
-        return shown_columns(dbt, node, self.target.adapter)
-
-
-_NATIVE = {"postgres": {"DOUBLE": "double precision", "FLOAT": "real"}}
-
-
-def _written(kind: str, dialect: Engine) -> str:
-    """A type as the engine writes it, of the name that a connection gives it."""
-    found = _NATIVE.get(dialect.name, {}).get(kind, kind)
-    return found.removeprefix("OTHER ").lower() if kind.startswith("OTHER ") else found
-
-
-def _missing(found: Mapping[str, str], wanted: Iterable[str]) -> list[str]:
-    known = {name.lower() for name in found}
-    return [name for name in wanted if name.lower() not in known]
 
 
 def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table:
@@ -219,8 +70,8 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
     },
     "bigquery": {
         **dict.fromkeys((*_INTEGERS, "byteint"), "int64"),
-        **dict.fromkeys(("boolean",), "bool"),
-        **dict.fromkeys(("decimal",), "numeric"),
+        "boolean": "bool",
+        "decimal": "numeric",
     },
     "redshift": {"int2": "smallint", "int": "integer", "int4": "integer", "int8": "bigint",
                  "bool": "boolean", "decimal": "numeric",
@@ -229,24 +80,6 @@ _ALIASES: Mapping[str, Mapping[str, str]] = {
     "postgres": {"bool": "boolean", "string": "text"},
     "trino": {"int": "integer", "timestamp": "timestamp(3)"},
 }  # fmt: skip
-
-
-def kernel_type(native: str, dialect: Engine) -> str:
-    """The kernel's name of a type that a project, a catalog or a warehouse names.
-
-    >>> from policy_engine.dialects import dialect_named
-    >>> kernel_type("character varying(20)", dialect_named("postgres"))
-    'VARCHAR'
-    >>> kernel_type("int8", dialect_named("duckdb")), kernel_type("what", dialect_named("duckdb"))
-    ('BIGINT', 'OTHER WHAT')
-    """
-    if dialect.name == "duckdb":
-        return _of_duckdb(native)
-    if native.upper().startswith("ENUM("):
-        return native
-    plain = " ".join(native.lower().split())
-    meaning = type_of(dialect.name, _ALIASES.get(dialect.name, {}).get(plain, native))
-    return told(dialect.name, meaning)
 
 
 _DUCKDB = {
@@ -259,16 +92,29 @@ _DUCKDB = {
 }
 
 
-def _of_duckdb(native: str) -> str:
-    collated = native.upper().partition(" COLLATE ")
-    try:
-        built = exp.DataType.build(native[: len(collated[0])], dialect="duckdb", udt=False)
-    except (ParseError, ValueError):
-        return f"OTHER {native.upper()}"
-    known = built.sql("duckdb")
-    name = known if known.upper().startswith("ENUM") else known.upper()
-    name = _DUCKDB.get(name, name)
-    return name + collated[1] + collated[2]
+def kernel_type(native: str, dialect: Engine) -> str:
+    """The kernel's name of a type that a project, a catalog or a warehouse names.
+
+    >>> from policy_engine.dialects import dialect_named
+    >>> kernel_type("character varying(20)", dialect_named("postgres"))
+    'VARCHAR'
+    >>> kernel_type("int8", dialect_named("duckdb")), kernel_type("what", dialect_named("duckdb"))
+    ('BIGINT', 'OTHER WHAT')
+    """
+    if dialect.name == "duckdb":
+        bare, collate, collation = native.upper().partition(" COLLATE ")
+        try:
+            built = exp.DataType.build(native[: len(bare)], dialect="duckdb", udt=False)
+        except (ParseError, ValueError):
+            return f"OTHER {native.upper()}"
+        known = built.sql("duckdb")
+        name = known if known.upper().startswith("ENUM") else known.upper()
+        return _DUCKDB.get(name, name) + collate + collation
+    if native.upper().startswith("ENUM("):
+        return native
+    plain = " ".join(native.lower().split())
+    meaning = type_of(dialect.name, _ALIASES.get(dialect.name, {}).get(plain, native))
+    return told(dialect.name, meaning)
 
 
 TEXT, WHOLE, DECIMAL, DAY = "text", "whole", "decimal", "day"

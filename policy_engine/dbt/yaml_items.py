@@ -3,14 +3,19 @@
 dbt's files are block lists: ``models:``, and an item a model. A file may have a thousand of them,
 which take seconds to read as YAML; so the items are found by their indentation, and only those that
 are asked for are read. What is changed is spliced in; every other line stays as it is.
+
+What we write is read by PyYAML in dbt 1 and by a Rust parser in dbt 2, which differ in what plain
+words mean: a text is plain only where every reader takes it as that text.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -20,44 +25,49 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
-from policy_engine.dbt.yaml_text import Block, Flow, FlowList, is_block, scalar
-
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?\s*:(?=\s|$)\s*(.*)")
 _NAME = re.compile(r"[\"']?name[\"']?\s*:\s+(.*\S)\s*")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*(?=\s*(?:#.*)?$)", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z_][\w./()-]*(?: [\w./()-]+)*", re.ASCII)
+_WORDS = frozenset(
+    ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf"]
+)
 _WIDE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Item:
-    """An item of a block list: its lines, as numbers from 0, and how it is indented."""
+    """An item of a list: its lines, as numbers from 0, and how it is indented.
+
+    One of a list between brackets has no lines, and cannot be changed: it is ``read`` already.
+    """
 
     start: int
     end: int
     dash: int
     key: int
     text: str
+    read: Mapping[str, Any] | None = None
+
+    @property
+    def is_sliced(self) -> bool:
+        """Whether it stands on lines of its own."""
+        return self.read is None
 
     @cached_property
     def name(self) -> str | None:
         """Its ``name``; None where it has none that is text."""
-        lines = self.text.split("\n")
-        if lines[0].startswith(("{", '"{')):
-            found = _loaded(self.text)
-            name = found.get("name") if isinstance(found, dict) else None
-            return name if isinstance(name, str) else None
-        for line in lines:
-            match = _NAME.fullmatch(line)
-            if match is not None:
+        found = self.data.get("name") if self.read or self.text.startswith("{") else None
+        for match in map(_NAME.fullmatch, self.text.split("\n")):
+            if match is not None and found is None:
                 plain = _PLAIN_NAME.match(match[1])
                 found = plain[0] if plain is not None else _loaded(match[1])
-                return found if isinstance(found, str) else None
-        return None
+        return found if isinstance(found, str) else None
 
     @cached_property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Mapping[str, Any]:
         """What it says; empty where it is no mapping or no YAML."""
-        found = _loaded(self.text)
+        found = _loaded(self.text) if self.read is None else self.read
         return found if isinstance(found, dict) else {}
 
 
@@ -73,21 +83,20 @@ class YamlItems:
         self.text = text
         self.lines = text.split("\n")
         self._lists: dict[str, list[Item]] = {}
-        self._named: dict[str, dict[str, Item]] = {}
+        self._named: dict[str, dict[str | None, Item]] = {}
 
     @cached_property
     def sections(self) -> dict[str, tuple[int, int, str]]:
         """The top-level keys: the lines below each, and what stands behind it on its line."""
-        found: dict[str, tuple[int, int, str]] = {}
-        key, begin, behind = "", 0, ""
+        keys = []
         for number, line in enumerate(self.lines):
-            match = None if line[:1] in {"", " ", "-", "#", "\t"} else _KEY.fullmatch(line)
-            if match is not None:
-                if key:
-                    found.setdefault(key, (begin, number, behind))
-                key, begin, behind = match[1], number + 1, match[2]
-        if key:
-            found.setdefault(key, (begin, len(self.lines), behind))
+            key = None if line[:1] in set(" -#\t") else _KEY.fullmatch(line)
+            if key is not None:
+                keys.append((number, key[1], key[2]))
+        ends = [number for number, _, _ in keys[1:]] + [len(self.lines)]
+        found: dict[str, tuple[int, int, str]] = {}
+        for (start, name, behind), end in zip(keys, ends[: len(keys)], strict=True):
+            found.setdefault(name, (start + 1, end, behind))
         return found
 
     def is_sliceable(self, section: str) -> bool:
@@ -96,82 +105,83 @@ class YamlItems:
         return not behind or behind.startswith("#")
 
     def items(self, section: str) -> list[Item]:
-        """The items of a list, in order; none where it is not written as a block."""
+        """The items of a list, in order."""
         if section not in self._lists:
-            self._lists[section] = list(self._read(section))
+            sliced = self.is_sliceable(section)
+            self._lists[section] = self._sliced(section) if sliced else self._whole(section)
         return self._lists[section]
 
-    def _read(self, section: str) -> Iterator[Item]:
-        if section not in self.sections or not self.is_sliceable(section):
-            return
-        begin, end, _ = self.sections[section]
-        starts, dash = self._starts(begin, end)
-        for start, stop in zip(starts, [*starts[1:], end][: len(starts)], strict=True):
-            yield self._item(start, stop, dash)
+    def _whole(self, section: str) -> list[Item]:
+        document = _loaded(self.text)
+        found = document.get(section) if isinstance(document, dict) else None
+        items = found if isinstance(found, list) else []
+        return [Item(-1, -1, 0, 0, "", item) for item in items if isinstance(item, dict)]
+
+    def _sliced(self, section: str) -> list[Item]:
+        begin, end, _ = self.sections.get(section, (0, 0, ""))
+        full = [n for n in range(begin, end) if not _is_blank(self.lines[n])]
+        if not full:
+            return []
+        dash = _indent(self.lines[full[0]])
+        mark = re.compile(rf" {{{dash}}}-(\s|$)")
+        starts = [n for n in full if mark.match(self.lines[n])]
+        ends = [*starts[1:], end][: len(starts)]
+        return [self._item(start, stop, dash) for start, stop in zip(starts, ends, strict=True)]
+
+    def _item(self, start: int, end: int, dash: int) -> Item:
+        lines = self.lines
+        while end > start + 1 and _is_blank(lines[end - 1]) and (
+            not lines[end - 1].strip() or _indent(lines[end - 1]) <= dash
+        ):  # fmt: skip  # blank, or a comment that is of no item
+            end -= 1
+        first = lines[start][dash + 1 :]
+        key = dash + 1 + _indent(first) if first.strip() else dash + 2
+        return Item(start, end, dash, key, "\n".join(line[key:] for line in lines[start:end]))
 
     def item(self, section: str, name: str) -> Item | None:
         """The first item of that name."""
         if section not in self._named:
-            items = reversed(self.items(section))
-            self._named[section] = {item.name: item for item in items if item.name is not None}
+            self._named[section] = {item.name: item for item in reversed(self.items(section))}
         return self._named[section].get(name)
 
-    def _starts(self, begin: int, end: int) -> tuple[list[int], int]:
-        full = (n for n in range(begin, end) if not _is_blank(self.lines[n]))
-        first = next(full, None)
-        if first is None:
-            return [], 0
-        dash = _indent(self.lines[first])
-        mark = re.compile(rf" {{{dash}}}-(\s|$)")
-        return [n for n in range(first, end) if mark.match(self.lines[n])], dash
-
-    def _item(self, start: int, end: int, dash: int) -> Item:
-        while end > start + 1 and self._is_between(end - 1, dash):
-            end -= 1
-        first = self.lines[start][dash + 1 :]
-        key = dash + 1 + _indent(first) if first.strip() else dash + 2
-        body = [self.lines[start][key:], *(line[key:] for line in self.lines[start + 1 : end])]
-        return Item(start, end, dash, key, "\n".join(body))
-
-    def _is_between(self, number: int, dash: int) -> bool:
-        """Whether a line is blank, or a comment that is of no item."""
-        line = self.lines[number]
-        return not line.strip() or (line.lstrip().startswith("#") and _indent(line) <= dash)
-
     def replaced(self, item: Item, text: str) -> YamlItems:
-        """The file with another text for an item; without the item where it is empty."""
-        lines = [f"{' ' * item.key}{line}" if line else "" for line in text.split("\n")]
-        if text:
-            lines[0] = f"{' ' * item.dash}-{' ' * (item.key - item.dash - 1)}{lines[0].lstrip()}"
-        kept = [*self.lines[: item.start], *(lines if text else []), *self.lines[item.end :]]
-        return YamlItems("\n".join(kept))
+        """The file with another text for an item."""
+        lines = _placed(text, item.dash, item.key)
+        return YamlItems("\n".join([*self.lines[: item.start], *lines, *self.lines[item.end :]]))
 
     def added(self, section: str, text: str) -> YamlItems:
         """The file with one more item at the end of a list, which is made where it is not there."""
         known = self.items(section)
         dash = known[-1].dash if known else 2
-        lines = [f"{' ' * (dash + 2)}{line}" if line else "" for line in text.split("\n")]
-        lines[0] = f"{' ' * dash}- {lines[0].lstrip()}"
         if known:
             at, before = known[-1].end, [""]
         elif section in self.sections:
             at, before = self.sections[section][0], []
         else:
-            at = len(self.lines)
-            while at and not self.lines[at - 1].strip():
-                at -= 1
+            at = len(self.text.rstrip().split("\n")) if self.text.strip() else 0
             before = ["", f"{section}:"] if at else [f"{section}:"]
-        after = self.lines[at:] or [""]
-        return YamlItems("\n".join([*self.lines[:at], *before, *lines, *after]))
+        lines = [*before, *_placed(text.rstrip("\n"), dash, dash + 2)]
+        return YamlItems("\n".join([*self.lines[:at], *lines, *(self.lines[at:] or [""])]))
 
     def without(self, section: str, item: Item) -> YamlItems:
         """The file without an item, and without its list where it was the last."""
         alone = len(self.items(section)) == 1
         start = self.sections[section][0] - 1 if alone else item.start
         end = item.end
-        while end < len(self.lines) and not self.lines[end].strip() and end + 1 < len(self.lines):
+        while end + 1 < len(self.lines) and not self.lines[end].strip():
             end += 1
         return YamlItems("\n".join([*self.lines[:start], *self.lines[end:]]))
+
+
+def _placed(text: str, dash: int, key: int) -> list[str]:
+    """The lines of an item with its dash and its keys in these columns."""
+    first, *others = text.split("\n")
+    head = f"{' ' * dash}-{' ' * (key - dash - 1)}{first.lstrip()}"
+    return [head, *_indented(others, key)]
+
+
+def _indented(lines: list[str], by: int = 2) -> list[str]:
+    return [f"{' ' * by}{line}" if line else "" for line in lines]
 
 
 def _is_blank(line: str) -> bool:
@@ -187,12 +197,6 @@ def _loaded(text: str) -> Any:
         return YAML(typ="safe", pure=True).load(text)
     except YAMLError:
         return None
-
-
-def whole(text: str) -> dict[str, Any] | None:
-    """What a file says, read as a whole; None where it is no YAML or no mapping."""
-    found = _loaded(text)
-    return found if isinstance(found, dict) else None
 
 
 def opened(text: str) -> tuple[YAML, CommentedMap | None]:
@@ -219,36 +223,38 @@ def closed(yaml: YAML, data: CommentedMap) -> str:
 
 def _offset(text: str) -> int:
     """How far the lists inside an item stand behind their keys: 2, or 0."""
-    lines = text.split("\n")
-    for key, line in pairwise(lines):
+    for key, line in pairwise(text.split("\n")):
         if re.fullmatch(r"[\s-]*[\w\"'-]+:\s*", key) and line.lstrip().startswith("- "):
             return min(_indent(line) - len(key) + len(key.lstrip(" -")), 2)
     return 2
 
 
-def settle(existing: CommentedMap, ours: dict[str, Any]) -> bool:
-    """Make every key of ``ours`` say the same in ``existing``; whether that changed anything."""
-    changed = False
+class Flow(dict):  # type: ignore[type-arg]
+    """A mapping that is written on one line."""
+
+
+class FlowList(list):  # type: ignore[type-arg]
+    """A list that is written on one line."""
+
+
+class Block(str):
+    """A text of several lines, as it stands."""
+
+    __slots__ = ()
+
+
+def settle(existing: CommentedMap, ours: dict[str, Any]) -> None:
+    """Make every key of ``ours`` say the same in ``existing``; what does so already stays."""
     for key, value in ours.items():
-        known = existing.get(key)
-        if key in existing and _same(known, value):
-            continue
-        if (
-            isinstance(known, CommentedMap)
-            and isinstance(value, dict)
-            and not isinstance(value, Flow)
-        ):
-            changed |= settle(known, value)
-        else:
+        known, nests = existing.get(key), isinstance(value, dict) and not isinstance(value, Flow)
+        if nests and isinstance(known, CommentedMap):
+            settle(known, value)
+        elif key not in existing or _differs(known, value):
             existing[key] = styled(value)
-            changed = True
-    return changed
 
 
-def _same(known: object, value: object) -> bool:
-    if isinstance(known, str) and isinstance(value, str):
-        return str(known) == str(value)
-    return (known == value and type(known) is not bool) or known is value
+def _differs(known: object, value: object) -> bool:
+    return known != value or isinstance(known, bool) != isinstance(value, bool)
 
 
 def styled(value: object) -> Any:
@@ -263,15 +269,86 @@ def styled(value: object) -> Any:
         if isinstance(value, FlowList):
             items.fa.set_flow_style()
         return items
-    if isinstance(value, Block) and is_block(value):
+    if isinstance(value, Block) and _is_block(value):
         return LiteralScalarString(value)
     if isinstance(value, str):
         return DoubleQuotedScalarString(value) if scalar(value) != value else str(value)
     return value
 
 
-def names(data: object) -> Iterator[str]:
-    """The names of the items of a list of mappings."""
-    for item in data if isinstance(data, list) else ():
-        if isinstance(item, dict) and isinstance(item.get("name"), str):
-            yield item["name"]
+def written(data: Mapping[str, Any]) -> str:
+    """The lines of a mapping, each with a line's end: the same text for the same data.
+
+    >>> print(written({"name": "adult", "tests": [{"k": 20}], "on": Flow(a="no", b=None)}), end="")
+    name: adult
+    tests:
+      - k: 20
+    "on": {a: "no", b: null}
+    """
+    return "".join(f"{line}\n" for line in _lines(data))
+
+
+def _lines(data: object) -> list[str]:
+    """The lines of what ``_is_nested``."""
+    lines: list[str] = []
+    for value in data if isinstance(data, list) else ():
+        first, *others = _lines(value) if _is_nested(value) else [_inline(value)]
+        lines += [f"- {first}", *_indented(others)]
+    for key, value in data.items() if isinstance(data, Mapping) else ():
+        if _is_nested(value):
+            lines += [f"{scalar(key)}:", *_indented(_lines(value))]
+        elif isinstance(value, Block) and _is_block(value):
+            lines += [f"{scalar(key)}: |-", *_indented(value.split("\n"))]
+        else:
+            lines.append(f"{scalar(key)}: {_inline(value)}")
+    return lines
+
+
+def _is_nested(value: object) -> bool:
+    is_flow = isinstance(value, Flow | FlowList)
+    return isinstance(value, dict | list) and bool(value) and not is_flow
+
+
+def _is_block(text: str) -> bool:
+    """Whether a text of several lines can stand as it is, and is read as it stands."""
+    lines = text.split("\n")
+    clean = all(line.isprintable() and line == line.rstrip() for line in lines)
+    return clean and bool(lines[0]) and not lines[0].startswith(" ") and bool(lines[-1])
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_inline(key)}: {_inline(item)}" for key, item in value.items())
+        return f"{{{inside}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    return scalar(value)
+
+
+def scalar(value: object) -> str:
+    """A value as every reader takes it.
+
+    >>> scalar("adult"), scalar("no"), scalar("1.5"), scalar("a: b"), scalar(True), scalar(None)
+    ('adult', '"no"', '"1.5"', '"a: b"', 'true', 'null')
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | date):
+        return str(value)
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    assert isinstance(value, str)
+    if _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return f'"{"".join(map(_escaped, value))}"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return f"\\{letter}"
+    if letter.isprintable():
+        return letter
+    code = ord(letter)
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -23,14 +23,23 @@ from policy_engine.compile.catalog import Column
 from policy_engine.compile.reading import ReadColumn
 from policy_engine.dbt.examples import examples
 from policy_engine.dbt.jinja import escaped, opens, spaced
-from policy_engine.dbt.properties import generated_file, unit_tests_of, version_entry
+from policy_engine.dbt.properties import generated_file, version_entry
 from policy_engine.dbt.release_model import ReleaseModel, release_model
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.types import Columns, kernel_type, released_types
 from policy_engine.dbt.unit_tests import cases_of, unit_tests
 from policy_engine.dbt.words import release_words
-from policy_engine.dbt.yaml_items import YamlItems, closed, opened, settle
-from policy_engine.dbt.yaml_text import Block, Flow, FlowList, scalar, written
+from policy_engine.dbt.yaml_items import (
+    Block,
+    Flow,
+    FlowList,
+    YamlItems,
+    closed,
+    opened,
+    scalar,
+    settle,
+    written,
+)
 from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import NotPrinted, check_text
@@ -383,7 +392,7 @@ def test_a_filter_decides_who_is_released_and_has_no_unit_test():
 def test_no_test_where_each_person_is_a_group():
     release = model("'the key': {round: 10}", {}, unit="{row_key: the key}")
     assert unit_tests(release) == []
-    assert "unit_tests" not in generated_file([release], SETTINGS, unit_tests_of([release]))
+    assert "unit_tests" not in generated_file([release], SETTINGS, unit_tests(release))
 
 
 def test_a_release_of_a_constant_alone():
@@ -518,13 +527,13 @@ def test_an_item_is_taken_out_with_its_list_where_it_was_the_last():
     assert "seeds" not in without and without.endswith("exposures: []\n# the end\n")
 
 
-def test_settling_keeps_comments_and_says_whether_it_changed_anything():
+def test_settling_keeps_comments_and_changes_nothing_that_is_right():
     text = "name: a # who\nconfig:\n  x: 1 # one\n  y: [1, 2]\nlist:\n- b # bee"
     yaml_, entry = opened(text)
     assert entry is not None
-    assert not settle(entry, {"name": "a", "config": {"x": 1}, "list": ["b"]})
+    settle(entry, {"name": "a", "config": {"x": 1}, "list": ["b"]})
     assert closed(yaml_, entry) == text
-    assert settle(entry, {"config": {"x": 2}, "more": Flow(z=Block("1"))})
+    settle(entry, {"config": {"x": 2}, "more": Flow(z=Block("1"))})
     assert closed(yaml_, entry).split("\n") == [
         "name: a # who",
         "config:",
@@ -595,16 +604,14 @@ def test_a_version_says_when_it_goes():
     gone = replace(release.policy.release, deprecated=date(2027, 1, 31))
     going = replace(release, policy=replace(release.policy, release=gone))
     assert version_entry(going, SETTINGS)["deprecation_date"] == date(2027, 1, 31)
-    assert "deprecation_date: 2027-01-31\n" in generated_file(
-        [going], SETTINGS, unit_tests_of([going])
-    )
+    assert "deprecation_date: 2027-01-31\n" in generated_file([going], SETTINGS, unit_tests(going))
 
 
 def test_a_file_as_it_is_generated_is_read_by_yaml_1_1():
     release = model(
         f"town: {{prefix: 2}}, x: {{constant: {yaml(NASTY)}}}", {"town": "text"}, words=yaml(NASTY)
     )
-    text = generated_file([release], SETTINGS, unit_tests_of([release]))
+    text = generated_file([release], SETTINGS, unit_tests(release))
     reader = YAML(typ="safe", pure=True)
     reader.version = (1, 1)
     found = reader.load(io.StringIO(text))

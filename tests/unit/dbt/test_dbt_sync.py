@@ -15,7 +15,7 @@ import pytest
 from dbt_sync_world import ENGINE, STAGING, World, changes
 from ruamel.yaml import YAML
 
-from policy_engine.dbt import vendored, writing
+from policy_engine.dbt import starter, writing
 from policy_engine.dbt.desk import place_of
 from policy_engine.dbt.project import open_dbt_project, read_dbt_project
 from policy_engine.dbt.sync import is_ours, sync
@@ -58,7 +58,7 @@ def test_a_policy_becomes_a_model_its_properties_and_what_both_need(world):
     assert changes(world.sync()) == NEW
     assert world.read("packages.yml") == "packages:\n  - local: packages/policy_engine\n"
     assert world.read(".dbtignore").split("\n")[-2] == "*.privacy.yml"
-    for name, text in vendored.files():
+    for name, text in starter.package():
         own = text.replace("return([])", "return(['prod'])") if "targets" in name else text
         assert world.read(f"packages/policy_engine/{name}") == own
     text = world.read("models/towns_v1.sql")
