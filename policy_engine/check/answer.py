@@ -21,7 +21,7 @@ from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, PolicyError
-from policy_engine.expressions.row_laws import keeps_the_secret
+from policy_engine.expressions.values import keeps_the_secret
 from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim

@@ -9,11 +9,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from functools import partial
-from itertools import chain
 from typing import Protocol
 
-from policy_engine.check.pieces import recoded
 from policy_engine.check.words import (
     Words,
     level,
@@ -28,7 +25,10 @@ from policy_engine.check.words import (
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Shown
+from policy_engine.kernel.fragments import macros
 from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.nodes import Identifier
+from policy_engine.kernel.printing import read_of, shown_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
 from policy_engine.kernel.recodes.bins import cut_type
 from policy_engine.kernel.recodes.truncate import UNITS
@@ -59,30 +59,55 @@ def types_of_engine(engine: str) -> tuple[Type, ...]:
     return tuple(dict.fromkeys((*found, Type("text", collated=True))))
 
 
+# How the kernel prints parts of a claim, each by itself
+
+
+def recoded(shown: Shown, engine: str) -> str:
+    """How a released column is printed.
+
+    Raises Refused where an engine has no form of it.
+    """
+    return str(macros(engine)[0].released(shown_of(shown)))
+
+
+def ordered(column: Column, engine: str, *, down: bool = False) -> str:
+    """How rows are ordered by a column of the source."""
+    forms, kind = macros(engine)[1], "bytes" if column.type.collated else column.type.kind
+    plain = forms.plain(read_of(column)["name"], column.type, column.seen.kind)
+    return str(forms.ordered(plain, down, kind))
+
+
+def sorted_by(shown: Shown, engine: str) -> str:
+    """How what is shown is sorted by a released column."""
+    return str(macros(engine)[1].ordered(Identifier(shown.name), False, shown.kind))
+
+
+# What a column may be
+
+
 def meant(expression: Words, name: str, engine: str, types_of: TypesOf) -> Iterator[Shown]:
     """Every released column called ``name`` that is printed as ``expression``."""
-    read = names_in(expression, engine)
-    if not read:
-        labels = texts_in(expression, engine)
-        found: Iterator[Shown] = (Shown(name, None, Constant(label)) for label in labels[:1])
-    else:
-        known = types_of(read[0])
-        any_type = (*types_of_engine(engine), *_decimals(expression, engine))
-        types = any_type if known is None else known
-        columns = _columns(read[0], types, expression)
-        found = chain.from_iterable(map(partial(_shown, name, expression, engine), columns))
-    for shown in found:
+    for shown in _candidates(expression, name, engine, types_of):
         with suppress(*_Broken):
             if words_of(recoded(shown, engine), engine) == expression:
                 yield shown
 
 
-def _columns(name: str, types: tuple[Type, ...], expression: Words) -> Iterator[Column]:
-    for kind in types:
-        yield Column(name, kind)
-        if "TRY_CAST" in expression:
-            for read_as in sorted(READABLE):
-                yield Column(name, kind, read_as)  # type: ignore[arg-type]
+def _candidates(expression: Words, name: str, engine: str, types_of: TypesOf) -> Iterator[Shown]:
+    read = names_in(expression, engine)
+    if not read:
+        yield from (Shown(name, None, Constant(text)) for text in texts_in(expression, engine)[:1])
+        return
+    known = types_of(read[0])
+    if known is None:
+        known = (*types_of_engine(engine), *_decimals(expression, engine))
+    casts = (None, *sorted(READABLE)) if "TRY_CAST" in expression else (None,)
+    for kind in known:
+        for read_as in casts:
+            column = Column(read[0], kind, read_as)  # type: ignore[arg-type]
+            for recode in _recodes(expression, engine, column.seen):
+                with suppress(*_Broken):
+                    yield Shown(name, column, recode)
 
 
 def _decimals(expression: Words, engine: str) -> tuple[Type, ...]:
@@ -102,67 +127,46 @@ def _decimals(expression: Words, engine: str) -> tuple[Type, ...]:
     return tuple(Type("decimal", *each) for each in dict.fromkeys((*said, *wide)))
 
 
-def _shown(name: str, expression: Words, engine: str, column: Column) -> Iterator[Shown]:
-    """What a column may be shown as, by the words that its recodes have."""
-    for recode in _recodes(expression, engine, column):
-        with suppress(*_Broken):
-            yield Shown(name, column, recode)
-
-
-def _recodes(expression: Words, engine: str, column: Column) -> Iterator[Recode]:
+def _recodes(expression: Words, engine: str, seen: Type) -> Iterator[Recode]:
+    """What a column of the type ``seen`` may be shown as, by the words that its recodes have."""
     if "BETWEEN" in expression:
         yield from map(Truncate, sorted(UNITS))  # type: ignore[arg-type]
-    elif "FLOOR" in expression:
-        numbers = (*numbers_in(expression), *texts_in(expression, engine))
-        for number in dict.fromkeys(number.lstrip("-") for number in numbers):
+        return
+    numbers = numbers_in(expression)
+    if "FLOOR" in expression:
+        told = (number.lstrip("-") for number in (*numbers, *texts_in(expression, engine)))
+        for number in dict.fromkeys(told):
             with suppress(InvalidOperation):
                 yield Round(Decimal(number))
-    else:
-        branches = [] if expression[0] != "CASE" else _branches(expression[1:-1])
-        if len(branches) > 1:
-            with suppress(*_Broken):
-                yield _of_branches(branches, engine, column.seen)
-        yield Keep()
-        for number in dict.fromkeys(numbers_in(expression)):
-            with suppress(ValueError):
-                yield Prefix(int(number))
+        return
+    if expression[0] == "CASE":
+        with suppress(*_Broken):
+            yield _of_branches(split(expression[1:-1], "WHEN")[1:], engine, seen)
+    yield Keep()
+    for number in dict.fromkeys(numbers):
+        with suppress(ValueError):
+            yield Prefix(int(number))
 
 
-def _branches(words: Words) -> list[tuple[Words, Words]]:
-    """Condition and value of each branch of a CASE, the last without a condition."""
-    found = []
-    for branch in split(words, "WHEN")[1:]:
-        condition, value = until(branch, "THEN")
-        value, last = until(value[1:], "ELSE")
-        found.append((condition, value))
-        if last:
-            found.append(((), last[1:]))
-    return found
-
-
-def _of_branches(branches: list[tuple[Words, Words]], engine: str, seen: Type) -> Recode:
-    """Bins, or a map, of the type ``seen``: behind the branches of NULL and NaN."""
-    labels = [_label(value, engine) for _, value in branches]
-    lists = [
-        (condition[place + 1 :], label)
-        for (condition, _), label in zip(branches, labels, strict=True)
-        for place, word in level(condition)
-        if word == "IN"
-    ]
-    if lists:
-        groups = (
-            (tuple(_value(each, engine, seen) for each in split(members[1:-1], ",")), label)
-            for members, label in lists
-        )
-        return Map(tuple(groups), labels[-1])
-    cuts = [
-        (_value(condition[place + 1 :], engine, cut_type(seen)), str(label))
-        for (condition, _), label in zip(branches, labels, strict=True)
-        for place, word in level(condition)
-        if word == "<"
-    ]
-    named = (*(label for _, label in cuts), str(labels[-1]))
-    return Bins(tuple(cut for cut, _ in cuts), named)
+def _of_branches(branches: list[Words], engine: str, seen: Type) -> Recode:
+    """Bins, or a map: behind the branches of NULL and NaN."""
+    groups: list[tuple[tuple[Value, ...], str | None]] = []
+    cuts: list[tuple[Value, str]] = []
+    last: str | None = None
+    for branch in branches:
+        condition, shown = until(branch, "THEN")
+        shown, other = until(shown[1:], "ELSE")
+        label, last = _label(shown, engine), _label(other, engine)
+        for place, word in level(condition):
+            rest = condition[place + 1 :]
+            if word == "IN":
+                keys = split(rest[1:-1], ",")
+                groups.append((tuple(_value(each, engine, seen) for each in keys), label))
+            elif word == "<":
+                cuts.append((_value(rest, engine, cut_type(seen)), str(label)))
+    if groups:
+        return Map(tuple(groups), last)
+    return Bins(tuple(cut for cut, _ in cuts), (*(label for _, label in cuts), str(last)))
 
 
 def _label(value: Words, engine: str) -> str | None:

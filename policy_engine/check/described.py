@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from policy_engine.check.pieces import recoded
+from policy_engine.check.columns import recoded
 from policy_engine.compile.catalog import Kind
 from policy_engine.kernel.assumptions import method_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown

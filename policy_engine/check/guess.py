@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from policy_engine.check.columns import TypesOf
+from policy_engine.check.columns import TypesOf, recoded
 from policy_engine.check.levels import (
     No,
     Query,
@@ -25,7 +25,6 @@ from policy_engine.check.levels import (
     rate_of,
     short,
 )
-from policy_engine.check.pieces import recoded
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import NotUnderstood, Range, columns_in, range_of, recoding_of
 from policy_engine.check.taken import Taken, filter_of

@@ -15,8 +15,8 @@ from policy_engine.check.recodings import bare, columns_in
 from policy_engine.compile.catalog import HOMES, fresh
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
-from policy_engine.syntax.conditions import conjuncts
 from policy_engine.syntax.findings import Breach
+from policy_engine.syntax.literals import conjuncts
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import (
     is_in_the_grammar,

@@ -7,25 +7,17 @@ is found here; the kernel prints each claim again, and the tokens are compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby, islice, product
 
-from policy_engine.check.columns import TypesOf, meant, types_of_engine
-from policy_engine.check.pieces import ordered, sorted_by
-from policy_engine.check.print_parts import (
-    by,
-    filter_of,
-    pairs_of,
-    steps_of,
-    ways_of,
-)
+from policy_engine.check.columns import TypesOf, meant, ordered, sorted_by, types_of_engine
 from policy_engine.check.words import (
     Words,
-    begins,
     closes,
+    first_of,
     name_in,
     names_in,
     names_in_turn,
@@ -39,15 +31,16 @@ from policy_engine.check.words import (
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import KEPT
+from policy_engine.kernel.filters import KEPT, Filter
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Law, Native, Secret
-from policy_engine.kernel.mechanisms import Noisy as NoisyLaw
+from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Law, Native, Noisy, Secret
+from policy_engine.kernel.recodes import Constant, Map
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 
 _LONGEST_OPENING = 4000
 _FOUND, _LOOKUP = "policy_engine_found_", "policy_engine_lookup_"
+_SAMPLE, _RANK = "policy_engine_sample_", "policy_engine_rank"
 _DECIMAL = Type("decimal", 18, 3)
 _MOST = 64  # claims that are printed; more types of columns than that print alike seldom
 _Broken = (ClaimError, Refused, NotPrinted, ValueError, ArithmeticError, IndexError, KeyError)
@@ -84,15 +77,12 @@ def unwrapped(text: str, engine: str) -> Wrapped:
 def claims_of(text: str, engine: str, types_of: Types) -> Iterator[Claim]:
     """Every claim of which ``text`` is the print, as far as types can tell; most have few."""
     words = words_of(text, engine)
-    kinds = {each.first: each for each in (_Print, _Noisy)}
-    kind = kinds.get("".join(words[1:2]))
-    if kind is None:
-        return
-    with suppress(*_Broken):
-        for claim in islice(kind(words, engine, types_of).claims(), _MOST):
-            with suppress(*_Broken):
-                check_text(text, claim, engine)
-                yield claim
+    if words[1:2] in (("sampled",), ("people",)):
+        with suppress(*_Broken):
+            for claim in islice(_Print(words, engine, types_of).claims(), _MOST):
+                with suppress(*_Broken):
+                    check_text(text, claim, engine)
+                    yield claim
 
 
 def types_alike(text: str, claim: Claim, engine: str) -> Mapping[str, tuple[Type, ...]]:
@@ -127,41 +117,31 @@ def _retyped(claim: Claim, name: str, kind: Type) -> Claim:
 class _Print:
     """The parts of one text, as a printer puts them; a part that is not there is a KeyError."""
 
-    first = "sampled"
-
     def __init__(self, words: Words, engine: str, types_of: Types) -> None:
-        self.engine = engine
-        self.steps, self.last = steps_of(words)
-        body = self.steps[self.first]
-        self.selected, rest = until(body[1:], "FROM")
+        self.engine, self.is_noisy = engine, words[1] == "people"
+        self.steps, self.last = _steps(words)
+        self.selected, rest = until(self.steps[words[1]][1:], "FROM")
         self.source, self.where = until(rest[1:], "WHERE", "TABLESAMPLE")
         self.types_of = types_of(names_in_turn(self.source, engine))
+        # Behind the secret stand the key and the bound.
+        self.secret, before, behind = self._secret()
+        self.keyed = (*before, *behind)
 
     def claims(self) -> Iterator[Claim]:
         """The claims, the most probable types first."""
-        shown = self._sorted([self._shown(item) for item in self._items()])
-        conditions = self._conditions()
-        ways = ways_of([*shown, *conditions])
+        shown, conditions = self._sorted(self._items()), self._conditions()
+        ways = _ways([*shown, *conditions])
         for chosen in product(*ways.values()):
             known = dict(zip(ways, chosen, strict=True))
-            columns = tuple(by(known, each) for each in shown)
-            filters = tuple(filter_of(by(known, each)) for each in conditions)
+            columns = tuple(_by(known, each) for each in shown)
+            filters = tuple(_filter(_by(known, each)) for each in conditions)
+            law = self._noisy() if self.is_noisy else self._sampled()
             for unit in self._units(known):
                 with suppress(ClaimError):
-                    yield Claim(self._source(), unit, self._law(), columns, self._count(), filters)
+                    yield Claim(self._source(), unit, law, columns, self._count(), filters)
 
-    def _sorted(self, columns: list[list[Shown]]) -> list[list[Shown]]:
-        """Of each column what is sorted by as it stands in ORDER BY."""
-        rest = self.last[self.last.index("ORDER") + 2 :]
-        found = []
-        for options in columns:
-            terms = {each.kind: words_of(sorted_by(each, self.engine), self.engine)
-                     for each in options}  # fmt: skip
-            fitting = {kind: len(words) for kind, words in terms.items() if begins(rest, words)}
-            most = max(fitting.values())
-            found.append([each for each in options if fitting.get(each.kind) == most])
-            rest = rest[most + 1 :]
-        return found
+    def _names(self, words: Words) -> tuple[str, ...]:
+        return names_in(words, self.engine)
 
     def _source(self) -> Relation | Files:
         if self.source[0] == "READ_PARQUET":
@@ -172,43 +152,65 @@ class _Print:
             return Files(parts[2], kind="csv")
         return Relation(parts)
 
-    def _law(self) -> Law:
-        having = self.last if "HAVING" in self.last else self.steps["released"]
-        k = int(having[having.index(">=") + 1])
-        raw_first = "counted" in self.steps
-        if self.where[:1] == ("TABLESAMPLE",):
-            return Native(Decimal(numbers_in(self.where)[0]).scaleb(-2), k, raw_first)
-        secret, inside = self._secret()
-        outside = [word for place, word in enumerate(self.where) if place not in inside]
-        drawn = [name.rpartition("_")[2] for name in names_in(tuple(outside), self.engine)
-                 if name.startswith("policy_engine_sample_")]  # fmt: skip
-        bounds = [*drawn, *(each for each in texts_in(tuple(outside), self.engine)
-                            if len(each) in (15, 16))]  # fmt: skip
-        return Keyed(int(bounds[-1][:15], 16), k, raw_first, secret)
+    # The law
 
-    def _salted(self) -> Words:
-        """The words that name the secret."""
-        return self.where
-
-    def _secret(self) -> tuple[Secret | None, range]:
-        """Where the secret waits, and the words that say so."""
-        where = self._salted()
+    def _secret(self) -> tuple[Secret | None, Words, Words]:
+        """Where the secret waits, and what stands before and behind the words that say so."""
+        where = self.steps["drawn"] if self.is_noisy else self.where
         for place in range(len(where) - 4):
             if where[place : place + 4] == ("(", "SELECT", "salt", "FROM"):
                 end = closes(where, place)
                 named, rest = until(where[place + 4 : end], "WHERE")
-                parts = names_in_turn(named, self.engine)
-                release = texts_in(rest, self.engine)
+                parts, release = names_in_turn(named, self.engine), texts_in(rest, self.engine)
                 found = Secret(parts, release[0]) if parts else None
-                return found, range(place, end + 1)
-        return None, range(0)
+                return found, where[:place], where[end + 1 :]
+        return None, where, ()
 
-    def _items(self) -> list[tuple[Words, str]]:
-        """Expression and name of each released column."""
+    def _sampled(self) -> Law:
+        having = self.last if "HAVING" in self.last else self.steps["released"]
+        k, raw_first = int(having[having.index(">=") + 1]), "counted" in self.steps
+        if self.where[:1] == ("TABLESAMPLE",):
+            return Native(Decimal(numbers_in(self.where)[0]).scaleb(-2), k, raw_first)
+        drawn = [name[-15:] for name in self._names(self.keyed) if name.startswith(_SAMPLE)]
+        bounds = drawn + [each for each in texts_in(self.keyed, self.engine) if _is_bound(each)]
+        return Keyed(int(bounds[-1][:15], 16), k, raw_first, self.secret)
+
+    def _noisy(self) -> Law:
+        drawn, shown = self.steps["noised"], self.steps.get("released", self.last)
+        hexes = [text[:15] for text in texts_in(drawn, self.engine) if _is_bound(text)]
+        entries, is_open = tuple(sorted(int(text, 16) for text in hexes)), "NULL" in drawn
+        values = (numbers_in(drawn[at + 1 : at + 3]) for at, w in enumerate(drawn) if w == "THEN")
+        least = min(int(value[0]) for value in values if value)
+        shown_from = int(shown[shown.index(">=") + 1])
+        offset = shown_from if is_open else 0
+        k = least + offset if is_open else shown_from - least - len(entries)
+        table = IntegerTable(entries, least + offset, is_open)
+        return Noisy(table, k, offset, "counted" in self.steps, self.secret)
+
+    # What is shown, and of whom
+
+    def _items(self) -> list[list[Shown]]:
+        """Each released column as all that it may be."""
         listed, _ = until(self.steps["recoded"][1:], "FROM")
         ours = ("policy_engine_count", "policy_engine_unit")
         items = [item for item in split(listed, ",") if item[-1] not in ours]
-        return [(self._asked(item[:-2]), name_in(item[-1], self.engine) or "") for item in items]
+        return [
+            self._shown(self._asked(item[:-2]), name_in(item[-1], self.engine) or "")
+            for item in items
+        ]
+
+    def _shown(self, expression: Words, name: str) -> list[Shown]:
+        return list(meant(expression, name, self.engine, self.types_of))
+
+    def _sorted(self, columns: list[list[Shown]]) -> list[list[Shown]]:
+        """Of each column what is sorted by as it stands in ORDER BY."""
+        rest, found = self.last[self.last.index("ORDER") + 2 :], []
+        for options in columns:
+            kinds = {each.kind: each for each in options}.items()
+            terms = [(k, words_of(sorted_by(s, self.engine), self.engine)) for k, s in kinds]
+            fitting, rest = first_of(rest, terms)
+            found.append([each for each in options if each.kind in fitting])
+        return found
 
     def _asked(self, words: Words) -> Words:
         """A map that is joined, as the CASE that a shorter one would be."""
@@ -218,20 +220,11 @@ class _Print:
             return words
         value, _ = until(words[2:], "IS")
         cases: list[str] = []
-        pairs = pairs_of(self.steps[words[place].replace(_FOUND, _LOOKUP)])
+        pairs = _pairs(self.steps[words[place].replace(_FOUND, _LOOKUP)])
         for label, members in groupby(pairs, lambda pair: pair[1]):
             keys = [word for key, _ in members for word in (*key, ",")]
             cases += ["WHEN", *value, "IN", "(", *keys[:-1], ")", "THEN", *label]
         return (*words[: place - 1], *cases, *words[place + 5 :])
-
-    def _shown(self, item: tuple[Words, str]) -> list[Shown]:
-        expression, name = item
-        return list(meant(expression, name, self.engine, self.types_of))
-
-    def _types(self, name: str) -> tuple[Type, ...]:
-        """The types that a column may have of which no recode says more."""
-        found = self.types_of(name)
-        return (*types_of_engine(self.engine), _DECIMAL) if found is None else found
 
     def _count(self) -> str | None:
         if "released" in self.steps:
@@ -241,99 +234,125 @@ class _Print:
 
     def _conditions(self) -> list[list[Shown]]:
         """The recodes as which the conditions of a filter are printed."""
-        if "kept" not in self.steps:
-            return []
-        _, where = until(self.steps["kept"], "WHERE")
-        conditions = [each for each in split(where[1:], "AND") if each[0] != "policy_engine_rank"]
-        return [self._shown((until(condition, "=")[0], KEPT)) for condition in conditions]
+        _, where = until(self.steps.get("kept", ()), "WHERE")
+        conditions = [each for each in split(where[1:], "AND") if each[:1] != (_RANK,)]
+        return [self._shown(until(each, "=")[0], KEPT) for each in conditions if each]
 
     def _units(self, known: Mapping[str, Column]) -> Iterator[Rows | People]:
         """Who is one unit: each row, or a key with the order of its rows."""
-        if self.where[:1] == ("TABLESAMPLE",):
+        keyed = self.where if self.is_noisy else self.keyed
+        keys = [name for name in self._names(keyed) if not name.startswith("policy_engine_")]
+        if not keys or self.where[:1] == ("TABLESAMPLE",):
             yield Rows()
             return
-        keys = self._unit_names()
-        if not keys:
-            yield Rows()
-            return
-        for key in self._keys(keys[0]):
-            if "placed" in self.steps:
-                _, kept = until(self.steps["grouped"], "WHERE")
-                yield People(key, Groups(int(kept[kept.index("<=") + 1])))
-            elif "OVER" not in self.selected:
-                yield People(key, None)
-            elif "chosen" in self.steps:
-                yield People(key, Drawn())
-            else:
-                yield from (People(key, order) for order in self._orders(known, key))
-
-    def _unit_names(self) -> Sequence[str]:
-        """The name of the key, where there is one."""
-        _, inside = self._secret()
-        outside = tuple(word for place, word in enumerate(self.where) if place not in inside)
-        found = names_in(outside, self.engine)
-        return [name for name in found if not name.startswith("policy_engine_")]
-
-    def _keys(self, name: str) -> Iterator[Column]:
-        """The columns that a key can be: one that is text has no collation."""
-        told = self.types_of(name, is_key=True)
-        untold = (replace(kind, collated=False) for kind in types_of_engine(self.engine))
-        for kind in dict.fromkeys(untold if told is None else told):
+        # A key that is text has no collation.
+        kinds = self.types_of(keys[0], is_key=True)
+        if kinds is None:
+            untold = (replace(each, collated=False) for each in types_of_engine(self.engine))
+            kinds = tuple(dict.fromkeys(untold))
+        for kind in kinds:
             with suppress(ClaimError):
-                yield People(Column(name, kind), None).key
+                key = Column(keys[0], kind)
+                if "placed" in self.steps:
+                    _, kept = until(self.steps["grouped"], "WHERE")
+                    yield People(key, Groups(int(kept[kept.index("<=") + 1])))
+                elif "OVER" not in self.selected:
+                    yield People(key, None)
+                elif "chosen" in self.steps:
+                    yield People(key, Drawn())
+                else:
+                    yield People(key, self._order(known, People(key, None).key))
 
-    def _orders(
-        self, known: Mapping[str, Column], key: Column
-    ) -> Iterator[tuple[tuple[Column, bool], ...]]:
+    def _order(self, known: Mapping[str, Column], key: Column) -> tuple[tuple[Column, bool], ...]:
         """What a unit's rows are ordered by, term by term."""
         place = self.selected.index("OVER") + 1
         _, order = until(self.selected[place + 1 : closes(self.selected, place)], "ORDER")
         rest, found = order[2:], []
         while rest:
-            term = self._term(rest, known, key)
-            found.append(term[0])
-            rest = rest[term[1] + 1 :]
-        yield tuple(found)
-
-    def _term(
-        self, rest: Words, known: Mapping[str, Column], key: Column
-    ) -> tuple[tuple[Column, bool], int]:
-        """The longest term that can stand here, and how many words it has."""
-        name = names_in(rest, self.engine)[0]
-        given = [known[name]] if name in known else []
-        types = self._types(name)
-        columns = [*given, *([key] if key.name == name else []), *(Column(name, t) for t in types)]
-        fitting = []
-        for column, down in product(columns, (True, False)):
-            with suppress(Refused):
-                words = words_of(ordered(column, self.engine, down=down), self.engine)
-                if begins(rest, words):
-                    fitting.append(((replace(column, read_as=None), down), len(words)))
-        return max(fitting, key=lambda each: each[1])
+            name = self._names(rest)[0]
+            told = self.types_of(name)
+            types = (*types_of_engine(self.engine), _DECIMAL) if told is None else told
+            given = [known[name]] if name in known else []
+            columns = [*given, *([key] if key.name == name else []),
+                       *(Column(name, kind) for kind in types)]  # fmt: skip
+            terms = []
+            for column, down in product(columns, (True, False)):
+                with suppress(Refused):
+                    words = words_of(ordered(column, self.engine, down=down), self.engine)
+                    terms.append(((replace(column, read_as=None), down), words))
+            fitting, rest = first_of(rest, terms)
+            found.append(fitting[0])
+        return tuple(found)
 
 
-class _Noisy(_Print):
-    """The parts of a text of noisy counts."""
+def _is_bound(text: str) -> bool:
+    return len(text) in (15, 16)
 
-    first = "people"
 
-    def _law(self) -> Law:
-        drawn, shown = self.steps["noised"], self.steps.get("released", self.last)
-        hexes = [text[:15] for text in texts_in(drawn, self.engine) if len(text) in (15, 16)]
-        entries = tuple(sorted(int(text, 16) for text in hexes))
-        is_open, (secret, _) = "NULL" in drawn, self._secret()
-        values = (numbers_in(drawn[at + 1 : at + 3]) for at, w in enumerate(drawn) if w == "THEN")
-        least = min(int(value[0]) for value in values if value)
-        shown_from = int(shown[shown.index(">=") + 1])
-        offset = shown_from if is_open else 0
-        k = least + offset if is_open else shown_from - least - len(entries)
-        raw_first = "counted" in self.steps
-        return NoisyLaw(
-            IntegerTable(entries, least + offset, is_open), k, offset, raw_first, secret
-        )
+def _steps(words: Words) -> tuple[dict[str, Words], Words]:
+    """The queries of a WITH by their names, and the last one."""
+    found, place = {}, 1
+    while place < len(words):
+        name, opens = words[place], words.index("(", place)
+        end = closes(words, opens)
+        found[name] = words[opens + 1 : end]
+        place = end + 2
+        if words[end + 1 : place] != (",",):
+            return found, words[end + 1 :]
+    return found, ()
 
-    def _salted(self) -> Words:
-        return self.steps["drawn"]
 
-    def _unit_names(self) -> Sequence[str]:
-        return names_in(self.where, self.engine)
+def _pairs(words: Words) -> Iterator[tuple[Words, Words]]:
+    """The keys of a listed relation, each with its label."""
+    place = words.index("VALUES") + 1
+    while words[place] != ")":
+        end = closes(words, place) if words[place] == "(" else place
+        parts = split(words[place + 1 : end], ",")
+        if len(parts) == 2 and "(" not in words[place + 1 : end]:
+            yield parts[0], parts[1]
+            place = end
+        place += 1
+
+
+def _ways(uses: list[list[Shown]]) -> dict[str, list[Column]]:
+    """The ways in which each column of the source can be read, the same wherever it is."""
+    found: dict[str, list[Column]] = {}
+    for options in uses:
+        columns = list(dict.fromkeys(each.column for each in options if each.column is not None))
+        for name in {column.name for column in columns}:
+            own = [column for column in columns if column.name == name]
+            pairs = product(found.get(name, own), own)
+            # What a cut is of has digits that a text does not tell; what is kept has its own.
+            fewer = (min(p, key=lambda each: each.type.digits) for p in pairs if _alike(*p))
+            found[name] = list(dict.fromkeys(fewer))
+    return found
+
+
+def _alike(one: Column, other: Column) -> bool:
+    """Whether two columns are one as far as a text tells that compares them."""
+    if one.type.kind != "decimal" or other.type.kind != "decimal":
+        return one == other
+    return replace(one, type=replace(one.type, digits=other.type.digits)) == other
+
+
+def _by(known: Mapping[str, Column], options: list[Shown]) -> Shown:
+    """What is shown where the source's columns are known."""
+    for each in options:
+        column = each.column and known.get(each.column.name)
+        if each.column is None:
+            return each
+        if column is not None and _alike(column, each.column):
+            return replace(each, column=column)
+    raise ClaimError("no column of these types is shown")
+
+
+def _filter(shown: Shown) -> Filter:
+    """The condition that is printed as a recode to what is kept."""
+    column, recode = shown.column, shown.recode
+    if column is None or isinstance(recode, Constant):
+        raise ClaimError("a condition reads a column")
+    if isinstance(recode, Map):
+        return Filter(column, recode.groups[0][0])
+    cuts, labels = recode.cuts, recode.labels  # type: ignore[union-attr]
+    first = cuts[0] if labels[0] != KEPT else None
+    return Filter(column, (), first, cuts[-1] if labels[-1] != KEPT else None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.tokens import Unreadable, tokens
 
 Words = tuple[str, ...]
+T = TypeVar("T")
 
 _DEEPER, _HIGHER = frozenset({"(", "CASE"}), frozenset({")", "END"})
 _ESCAPES = {"n": "\n", "r": "\r"}
@@ -55,9 +57,15 @@ def until(words: Words, *stops: str) -> tuple[Words, Words]:
     return words[:place], words[place:]
 
 
-def begins(words: Words, term: Words) -> bool:
-    """Whether ``term`` is the first of a list."""
-    return words[: len(term)] == term and words[len(term) :][:1] in ((), (",",))
+def first_of(words: Words, terms: Iterable[tuple[T, Words]]) -> tuple[list[T], Words]:
+    """What the longest of the terms that are the first of a list are of; and the rest of it."""
+    fitting = [
+        (each, len(term))
+        for each, term in terms
+        if words[: len(term)] == term and words[len(term) :][:1] in ((), (",",))
+    ]
+    longest = max(length for _, length in fitting)
+    return [each for each, length in fitting if length == longest], words[longest + 1 :]
 
 
 def closes(words: Words, opens: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import Enum
 
 from sqlglot import exp
 
@@ -26,64 +27,61 @@ from policy_engine.expressions.datatypes import (
     plain,
     type_of,
 )
-from policy_engine.expressions.row_laws import cannot_fail
-from policy_engine.expressions.values import Kind, Leaves
+from policy_engine.expressions.values import Kind, Leaves, cannot_fail
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, moment, number, ordinal
 
 NEVER = " fails on no row"
 MIXED = "values are compared and combined with values of their own type only"
+_SMALL = NARROW - {"BIGINT"}
 _WIDE = frozenset({"HUGEINT", "UHUGEINT", WIDE_DECIMAL, FINE_DECIMAL, INEXACT})
 _SIGNED = frozenset(kind for kind in INTEGERS if not kind.startswith("U"))
 # More than 18 digits on one side of the point, beside 18 on the other, fit no DECIMAL.
 _LONG = re.compile(r"\d{19}")
-
-
-def doubt(node: exp.Expr, notes: Notes) -> None:
-    """Note as an assumption that ``node`` does not fail."""
-    notes.assume(shown(node) + NEVER)
-
-
-def undecided(node: exp.Expr, notes: Notes) -> None:
-    """What a schema could have decided: refused where there is one, else an assumption."""
-    if notes.strict:
-        notes.judge(cannot_fail(shown(node)), node)
-    else:
-        doubt(node, notes)
-
-
-def check_cast(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A CAST must convert every value of its type."""
-    assert isinstance(node, exp.Cast)
-    target = plain(node.to.sql("duckdb"))
-    inner = bare(node.this)
-    if isinstance(node, exp.TryCast) or isinstance(inner, exp.Null):
-        return
-    if isinstance(inner, exp.Literal):
-        total = _converts(inner, target) or (inner.is_string and holds_exactly(node.to, inner.name))
-    elif isinstance(inner, exp.DateTrunc | exp.TimestampTrunc) and target == "DATE":
-        total = True
-    else:
-        total = _widens(type_of(node.this, leaves), target) or _divides(inner, target, leaves)
-    if total or target == TEXT:
-        return
-    if _of_small_numbers(inner, leaves):
-        doubt(node, notes)
-        return
-    # Of a count the type is known, with a schema or without.
-    counted = any(value.kind is Kind.COUNT for value in leaves.values())
-    if notes.strict or counted or isinstance(inner, exp.Literal):
-        notes.judge(cannot_fail(f"{shown(node)}; TRY_CAST gives NULL instead"), node)
-    else:
-        doubt(node, notes)
-
-
 # The bits of the least and the greatest number of a type.
 _BITS = {
     "BOOLEAN": (0, 1), "UTINYINT": (0, 8), "USMALLINT": (0, 16), "UINTEGER": (0, 32),
     "UBIGINT": (0, 64), "UHUGEINT": (0, 128), "TINYINT": (7, 7), "SMALLINT": (15, 15),
     "INTEGER": (31, 31), "BIGINT": (63, 63), "HUGEINT": (127, 127),
 }  # fmt: skip
+
+
+class Verdict(Enum):
+    """What a rule says of a node that is not known to be total; of one that is, it says None."""
+
+    DOUBT = "fails at the ends of a range only: an assumption"
+    UNDECIDED = "a schema could have decided: refused where there is one, else an assumption"
+    FAILS = "refused"
+
+
+def note(verdict: Verdict | None, node: exp.Expr, notes: Notes) -> None:
+    """Note what a rule says of ``node``."""
+    if verdict is Verdict.FAILS or (verdict is Verdict.UNDECIDED and notes.strict):
+        remedy = "; TRY_CAST gives NULL instead" if isinstance(node, exp.Cast) else ""
+        notes.judge(cannot_fail(shown(node) + remedy), node)
+    elif verdict is not None:
+        notes.assume(shown(node) + NEVER)
+
+
+def of_a_cast(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """A CAST must convert every value of its type."""
+    to, inner = node.args["to"], bare(node.this)
+    target = plain(to.sql("duckdb"))
+    if isinstance(inner, exp.Null) or target == TEXT:
+        return None
+    if isinstance(inner, exp.Literal):
+        total = _converts(inner, target) or (inner.is_string and holds_exactly(to, inner.name))
+    elif isinstance(inner, exp.DateTrunc | exp.TimestampTrunc) and target == "DATE":
+        total = True
+    else:
+        total = _widens(type_of(node.this, leaves), target) or _divides(inner, target, leaves)
+    if total:
+        return None
+    if _of_small_numbers(inner, leaves):
+        return Verdict.DOUBT
+    # Of a count the type is known, with a schema or without.
+    counted = any(value.kind is Kind.COUNT for value in leaves.values())
+    return Verdict.FAILS if counted or isinstance(inner, exp.Literal) else Verdict.UNDECIDED
 
 
 def _widens(kind: str | None, target: str) -> bool:
@@ -95,9 +93,6 @@ def _widens(kind: str | None, target: str) -> bool:
     if target == "DATE":
         return kind in TIMES | {"DATE"}
     return kind == target and kind not in DECIMALS
-
-
-_SMALL = NARROW - {"BIGINT"}
 
 
 def _divides(node: exp.Expr, target: str, leaves: Leaves) -> bool:
@@ -114,13 +109,14 @@ def _divides(node: exp.Expr, target: str, leaves: Leaves) -> bool:
 
 def _of_small_numbers(node: exp.Expr, leaves: Leaves) -> bool:
     """Whether a number is computed of small whole ones: it fits but at the ends of their range."""
-    computed = exp.Floor | exp.Ceil | exp.Round | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv
-    if not isinstance(node, computed | exp.Trunc) or node.args.get("decimals"):
+    rounded = exp.Floor | exp.Ceil | exp.Round | exp.Trunc
+    computed = rounded | exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv
+    if not isinstance(node, computed) or node.args.get("decimals"):
         return False
     stack, sizes = [node], []
     while stack:
         part = bare(stack.pop())
-        if isinstance(part, computed | exp.Trunc):
+        if isinstance(part, computed):
             stack.extend(part.iter_expressions())
         else:
             value = number(part)
@@ -146,25 +142,34 @@ def _converts(literal: exp.Expr, target: str) -> bool:
     return target == TEXT or (target == "BOOLEAN" and text.lower() in {"true", "false"})
 
 
+def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A condition must be a truth value or a number: anything else would be converted."""
+    kind = type_of(node, leaves)
+    if kind is not None and _family(kind) != "NUMBER":
+        notes.judge(cannot_fail(f"{shown(node)} of type {kind} as a condition"), node)
+    elif kind is None and not isinstance(node, exp.Null):
+        notes.assume(MIXED)
+
+
 def check_mix(parts: Sequence[exp.Expr], node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     """Values of different types are converted to one of them, which can fail."""
     parts = [bare(part) for part in parts if not isinstance(bare(part), exp.Null)]
-    texts = [part for part in parts if part.is_string]
     others = [part for part in parts if not part.is_string]
-    kinds = {type_of(part, leaves) for part in others}
-    if None in kinds and len(parts) > 1:
+    found = {type_of(part, leaves) for part in others}
+    kinds = {kind for kind in found if kind}
+    if None in found and len(parts) > 1:
         notes.assume(MIXED)
-    for kind in {str(kind) for kind in kinds - {None, TEXT}}:
-        wrong = [text for text in texts if not _converts(text, kind) and kind[:4] != "ENUM"]
-        if wrong:
-            notes.judge(cannot_fail(f"{shown(wrong[0])} beside a {kind}"), node)
-    if len({family(kind) for kind in kinds if kind}) > 1:
+    for kind in kinds - {TEXT}:
+        texts = [part for part in parts if part.is_string and not _converts(part, kind)]
+        if texts and not kind.startswith("ENUM"):
+            notes.judge(cannot_fail(f"{shown(texts[0])} beside a {kind}"), node)
+    if len(set(map(_family, kinds))) > 1:
         notes.judge(cannot_fail(f"{shown(node)}, which mixes types"), node)
-    if _can_overflow(others, {kind for kind in kinds if kind}, leaves):
-        undecided(node, notes)
+    if _can_overflow(others, kinds, leaves):
+        note(Verdict.UNDECIDED, node, notes)
 
 
-def family(kind: str) -> str:
+def _family(kind: str) -> str:
     """The types between which DuckDB converts without a value that fails."""
     if kind in NUMBERS | {"BOOLEAN"}:
         return "NUMBER"

@@ -88,11 +88,6 @@ def holds_exactly(kind: exp.DataType, text: str) -> bool:
     return precision <= 38 and fits and len(found[2] or "") <= scale
 
 
-def is_floating(kind: str) -> bool:
-    """Whether values of a type, as it is declared, hold floating-point numbers."""
-    return _FLOATING.search(kind.upper()) is not None
-
-
 def shows_itself(kind: str) -> bool:
     """Whether equal values of a type, as ``type_of`` names it, are shown alike.
 
@@ -137,15 +132,22 @@ def type_of(node: exp.Expr, leaves: Leaves) -> str | None:
     if isinstance(node, exp.Literal):
         return TEXT if node.is_string else _number_type(node.name)
     if isinstance(node, exp.Cast):
-        kind = node.to.sql("duckdb")
-        return kind.upper() if is_floating(kind) and plain(kind) not in FLOATS else plain(kind)
+        kind = node.to.sql("duckdb").upper()
+        # A nested type that holds floating-point numbers keeps its whole spelling.
+        return kind if _FLOATING.search(kind) and plain(kind) not in FLOATS else plain(kind)
     for nodes, kind in _ALWAYS:
         if isinstance(node, nodes):
             return kind
     if isinstance(node, exp.Concat | exp.DPipe | exp.ConcatWs):
-        return _concatenated({type_of(part, leaves) for part in node.iter_expressions()})
+        kinds = {type_of(part, leaves) for part in node.iter_expressions()}
+        # Of lists it makes a list.
+        lists = len(kinds) == 1 and str(next(iter(kinds))).endswith("]")
+        return TEXT if kinds <= PLAIN else kinds.pop() if lists else None
     if isinstance(node, exp.Floor | exp.Ceil | exp.Round):
-        return _rounded(node, type_of(node.this, leaves))
+        # FLOOR and CEIL make a DOUBLE of a whole number, ROUND of the largest.
+        floating = {"UHUGEINT"} if isinstance(node, exp.Round) else INTEGERS
+        rounded = type_of(node.this, leaves)
+        return QUOTIENT if rounded in floating else rounded
     if isinstance(node, _SAME):
         same = type_of(node.this, leaves)
         return "DOUBLE" if same == QUOTIENT and isinstance(node, exp.Neg) else same
@@ -167,20 +169,6 @@ _TRUNCATED = {
     INTERVAL: INTERVAL,
 }
 _MOVED = {"TIMESTAMPTZ": "TIMESTAMP", "TIMESTAMP": "TIMESTAMPTZ"}
-
-
-def _concatenated(kinds: set[str | None]) -> str | None:
-    """What ``||`` makes: of lists, a list."""
-    if kinds <= PLAIN:
-        return TEXT
-    lists = len(kinds) == 1 and all(kind and kind.endswith("]") for kind in kinds)
-    return kinds.pop() if lists else None
-
-
-def _rounded(node: exp.Expr, kind: str | None) -> str | None:
-    """FLOOR and CEIL make a DOUBLE of a whole number, ROUND of the largest."""
-    floating = {"UHUGEINT"} if isinstance(node, exp.Round) else INTEGERS
-    return QUOTIENT if kind in floating else kind
 
 
 def _result(node: exp.Expr, kinds: set[str | None]) -> str | None:

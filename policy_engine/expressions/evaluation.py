@@ -11,16 +11,24 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import QUOTIENT, TEXT, collation_of, type_of
-from policy_engine.expressions.growth import growth
-from policy_engine.expressions.row_laws import (
+from policy_engine.expressions.conversions import check_condition
+from policy_engine.expressions.datatypes import (
+    QUOTIENT,
+    TEXT,
+    collation_of,
+    shows_itself,
+    type_of,
+)
+from policy_engine.expressions.texts import growth
+from policy_engine.expressions.totality import check_total
+from policy_engine.expressions.values import (
+    Kind,
+    Leaves,
+    Value,
     groups_byte_by_byte,
     keeps_the_secret,
-    shows_each_value,
 )
-from policy_engine.expressions.totality import check_condition, check_total
-from policy_engine.expressions.values import Kind, Leaves, Value
-from policy_engine.syntax.findings import Breach, Notes, shown
+from policy_engine.syntax.findings import Breach, Notes, law, shown
 from policy_engine.syntax.grammar import ROW_NODES
 from policy_engine.syntax.literals import bare
 from policy_engine.syntax.names import fold
@@ -103,6 +111,16 @@ def _misplaced(node: exp.Expr) -> Breach | None:
     if isinstance(node, exp.Placeholder):
         return keeps_the_secret(shown(node))
     return asks_no_query(node) or reason(node)
+
+
+@law("V18")
+def shows_each_value(value: Value, node: exp.Expr) -> str | None:
+    """A grouped column must show each value as itself: no float, interval or variant [mechanism 3].
+
+    Group by bins, by a rounded DECIMAL or BIGINT, or by a text of it.
+    """
+    plain = value.type in {None, QUOTIENT} or shows_itself(str(value.type))
+    return None if plain else f"{shown(node)} of type {value.type}"
 
 
 def check_key(value: Value, node: exp.Expr, notes: Notes) -> None:

@@ -14,11 +14,11 @@ from sqlglot import exp
 
 from policy_engine.expressions.conversions import (
     MIXED,
-    check_cast,
+    Verdict,
+    check_condition,
     check_mix,
-    doubt,
-    family,
-    undecided,
+    note,
+    of_a_cast,
 )
 from policy_engine.expressions.datatypes import (
     FLOATS,
@@ -32,10 +32,9 @@ from policy_engine.expressions.datatypes import (
     plain,
     type_of,
 )
-from policy_engine.expressions.patterns import compiles, rewrites
 from policy_engine.expressions.recodes import read_recoding
-from policy_engine.expressions.row_laws import cannot_fail
-from policy_engine.expressions.values import Leaves
+from policy_engine.expressions.texts import compiles, rewrites
+from policy_engine.expressions.values import Leaves, cannot_fail
 from policy_engine.policy.recodings import Round, Truncate
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, number, ordinal
@@ -45,18 +44,25 @@ _LONGEST_PADDING = 1000
 _LARGE, _HUGE = 1000, 10**9
 """Times, or plus, more than this, a whole number of an ordinary size may not fit."""
 _TRUNCATIONS = (exp.DateTrunc, exp.TimestampTrunc)
-# What a recoding bounds before it computes it, in the one form that is read as that recoding.
 _BOUNDED: dict[type[object], tuple[type[exp.Expr], ...]] = {
     Truncate: _TRUNCATIONS,
     Round: (exp.Mul,),
 }
-
+"""What a recoding bounds before it computes it, in the one form that is read as that recoding."""
 
 _PARTS_OF_TIMES = (
     exp.Extract, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.WeekOfYear, exp.Day,
     exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear, exp.Hour, exp.Minute, exp.Second,
     exp.Monthname, exp.Dayname,
 )  # fmt: skip
+# Of a text that is a literal DuckDB makes what these take, once a row needs it.
+_NUMBERS_AND_TIMES = (
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Round,
+    exp.Floor, exp.Ceil, exp.Sign, exp.IsNan, exp.IsInf, exp.Trunc, *_TRUNCATIONS,
+    *_PARTS_OF_TIMES,
+)  # fmt: skip
+# What TRY is known to catch: not what DuckDB finds when it prepares a query, or a pattern.
+_CAUGHT = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.IntDiv, exp.Mod)
 
 
 def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -68,19 +74,34 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         part = stack.pop()
         if id(part) in leaves:
             continue
-        rule = None if _is_caught(part) else _RULES.get(type(part))
+        # Rounding bounds the cast of a rounded number, too, before.
+        counts = isinstance(part, exp.Cast) and isinstance(bare(part.this), exp.Round)
+        within = isinstance(part, bounded) or (exp.Mul in bounded and counts)
         branch = isinstance(part, exp.If) and isinstance(part.parent, exp.Case)
-        within = isinstance(part, bounded) or (exp.Mul in bounded and _counts_steps(part))
-        if rule is not None and not branch and not within:
-            rule(part, leaves, notes)
+        if not branch and not within and not _is_caught(part):
+            _check_rules(part, leaves, notes)
         if within and _is_asked_before(part, leaves):
-            _week_of_least(part, notes)
+            _note_the_least_week(part, notes)
         if _asks_the_zone(part, leaves):
             found = f"{shown(part)}, which the session's zone decides; write AT TIME ZONE 'UTC'"
             notes.judge(is_deterministic.broken_by(found), part)
-        if isinstance(part, _NUMBERS_AND_TIMES) and _of_text(part):
-            notes.judge(cannot_fail(f"{shown(part)}, of a text"), part)
+        if isinstance(part, _NUMBERS_AND_TIMES):
+            # EXTRACT names its unit first.
+            first = None if isinstance(part, exp.Extract) else part.this
+            given = [each for each in (first, part.args.get("expression")) if each is not None]
+            if any(bare(each).is_string for each in given):
+                notes.judge(cannot_fail(f"{shown(part)}, of a text"), part)
         stack.extend(part.iter_expressions())
+
+
+def _is_caught(node: exp.Expr) -> bool:
+    """Whether a part can fail, but stands in a TRY that makes NULL of it."""
+    if isinstance(node, exp.Cast):
+        # The cast of a column to one kind of time or another is TRY's, as is that to a number.
+        caught = not isinstance(bare(node.this), exp.Literal)
+    else:
+        caught = isinstance(node, _CAUGHT)
+    return caught and node.find_ancestor(exp.Try) is not None
 
 
 def _is_asked_before(node: exp.Expr, leaves: Leaves) -> bool:
@@ -95,18 +116,13 @@ def _is_asked_before(node: exp.Expr, leaves: Leaves) -> bool:
     return type_of(node.this, leaves) in {"DATE", None}
 
 
-def _week_of_least(node: exp.Expr, notes: Notes) -> None:
+def _note_the_least_week(node: exp.Expr, notes: Notes) -> None:
     if not notes.strict:
-        doubt(node, notes)
+        note(Verdict.DOUBT, node, notes)
         return
     found = f"{shown(node)}, which DuckDB asks of the least day before it runs"
     remedy = f"write GREATEST({shown(bare(node.this))}, DATE '0001-01-01') in it"
     notes.judge(cannot_fail(f"{found}; {remedy}"), node)
-
-
-def _counts_steps(node: exp.Expr) -> bool:
-    """Whether a cast is that of a rounded number, which rounding bounds before."""
-    return isinstance(node, exp.Cast) and isinstance(bare(node.this), exp.Round)
 
 
 def _asks_the_zone(node: exp.Expr, leaves: Leaves) -> bool:
@@ -123,102 +139,95 @@ def _asks_the_zone(node: exp.Expr, leaves: Leaves) -> bool:
     return isinstance(node, (*_TRUNCATIONS, *_PARTS_OF_TIMES, exp.TimeToStr))
 
 
-# What TRY is known to catch: not what DuckDB finds when it prepares a query, or a pattern.
-_CAUGHT = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Abs, exp.IntDiv, exp.Mod)
+def _check_rules(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """What can fail of a node: its own rule, values that meet, conditions, and patterns."""
+    kind = type(node)
+    if kind in _RULES:
+        note(_RULES[kind](node, leaves), node, notes)
+    for parts in _meeting(node):
+        check_mix(parts, node, leaves, notes)
+    for condition in _conditions(node):
+        check_condition(condition, leaves, notes)
+    if kind is exp.Contains:
+        _check_search(node, leaves, notes)
+    elif kind in _PATTERNED and not _pattern(node).is_string:
+        notes.judge(cannot_fail(f"{shown(node)}, whose pattern is no constant"), node)
 
 
-def _is_caught(node: exp.Expr) -> bool:
-    """Whether a part can fail, but stands in a TRY that makes NULL of it."""
-    if isinstance(node, exp.Cast):
-        # The cast of a column to one kind of time or another is TRY's, as is that to a number.
-        caught = not isinstance(bare(node.this), exp.Literal)
-    else:
-        caught = isinstance(node, _CAUGHT)
-    return caught and node.find_ancestor(exp.Try) is not None
+def _meeting(node: exp.Expr) -> list[list[exp.Expr]]:
+    """The values of which DuckDB makes one type, to compare them or to show one of them."""
+    kind = type(node)
+    if kind in _COMPARED:
+        named = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+        listed = node.expressions if kind is exp.In else ()
+        return [[part for part in (*named, *listed) if part is not None]]
+    if kind is exp.Case and node.this is not None:
+        return [branches(node), [node.this, *(branch.this for branch in node.args["ifs"])]]
+    return [branches(node)] if kind in _CHOICES else []
 
 
-def _of_text(node: exp.Expr) -> bool:
-    operands = [node.this, node.args.get("expression")]
-    # EXTRACT names its unit first.
-    if isinstance(node, exp.Extract):
-        operands = operands[1:]
-    return any(isinstance(part, exp.Expr) and bare(part).is_string for part in operands)
+def _conditions(node: exp.Expr) -> list[exp.Expr]:
+    kind = type(node)
+    if kind is exp.Case and node.this is None:
+        return [branch.this for branch in node.args["ifs"]]
+    if kind in {exp.And, exp.Or}:
+        return [node.this, node.expression]
+    asks = kind in {exp.Not, exp.If}
+    return [node.this] if asks or (kind is exp.Is and type(node.expression) is exp.Boolean) else []
 
 
-def check_condition(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A condition must be a truth value or a number: anything else would be converted."""
-    kind = type_of(node, leaves)
-    if kind is not None and family(kind) != "NUMBER":
-        notes.judge(cannot_fail(f"{shown(node)} of type {kind} as a condition"), node)
-    elif kind is None and not isinstance(node, exp.Null):
-        notes.assume(MIXED)
-
-
-def _arithmetic(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+def _arithmetic(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """Integers and decimals overflow; floating-point numbers become infinite."""
-    if _is_fixed_time(node):
-        return
     sides = [bare(part) for part in (node.this, node.args.get("expression")) if part is not None]
+    start, step = sides[0], sides[-1]
+    of_a_day = isinstance(start, exp.Cast) and bare(start.this).is_string
+    if of_a_day and isinstance(step, exp.Interval):
+        return None  # a constant day or moment, moved by a constant interval
     known = [number(side) for side in sides]
     most = _LARGE if isinstance(node, exp.Mul) else _HUGE
     square = isinstance(node, exp.Mul) and known == [None, None]
-    if type_of(node, leaves) in INTEGERS and (square or any((n or 0) > most for n in known)):
-        undecided(node, notes)
-        return
-    if type_of(node, leaves) not in FLOATS | {QUOTIENT}:
-        doubt(node, notes)
+    kind = type_of(node, leaves)
+    if kind in INTEGERS and (square or any((n or 0) > most for n in known)):
+        return Verdict.UNDECIDED
+    return None if kind in FLOATS | {QUOTIENT} else Verdict.DOUBT
 
 
-def _is_fixed_time(node: exp.Expr) -> bool:
-    """Whether ``node`` is a constant day or moment, moved by a constant interval."""
-    start, step = bare(node.this), bare(node.args.get("expression") or exp.Null())
-    fixed = isinstance(start, exp.Cast) and bare(start.this).is_string
-    return fixed and isinstance(step, exp.Interval)
+def _absolute(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """The least integer has no negative; a literal has."""
+    return None if isinstance(bare(node.this), exp.Literal) else _arithmetic(node, leaves)
+
+
+def _division(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """DuckDB 2.0 fails on ``a // 0`` and ``a % 0``, and on the least integer ``// -1``."""
+    divisor = bare(node.expression)
+    if not isinstance(divisor, exp.Literal) or divisor.is_string:
+        return Verdict.UNDECIDED
+    is_zero = not re.search("[1-9]", divisor.name.lower().split("e")[0])
+    return Verdict.FAILS if is_zero else None
+
+
+def _quotient(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """A number over 0 is NULL or infinite; an interval over 0, or 1e-300, fails."""
+    kind, divisor = type_of(node.this, leaves), ordinal(bare(node.expression))
+    if kind in NUMBERS or (divisor and divisor < 10**9):
+        return None
+    return Verdict.UNDECIDED if kind == INTERVAL else Verdict.DOUBT
 
 
 _STEPS = frozenset({"YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE"})
 
 
-def _interval(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+def _interval(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """An interval of up to four digits in one unit: every calendar has it."""
     unit = node.args.get("unit") or exp.Null()
-    steps = unit.name.upper().removesuffix("S")
-    if not (steps in _STEPS and node.this.name.isdigit() and len(node.this.name) <= 4):
-        notes.judge(cannot_fail(shown(node)), node)
+    plain = unit.name.upper().removesuffix("S") in _STEPS and node.this.name.isdigit()
+    return None if plain and len(node.this.name) <= 4 else Verdict.FAILS
 
 
-def _absolute(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """The least integer has no negative; a literal has."""
-    if not isinstance(bare(node.this), exp.Literal):
-        _arithmetic(node, leaves, notes)
-
-
-def _division(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """DuckDB 2.0 fails on ``a // 0`` and ``a % 0``, and on the least integer ``// -1``."""
-    divisor = bare(node.expression)
-    if not isinstance(divisor, exp.Literal) or divisor.is_string:
-        undecided(node, notes)
-    elif not re.search("[1-9]", divisor.name.lower().split("e")[0]):
-        notes.judge(cannot_fail(shown(node)), node)
-
-
-def _quotient(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A number over 0 is NULL or infinite; an interval over 0, or 1e-300, fails."""
-    kind, divisor = type_of(node.this, leaves), ordinal(bare(node.expression))
-    if kind in NUMBERS or (divisor and divisor < 10**9):
-        return
-    if kind == INTERVAL:
-        undecided(node, notes)
-    else:
-        doubt(node, notes)
-
-
-def _calendar(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """DATE_TRUNC fails at the ends of the calendar, and on units that are none."""
-    if isinstance(node.args["unit"], exp.Var | exp.Literal):
-        doubt(node, notes)
-    else:
-        undecided(node, notes)
+def _calendar(node: exp.Expr, leaves: Leaves) -> Verdict:
+    """DATE_TRUNC and DATE_DIFF fail at the ends of the calendar, and on units that are none."""
+    named = isinstance(node.args["unit"], exp.Var | exp.Literal)
+    return Verdict.DOUBT if named else Verdict.UNDECIDED
 
 
 # Where these are not known: weeks of the first dates, days of an interval, a date's zone.
@@ -234,72 +243,15 @@ _NAMES: dict[type[exp.Expr], str] = {
 }
 
 
-def _calendar_part(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+def _calendar_part(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """Most parts of a time are numbers or NULL, whatever the time."""
     is_extract = isinstance(node, exp.Extract)
     unit = node.name.lower() if is_extract else _NAMES[type(node)]
     kind = type_of(node.expression if is_extract else node.this, leaves)
     known = kind in TIMES or (kind == "DATE" and unit not in _NOT_OF_DATES)
-    if unit in _NOT_OF_INTERVALS and not known:
-        if kind in {"DATE", None}:
-            doubt(node, notes)
-        else:
-            undecided(node, notes)
-
-
-def _between_dates(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """DATE_DIFF overflows for far dates in small units; its dates may be of two types."""
-    _calendar(node, leaves, notes)
-    _order(node, leaves, notes)
-
-
-def _rounding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """``round(x, -1)`` overflows near the end of an integer's range."""
-    decimals = node.args.get("decimals")
-    if decimals is None or _small(decimals):
-        return
-    if not _small(_unsigned(decimals)):
-        undecided(node, notes)
-    elif type_of(node, leaves) not in FLOATS | {QUOTIENT}:
-        doubt(node, notes)
-
-
-def _cutting(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """Lengths beyond 32 bits fail."""
-    lengths = [node.args.get(part) for part in ("expression", "start", "length")]
-    for length in lengths:
-        if length is not None and not _small(_unsigned(length)):
-            undecided(node, notes)
-
-
-def _split(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A place that is a text is converted, once a row needs it."""
-    if not _small(_unsigned(node.args.get("part_index") or exp.Null())):
-        undecided(node, notes)
-
-
-def _padding(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """Padding with nothing fails, and so does a length that fills the memory."""
-    fill = node.args.get("fill_pattern") or exp.Null()
-    length = ordinal(bare(node.expression)) if node.expression else None
-    if not (fill.is_string and fill.name) or length is None or length > _LONGEST_PADDING:
-        undecided(node, notes)
-
-
-def _search(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A list is searched for a value of its own type; another is converted, or the list is."""
-    kind, wanted = type_of(node.this, leaves), type_of(node.expression, leaves)
-    if kind is None or wanted is None:
-        notes.assume(MIXED)
-    elif kind != TEXT and not _compares(plain(kind.removesuffix("[]")), wanted):
-        undecided(node, notes)
-
-
-def _compares(kind: str, other: str) -> bool:
-    """Whether DuckDB compares every value of two types without one that fails."""
-    if {kind, other} & FLOATS:
-        return {kind, other} <= NUMBERS
-    return kind == other or {kind, other} <= INTEGERS - {"UHUGEINT"}
+    if unit not in _NOT_OF_INTERVALS or known:
+        return None
+    return Verdict.DOUBT if kind in {"DATE", None} else Verdict.UNDECIDED
 
 
 def _unsigned(node: exp.Expr) -> exp.Expr:
@@ -310,136 +262,130 @@ def _small(node: exp.Expr) -> bool:
     return ordinal(node) is not None and len(node.name) <= 9
 
 
-def _zone(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+def _rounding(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """``round(x, -1)`` overflows near the end of an integer's range."""
+    decimals = node.args.get("decimals")
+    if decimals is None or _small(decimals):
+        return None
+    if not _small(_unsigned(decimals)):
+        return Verdict.UNDECIDED
+    return None if type_of(node, leaves) in FLOATS | {QUOTIENT} else Verdict.DOUBT
+
+
+def _cutting(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """Lengths beyond 32 bits fail."""
+    lengths = [node.args.get(part) for part in ("expression", "start", "length")]
+    small = all(_small(_unsigned(length)) for length in lengths if length is not None)
+    return None if small else Verdict.UNDECIDED
+
+
+def _split(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """A place that is a text is converted, once a row needs it."""
+    small = _small(_unsigned(node.args.get("part_index") or exp.Null()))
+    return None if small else Verdict.UNDECIDED
+
+
+def _padding(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """Padding with nothing fails, and so does a length that fills the memory."""
+    fill = node.args.get("fill_pattern") or exp.Null()
+    length = ordinal(bare(node.expression)) if node.expression else None
+    fits = length is not None and length <= _LONGEST_PADDING
+    return None if fits and fill.is_string and fill.name else Verdict.UNDECIDED
+
+
+def _check_search(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+    """A list is searched for a value of its own type; another is converted, or the list is."""
+    kind, wanted = type_of(node.this, leaves), type_of(node.expression, leaves)
+    if kind is None or wanted is None:
+        notes.assume(MIXED)
+    elif kind != TEXT and not _compares(plain(kind.removesuffix("[]")), wanted):
+        note(Verdict.UNDECIDED, node, notes)
+
+
+def _compares(kind: str, other: str) -> bool:
+    """Whether DuckDB compares every value of two types without one that fails."""
+    if {kind, other} & FLOATS:
+        return {kind, other} <= NUMBERS
+    return kind == other or {kind, other} <= INTEGERS - {"UHUGEINT"}
+
+
+def _zone(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """Other kinds of time become one of microseconds first, with a shorter calendar."""
-    zone, kind = node.args["zone"], type_of(node.this, leaves)
-    if not (zone.is_string and zone.name == "UTC") or kind not in {"TIMESTAMP", "TIMESTAMPTZ"}:
-        undecided(node, notes)
+    zone = node.args["zone"]
+    is_utc = zone.is_string and zone.name == "UTC"
+    known = is_utc and type_of(node.this, leaves) in {"TIMESTAMP", "TIMESTAMPTZ"}
+    return None if known else Verdict.UNDECIDED
 
 
-def _element(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+def _element(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """``x[1]`` and ``x[1:3]`` by small numbers; a struct's field by its name."""
-    kind = type_of(node.this, leaves)
-    named = kind is not None and kind.startswith(("STRUCT", "MAP"))
+    if str(type_of(node.this, leaves)).startswith(("STRUCT", "MAP")):
+        return None
     ends = []
     for index in node.expressions:
         ends += [index.this, index.expression] if isinstance(index, exp.Slice) else [index]
-    if not named and not all(_small(_unsigned(end)) for end in ends if end is not None):
-        undecided(node, notes)
+    small = all(_small(_unsigned(end)) for end in ends if end is not None)
+    return None if small else Verdict.UNDECIDED
 
 
-def _pattern(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    """A pattern or format is read when the query is bound; one out of a row, row by row."""
-    given = node.args.get("format") or node.args.get("expression")
-    if not (given is not None and given.is_string):
-        notes.judge(cannot_fail(f"{shown(node)}, whose pattern is no constant"), node)
-    elif isinstance(node, exp.RegexpExtract | exp.RegexpReplace):
-        # Of these DuckDB reads the pattern once a row needs it.
-        _late_pattern(node, given.name, notes)
-    elif isinstance(node, exp.TimeToStr) and type_of(node.this, leaves) not in TIMES:
-        doubt(node, notes)
-
-
-def _escaped(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
+def _escaped(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """ESCAPE takes one letter, and behind it in the pattern another one."""
     like, sign = node.this, node.expression
     pattern = like.args.get("expression") or exp.Null()
     plain = isinstance(like, exp.Like | exp.ILike) and pattern.is_string and sign.is_string
     # A doubled sign is itself; what is left may not stand at the end.
     left = pattern.name.replace(sign.name * 2, "") if plain and len(sign.name) == 1 else sign.name
-    if not left or left.endswith(sign.name):
-        notes.judge(cannot_fail(shown(node)), node)
+    return Verdict.FAILS if not left or left.endswith(sign.name) else None
 
 
-def _late_pattern(node: exp.Expr, pattern: str, notes: Notes) -> None:
-    replacement = node.args.get("replacement")
+def _pattern(node: exp.Expr) -> exp.Expr:
+    """A pattern or format, which is read when the query is bound; out of a row, row by row."""
+    found: exp.Expr = node.args.get("format") or node.args.get("expression") or exp.Null()
+    return found
+
+
+def _late_pattern(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    """Of these DuckDB reads the pattern once a row needs it."""
+    pattern, replacement = _pattern(node), node.args.get("replacement")
+    if not pattern.is_string:
+        return None  # is found by itself
     if replacement is not None and not replacement.is_string:
-        undecided(node, notes)
-    elif not compiles(pattern) or not rewrites(replacement.name if replacement else "", pattern):
-        doubt(node, notes)
+        return Verdict.UNDECIDED
+    new = replacement.name if replacement else ""
+    known = compiles(pattern.name) and rewrites(new, pattern.name)
+    return None if known else Verdict.DOUBT
 
 
-def _condition(*parts: str) -> Rule:
-    def rule(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-        for part in parts:
-            check_condition(node.args[part], leaves, notes)
-
-    return rule
+def _format(node: exp.Expr, leaves: Leaves) -> Verdict | None:
+    known = type_of(node.this, leaves) in TIMES or not _pattern(node).is_string
+    return None if known else Verdict.DOUBT
 
 
-def _equality(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix([node.this, node.expression], node, leaves, notes)
-
-
-def _order(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
-    check_mix([p for p in parts if p is not None], node, leaves, notes)
-
-
-def _membership(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix([node.this, *node.expressions], node, leaves, notes)
-
-
-def _truth(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    if isinstance(node.expression, exp.Boolean):
-        check_condition(node.this, leaves, notes)
-
-
-def _choice(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix(branches(node), node, leaves, notes)
-    if isinstance(node, exp.If):
-        check_condition(node.this, leaves, notes)
-
-
-def _case(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
-    check_mix(branches(node), node, leaves, notes)
-    tests = [branch.this for branch in node.args["ifs"]]
-    if node.this is not None:
-        check_mix([node.this, *tests], node, leaves, notes)
-    else:
-        for test in tests:
-            check_condition(test, leaves, notes)
-
-
-# Of a text that is a literal DuckDB makes what these take, once a row needs it.
-_NUMBERS_AND_TIMES = (
-    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Abs, exp.Round,
-    exp.Floor, exp.Ceil, exp.Sign, exp.IsNan, exp.IsInf, exp.Trunc, *_TRUNCATIONS,
-    *_PARTS_OF_TIMES,
-)  # fmt: skip
-
-_PATTERNED = (
-    exp.RegexpLike, exp.RegexpFullMatch, exp.SimilarTo, exp.RegexpExtract, exp.RegexpReplace,
-    exp.TimeToStr,
-)  # fmt: skip
-
-Rule = Callable[[exp.Expr, Leaves, Notes], None]
-
-_RULES: dict[type[exp.Expr], Rule] = {
-    exp.Cast: check_cast,
+_RULES: dict[type[exp.Expr], Callable[[exp.Expr, Leaves], Verdict | None]] = {
+    exp.Cast: of_a_cast,
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), _arithmetic),
     **dict.fromkeys((exp.Abs, exp.Neg), _absolute),
     **dict.fromkeys((exp.IntDiv, exp.Mod), _division),
     exp.Div: _quotient,
     **dict.fromkeys((*_NAMES, exp.Extract), _calendar_part),
-    exp.DateDiff: _between_dates,
-    **dict.fromkeys(_TRUNCATIONS, _calendar),
+    **dict.fromkeys((exp.DateDiff, *_TRUNCATIONS), _calendar),
     exp.Round: _rounding,
     **dict.fromkeys((exp.Left, exp.Right, exp.Substring), _cutting),
     exp.SplitPart: _split,
     exp.Pad: _padding,
-    exp.Contains: _search,
     exp.AtTimeZone: _zone,
     exp.Bracket: _element,
     exp.Interval: _interval,
     exp.Escape: _escaped,
-    **dict.fromkeys(_PATTERNED, _pattern),
-    **dict.fromkeys((exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif), _equality),
-    **dict.fromkeys((exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between), _order),
-    exp.In: _membership,
-    exp.Is: _truth,
-    exp.Case: _case,
-    **dict.fromkeys((exp.If, exp.Coalesce, exp.Greatest, exp.Least), _choice),
-    **dict.fromkeys((exp.And, exp.Or), _condition("this", "expression")),
-    exp.Not: _condition("this"),
+    **dict.fromkeys((exp.RegexpExtract, exp.RegexpReplace), _late_pattern),
+    exp.TimeToStr: _format,
 }
+_PATTERNED = {
+    exp.RegexpLike, exp.RegexpFullMatch, exp.SimilarTo, exp.RegexpExtract, exp.RegexpReplace,
+    exp.TimeToStr,
+}  # fmt: skip
+_COMPARED = {
+    exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif, exp.LT, exp.LTE, exp.GT, exp.GTE,
+    exp.Between, exp.In, exp.DateDiff,
+}  # fmt: skip
+_CHOICES = {exp.Case, exp.If, exp.Coalesce, exp.Greatest, exp.Least}

@@ -1,4 +1,4 @@
-"""What is known of one value of a row: the columns it depends on, and how it came to be."""
+"""What is known of one value of a row, and the laws that it is under."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from sqlglot import exp
+
+from policy_engine.syntax.findings import law, shown
 
 
 class Kind(Enum):
@@ -49,3 +51,48 @@ class Value:
 
 Leaves = Mapping[int, Value]
 """The values of the nodes of an expression that stand for columns, by ``id``."""
+
+
+@law("V17")
+def cannot_fail(failing: str) -> str | None:
+    """A recoding must not be able to fail: an error tells that the row exists [mechanism 2].
+
+    TRY_CAST, a CASE around it, or values of one type on both sides cannot fail.
+    """
+    return failing or None
+
+
+@law("V32")
+def groups_byte_by_byte(value: Value, node: exp.Expr) -> str | None:
+    """Text must be grouped byte by byte: a collation shows one row as another [mechanism 3].
+
+    Write it with COLLATE "binary" behind it.
+    """
+    return shown(node) if value.collated else None
+
+
+@law("V20")
+def is_no_place(name: str) -> str | None:
+    """A row's position is not a property of the person: it may only draw the sample.
+
+    Release a column of the person instead.
+    """
+    return name or None
+
+
+@law("V19")
+def keeps_the_secret(shown: str) -> str | None:
+    """The sample's secret must not stand in the text, nor be used for anything else.
+
+    Bind it as a parameter, or read it with (SELECT salt FROM secrets WHERE release_id = '...').
+    """
+    return shown or None
+
+
+@law("V30")
+def names_one_column(name: str) -> str | None:
+    """Names must resolve to exactly one column, whatever the reader and the schema.
+
+    Qualify the name, or give the column another one.
+    """
+    return name or None

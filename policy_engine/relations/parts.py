@@ -6,9 +6,8 @@ from sqlglot import exp
 
 from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.evaluation import BYTEWISE, canonical
-from policy_engine.expressions.row_laws import cannot_fail
 from policy_engine.expressions.value_map import can_both_hold, point_of
-from policy_engine.expressions.values import Kind, Value
+from policy_engine.expressions.values import Kind, Value, cannot_fail
 from policy_engine.relations.shape import Condition, Relation, Stage
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.node_laws import reads_one_relation

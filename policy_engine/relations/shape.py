@@ -16,6 +16,7 @@ from sqlglot import exp
 from policy_engine.expressions.value_map import Entry, Point, value_map
 from policy_engine.expressions.values import Value
 from policy_engine.policy.recodings import Recoding
+from policy_engine.syntax.names import fold
 
 _LOADED = "temp.main."
 
@@ -121,6 +122,30 @@ class Relation:
     def but(self, **changes: object) -> Relation:
         """The relation with ``changes``."""
         return replace(self, **changes)  # type: ignore[arg-type]  # names are this class's own
+
+    def called(self, name: str) -> Relation:
+        """The relation, its columns to be qualified with ``name`` and nothing else."""
+        return self.but(names=frozenset({fold(name or "unnamed_subquery")}))
+
+    def opaque(self, view: str) -> Relation:
+        """A view's rows with its columns as the source's own, its filters as part of the source.
+
+        What they are made of was proved; a policy that names the view speaks of them as they are.
+        """
+        columns = {
+            name: replace(value, inputs=frozenset({name}), expression=exp.column(name, quoted=True))
+            for name, value in self.columns.items()
+        }
+        own: dict[str, object] = {"source": view, "table": self.source, "base": columns}
+        if self.rank is not None:
+            # One row a person, if the view shows who the person is: by the name it gives them.
+            unit = self.rank.unit
+            named = [name for name, value in self.columns.items() if value.column == unit]
+            # By what the row was chosen is the view's own affair, in names of the table.
+            order = tuple(replace(term, name="") for term in self.rank.order)
+            rank = replace(self.rank, unit=named[0], order=order) if len(named) == 1 else None
+            own |= {"rank": rank, "one_row": self.one_row and rank is not None}
+        return self.but(columns=columns, parts=((),), filtered=False, **own)
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,31 @@
-"""What a text reads from: base tables, Parquet files, and views whose body is known."""
+"""What a text reads from: base tables, Parquet files, views whose body is known, public lookups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import plain
-from policy_engine.expressions.row_laws import names_one_column
-from policy_engine.expressions.values import Kind, Value
-from policy_engine.relations.scope import ROW_NUMBERS
+from policy_engine.expressions.conversions import MIXED
+from policy_engine.expressions.datatypes import FLOATS, INEXACT, NARROW, QUOTIENT, plain
+from policy_engine.expressions.evaluation import BYTEWISE, JOINED, canonical, evaluate
+from policy_engine.expressions.values import Kind, Value, names_one_column
+from policy_engine.relations.scope import ROW_NUMBERS, is_qualifier, qualifier_of, resolver
 from policy_engine.relations.shape import Lookup, Relation
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.grammar import read_statement
+from policy_engine.syntax.literals import bare
 from policy_engine.syntax.names import dotted, fold
-from policy_engine.syntax.node_laws import reads_a_table
-from policy_engine.syntax.schema import Constraints, Schema
+from policy_engine.syntax.node_laws import reads_a_table, reads_one_relation
+from policy_engine.syntax.schema import Schema
 
 _MAX_VIEWS = 32
-COLLATED = "text under a collation"
+_COLLATED = "text under a collation"
+_LOOSE = FLOATS | {INEXACT, QUOTIENT, _COLLATED}
+"""Types of which two values may be equal to a join and are not the same."""
+
 _PARQUET = (".parquet", ".parq", ".pq")
 # As what DuckDB reads ``people.csv``, where there is no table csv in a schema people.
 _FILES = frozenset({
@@ -77,21 +82,6 @@ class Sources:
         key = self.schema.key_of(name)
         return None if key is None or self.view(node) is not None else (name, fold(key))
 
-    def kind_of(self, name: str, column: str) -> str | None:
-        """The type of a lookup's column; ``COLLATED`` where it compares text its own way."""
-        types = {fold(c): kind for c, kind in (self.schema.columns(name) or {}).items()}
-        kind = types.get(column)
-        if kind is None:
-            return None
-        return COLLATED if " COLLATE" in kind.upper() else plain(kind)
-
-    def lookup(self, name: str, by: str, inputs: frozenset[str]) -> Lookup:
-        """A public lookup, joined by an expression of the columns ``inputs``."""
-        types = self.schema.columns(name)
-        return Lookup(
-            name, by, types and {fold(c): plain(kind) for c, kind in types.items()}, inputs
-        )
-
     def relation(self, node: exp.Table, notes: Notes) -> Relation | None:
         """The base table or file that ``node`` reads; None and findings if it is neither."""
         if isinstance(node.this, exp.ReadParquet):
@@ -103,16 +93,13 @@ class Sources:
         if set(node.name) & set("./*?[") and len(node.parts) == 1:
             # DuckDB guesses the columns and types of a CSV or JSON file from its rows.
             if not last.endswith(_PARQUET):
-                notes.judge(
-                    reads_a_table.broken_by(f"{name}, a file whose types may depend on its rows"),
-                    node,
-                )
+                found = f"{name}, a file whose types may depend on its rows"
+                notes.judge(reads_a_table.broken_by(found), node)
                 return None
             return self._relation(node.name, node, None, notes)
-        is_known = self.schema.columns(name) is not None
-        found = None if is_known else _other_than_a_table(node, name)
-        if found is not None:
-            notes.judge(reads_a_table.broken_by(found), node)
+        other = None if self.schema.columns(name) is not None else _other_than_a_table(node, name)
+        if other is not None:
+            notes.judge(reads_a_table.broken_by(other), node)
             return None
         return self._relation(name, node, _TABLE_NUMBER, notes)
 
@@ -128,23 +115,26 @@ class Sources:
         numbered = _NUMBERED in options and not is_pattern
         if is_pattern and _UNPARTITIONED not in options:
             notes.assume(f"no folder of {path} is read as a value of its files")
-        relation = self._relation(path, node, _FILE_NUMBER if numbered else None, notes)
-        return relation.but(is_file=True)
+        return self._relation(path, node, _FILE_NUMBER if numbered else None, notes)
 
     def _relation(self, name: str, node: exp.Table, number: str | None, notes: Notes) -> Relation:
-        types = self.schema.columns(name)
-        is_file = isinstance(node.this, exp.ReadParquet)
+        types, is_file = self.schema.columns(name), isinstance(node.this, exp.ReadParquet)
         if types is None and self.schema.known:
-            notes.judge(
-                reads_a_table.broken_by(f"{name}, which the schema does not have once"), node
-            )
+            found = f"{name}, which the schema does not have once"
+            notes.judge(reads_a_table.broken_by(found), node)
         elif types is None and not is_file:
             notes.assume(f"{name} is a base table")
-            if number is not None and _reads_rowid(node):
+            read = (fold(column.name) for column in node.root().find_all(exp.Column))
+            if number is not None and not ROW_NUMBERS.isdisjoint(read):
                 notes.assume(f"{name} has no column of its own called {number}")
-        _tell_columns_apart(name, types or {}, node, notes)
-        declared = self.schema.constraints_of(name)
-        columns = {fold(c): _column(c, kind, declared) for c, kind in (types or {}).items()}
+        # Columns are compared without case, as DuckDB does: a schema may know "A" and a.
+        seen: dict[str, str] = {}
+        for column in types or {}:
+            first = seen.setdefault(fold(column), column)
+            if first != column:
+                found = f"{name} with the columns {first} and {column}"
+                notes.judge(names_one_column(found), node)
+        columns = {fold(c): self._column(name, c, kind) for c, kind in (types or {}).items()}
         if number in columns:
             number = None
         if number == _FILE_NUMBER and columns:
@@ -157,61 +147,44 @@ class Sources:
             names=_qualifiers(node),
             open=types is None,
             row_number=number,
+            is_file=is_file,
         )
 
-
-def _tell_columns_apart(name: str, types: Mapping[str, str], node: exp.Table, notes: Notes) -> None:
-    """Columns are compared without case, as DuckDB does: a schema may know "A" and a."""
-    seen: dict[str, str] = {}
-    for column in types:
-        first = seen.setdefault(fold(column), column)
-        if first != column:
-            found = f"{name} with the columns {first} and {column}"
-            notes.judge(names_one_column(found), node)
+    def _column(self, table: str, name: str, kind: str) -> Value:
+        """A column of a table as its own value, with what is declared of its keys."""
+        declared = self.schema.constraints_of(table)
+        known = declared is not None and declared.keyed
+        filled = declared is not None and fold(name) in declared.filled
+        # A nested type keeps its whole spelling, so that a float or text within it is seen.
+        type_ = plain(kind)
+        return Value(
+            Kind.VALUE,
+            frozenset({fold(name)}),
+            exp.column(name, quoted=True),
+            kind.upper() if type_ in {"STRUCT", "MAP", "UNION"} else type_,
+            " COLLATE" in kind.upper(),
+            unique=fold(name) in declared.unique if known and declared else None,
+            filled=True if filled else (False if known else None),
+        )
 
 
 def _other_than_a_table(node: exp.Table, name: str) -> str | None:
     """What a name may stand for that is no base table; None where it is one."""
-    if _may_be_file(node):
+    parts = [part.name.lower() for part in node.parts]
+    # A name of several parts is a file's too; a temporary table hides the file.
+    is_file = len(parts) > 1 and parts[-1].split(".")[-1] in _FILES
+    if is_file and parts[:2] != ["temp", "main"]:
         quoted = shown(exp.Literal.string(".".join(part.name for part in node.parts)))
         return f"{name}, a table or a file; a Parquet file is read as {quoted}"
-    return f"{name}, which describes the database" if _is_catalog(node) else None
-
-
-def _may_be_file(node: exp.Table) -> bool:
-    """Whether a name of several parts is a file's too; a temporary table hides the file."""
-    parts = [part.name.lower() for part in node.parts]
-    return len(parts) > 1 and parts[-1].split(".")[-1] in _FILES and parts[:2] != ["temp", "main"]
+    # The engine's own: its tables, users and settings.
+    schema, own = fold(node.db), fold(node.name).startswith(_CATALOG_VIEWS)
+    is_catalog = fold(node.catalog) == "system" or schema in _CATALOGS
+    is_catalog = is_catalog or (schema in {"", "main"} and own)
+    return f"{name}, which describes the database" if is_catalog else None
 
 
 _CATALOGS = frozenset({"information_schema", "pg_catalog"})
 _CATALOG_VIEWS = ("duckdb_", "pg_", "sqlite_master", "sqlite_schema", "sqlite_temp_", "pragma_")
-
-
-def _is_catalog(node: exp.Table) -> bool:
-    """Whether a name is one of the engine's own: its tables, users and settings."""
-    schema, name = fold(node.db), fold(node.name)
-    if fold(node.catalog) == "system" or schema in _CATALOGS:
-        return True
-    return schema in {"", "main"} and name.startswith(_CATALOG_VIEWS)
-
-
-def _column(name: str, kind: str, declared: Constraints | None) -> Value:
-    known = declared is not None and declared.keyed
-    unique = known and declared is not None and fold(name) in declared.unique
-    filled = declared is not None and fold(name) in declared.filled
-    collated = " COLLATE" in kind.upper()
-    # A nested type keeps its whole spelling, so that a float or text within it is seen.
-    type_ = plain(kind)
-    return Value(
-        Kind.VALUE,
-        frozenset({fold(name)}),
-        exp.column(name, quoted=True),
-        kind.upper() if type_ in {"STRUCT", "MAP", "UNION"} else type_,
-        collated,
-        unique=unique if known else None,
-        filled=True if filled else (False if known else None),
-    )
 
 
 def _qualifiers(node: exp.Table) -> frozenset[str]:
@@ -225,11 +198,6 @@ def _qualifiers(node: exp.Table) -> frozenset[str]:
     return frozenset(".".join(parts[start:]) for start in range(len(parts)))
 
 
-def _reads_rowid(node: exp.Table) -> bool:
-    root = node.root()
-    return any(fold(column.name) in ROW_NUMBERS for column in root.find_all(exp.Column))
-
-
 _NUMBERED, _UNPARTITIONED = (_FILE_NUMBER, True), ("hive_partitioning", False)
 _OPTIONS = frozenset({_NUMBERED, _UNPARTITIONED})
 
@@ -240,3 +208,93 @@ def _option(node: exp.Expr) -> tuple[str, bool] | None:
     if not known or not isinstance(node.expression, exp.Boolean):
         return None
     return fold(node.this.name), bool(node.expression.this)
+
+
+# A join to a public lookup by its key: what a row is joined to depends on the row alone
+
+_JOINS = {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}
+
+
+def joined(
+    join: exp.Join, rows: Relation, sources: Sources, queries: Collection[str], notes: Notes
+) -> Relation:
+    """``rows``, each with at most one row of a public lookup; a finding for any other join.
+
+    The lookup has one row for each key and does not depend on the source: both are assumed, and
+    said. What the join shows is then a function of the one row [mechanism 2]. ``queries`` are the
+    names of the queries in scope: none of them passes for a lookup.
+    """
+    table = join.this
+    named = table.name if isinstance(table, exp.Table) and not table.db else ""
+    public = None if fold(named) in queries else sources.public(table)
+    kind = ((join.side or "").upper(), (join.kind or "").upper())
+    renamed = table.args["alias"].args.get("columns") if table.args.get("alias") else None
+    other = renamed or kind not in _JOINS or table.args.get("sample")
+    if public is None or public[0] == rows.source or other:
+        found = "a join to a relation that is not declared public"
+        notes.judge(reads_one_relation.broken_by(found), join)
+        return rows
+    name, key = public
+    alias = fold(table.alias or table.name)
+    sides = list(_key_sides(join, alias, key, rows))
+    if len(sides) != 1:
+        found = f"a join to {name} by something else than {alias}.{key} = a column"
+        notes.judge(reads_one_relation.broken_by(found), join)
+        return rows
+    # A lookup's columns do not pass for the source's: they share no name.
+    for column in join.parent_select.find_all(exp.Column) if join.parent_select else ():
+        if qualifier_of(column) == alias:
+            column.meta[JOINED] = f"{alias}."
+    value = evaluate(sides[0], resolver(rows, notes), notes)
+    told = sources.schema.columns(name)
+    declared = {fold(column): kind for column, kind in (told or {}).items()}
+    types = {column: plain(kind) for column, kind in declared.items()}
+    is_collated = " COLLATE" in declared.get(key, "").upper()
+    _check_key(join, value, _COLLATED if is_collated else types.get(key), notes)
+    notes.assume(
+        f"{name} is public: it does not depend on {rows.source}, and has one row for each {key}"
+    )
+    known = None if told is None else types
+    own = Lookup(name, canonical(sides[0]), known, value.inputs)
+    lookups = {**(rows.lookups or {}), alias: own}
+    out = rows.but(lookups=lookups, joined=True, filtered=rows.filtered or kind[0] != "LEFT")
+    for condition in [join.args["on"]] if join.args.get("on") else []:
+        evaluate(condition, resolver(out, notes), notes, condition=True)
+    return out
+
+
+def _check_key(join: exp.Join, value: Value, kind: str | None, notes: Notes) -> None:
+    """Equal as the join compares them must be equal as the lookup's keys are told apart."""
+    kinds = {value.type, kind}
+    differ = None not in kinds and value.type != kind and not kinds <= NARROW
+    if value.kind is not Kind.VALUE or value.collated or differ or {value.type, kind} & _LOOSE:
+        found = f"a join of {value.type or 'a value'} and {kind or 'a key'}, where keys may be one"
+        notes.judge(reads_one_relation.broken_by(found), join)
+    if value.type is None or kind is None:
+        notes.assume(MIXED)
+    if value.collated is None:
+        notes.assume(BYTEWISE)
+
+
+def _key_sides(join: exp.Join, alias: str, key: str, rows: Relation) -> Iterator[exp.Expr]:
+    """What the lookup's key is equal to; nothing where the condition is another."""
+    using = join.args.get("using") or []
+    if len(using) == 1 and fold(using[0].name) == key:
+        yield exp.column(using[0].name)
+    condition = bare(join.args["on"]) if join.args.get("on") else None
+    if using or not isinstance(condition, exp.EQ):
+        return
+    sides = [bare(condition.this), bare(condition.expression)]
+    for mine, other in (sides, sides[::-1]):
+        named = isinstance(mine, exp.Column) and qualifier_of(mine) == alias
+        if named and fold(mine.name) == key and _reads_only(other, rows):
+            yield other
+
+
+def _reads_only(node: exp.Expr, rows: Relation) -> bool:
+    """Whether every column of ``node`` is one of ``rows`` and cannot be the lookup's own."""
+    return all(
+        is_qualifier(column, rows)
+        and (bool(column.table) or (not rows.open and fold(column.name) in rows.columns))
+        for column in node.find_all(exp.Column)
+    )

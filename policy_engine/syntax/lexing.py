@@ -14,7 +14,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
-from policy_engine.syntax.positions import Position
+from policy_engine.syntax.findings import Position
 
 _TOKEN = re.compile(
     r"""

@@ -18,8 +18,7 @@ from policy_engine.expressions.value_map import value_map
 from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.policy.recodings import Keep, Recoding
 from policy_engine.policy.resolve import Policy
-from policy_engine.relations.ordering import is_sorted
-from policy_engine.relations.scope import ROW_NUMBERS
+from policy_engine.relations.scope import ROW_NUMBERS, is_sorted
 from policy_engine.relations.shape import ColumnShape, ReleaseShape, Term
 from policy_engine.syntax.findings import Breach, findings_of, law
 from policy_engine.syntax.names import dotted, fold

@@ -19,27 +19,85 @@ from policy_engine.expressions.evaluation import (
     evaluate,
     reads,
 )
-from policy_engine.expressions.row_laws import names_one_column
-from policy_engine.expressions.values import Kind, Value
+from policy_engine.expressions.values import Kind, Value, names_one_column
+from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.relations.scope import (
     UNKNOWN,
+    add_column,
+    assume_no_column,
     check_not_a_row,
+    is_order_free,
     is_qualifier,
     is_symmetric,
     lookup,
+    output_name,
+    read_order,
     resolver,
+    spread,
+    star_of,
 )
-from policy_engine.relations.select_list import listed
 from policy_engine.relations.shape import Relation, Stage
-from policy_engine.syntax.conditions import conjuncts, lower_bound
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, number, ordinal, unaliased
+from policy_engine.syntax.literals import bare, conjuncts, lower_bound, number, ordinal, unaliased
 from policy_engine.syntax.names import fold
-from policy_engine.syntax.node_laws import only_counts
-from policy_engine.verify.laws import has_threshold, is_grouped
+from policy_engine.syntax.node_laws import keeps_one_row, only_counts
+from policy_engine.verify.laws import counts_units, has_threshold, is_grouped, is_sampled
 
 
-class Grouping:
+def grouped(query: exp.Select, rows: Relation, notes: Notes) -> Relation:
+    """The cells of ``rows``, or of cells that are counted, their counts and the threshold."""
+    if not rows.open and not rows.lookups:
+        query.set("expressions", [c for item in query.expressions for c in spread(item, rows)])
+    grouping = _Grouping(query, rows, notes)
+    columns: dict[str, Value] = {}
+    for item in query.expressions:
+        if item.find(exp.Star) and not item.find(exp.Count):
+            notes.judge(is_grouped("*"), item)
+        else:
+            add_column(columns, output_name(item), grouping.output(item), item, notes)
+    grouping.check_residue()
+    if rows.stage is not Stage.COUNTED:
+        _check_sample(query, rows, notes)
+    out = rows.but(
+        stage=Stage.COUNTED if grouping.k is None else Stage.RELEASED,
+        columns=columns,
+        open=False,
+        names=frozenset(),
+        lookups=None,
+        filtered=rows.filtered or bool(grouping.residue),
+        keys=tuple(grouping.keys),
+        k=grouping.k,
+    )
+    return out.but(order=read_order(query, out, grouping.resolve, notes))
+
+
+def _check_sample(query: exp.Select, rows: Relation, notes: Notes) -> None:
+    notes.judge(is_sampled(rows), query)
+    if rows.rank is None:
+        notes.judge(counts_units(rows), query)
+        return
+    if not rows.one_row:
+        found = "a window whose row number is not filtered to 1"
+        notes.judge(keeps_one_row.broken_by(found), query)
+    sample = rows.sample
+    if sample is not None and sample.unit not in {None, rows.rank.unit}:
+        unit = f"each {ROW_UNIT}" if sample.unit == ROW_UNIT else f"each {sample.unit}"
+        found = f"one row a {rows.rank.unit} from a sample of {unit}"
+        notes.judge(keeps_one_row.broken_by(found), query)
+
+
+def _listed(query: exp.Select) -> list[exp.Expr]:
+    """What stands in GROUP BY: ``(a, b)`` is ``a, b``."""
+    group = query.args.get("group")
+    nodes = [] if group is None else group.expressions
+    return [
+        bare(part)
+        for node in map(bare, nodes)
+        for part in (node.expressions if isinstance(node, exp.Tuple) else [node])
+    ]
+
+
+class _Grouping:
     """One grouped select: what its keys are, and what its other expressions may be."""
 
     def __init__(self, query: exp.Select, relation: Relation, notes: Notes) -> None:
@@ -65,13 +123,10 @@ class Grouping:
 
     def _key_nodes(self, query: exp.Select) -> list[exp.Expr]:
         group = query.args.get("group")
-        if group is None:
-            return []
         items = [unaliased(item) for item in query.expressions]
-        if group.args.get("all"):
+        if group is not None and group.args.get("all"):
             return [item for item in items if not item.find(exp.AggFunc)]
-        nodes = [part for node in group.expressions for part in listed(node)]
-        return [self._key_node(bare(node), items) for node in nodes]
+        return [self._key_node(node, items) for node in _listed(query)]
 
     def _key_node(self, node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
         if isinstance(node, exp.Literal) and not node.is_string:
@@ -102,12 +157,11 @@ class Grouping:
         """
         if not self._relation.open:
             return
-        columns = {id(node): {fold(column.name) for column in _columns(node)} for node in nodes}
+        columns = {id(n): {fold(column.name) for column in n.find_all(exp.Column)} for n in nodes}
         readers = Counter(name for read in columns.values() for name in read)
         for name, alias in self._hiding:
             if all(readers[column] > 1 for column in columns[id(bare(alias))]):
-                source = self._relation.source
-                self._notes.assume(f"{source} has no column of its own called {name}")
+                assume_no_column(name, self._relation, self._notes)
 
     def _add_key(self, node: exp.Expr) -> None:
         name = canonical(node)
@@ -128,8 +182,7 @@ class Grouping:
             return resolver(relation, self._notes)(node)
         if name not in self._of_rows:
             check_not_a_row(node, relation, self._notes)
-            if relation.open:
-                self._notes.assume(f"{relation.source} has no column of its own called {name}")
+            assume_no_column(name, relation, self._notes)
             self._of_rows[name] = UNKNOWN  # an alias of itself is found when it is shown
             self._of_rows[name] = evaluate(alias, self._of_row, self._notes)
         return self._of_rows[name]
@@ -214,5 +267,31 @@ class Grouping:
                 self._notes.judge(names_one_column(shown(column)), column)
 
 
-def _columns(node: exp.Expr) -> list[exp.Column]:
-    return list(node.find_all(exp.Column))
+def regrouped(query: exp.Select, rows: Relation, notes: Notes) -> Relation:
+    """``rows``, which are released groups, grouped once more: sums, averages and extremes.
+
+    That is post-processing, as long as it shows no order of them.
+    """
+    plain = resolver(rows, notes)
+
+    def resolve(node: exp.Expr) -> Value | None:
+        return Value(Kind.DERIVED) if is_order_free(node, plain) else plain(node)
+
+    columns: dict[str, Value] = {}
+    for item in query.expressions:
+        if star_of(item, rows) is not None or output_name(item) in columns:
+            notes.judge(names_one_column(output_name(item)), item)
+            continue
+        columns[output_name(item)] = evaluate(unaliased(item), resolve, notes, total=False)
+    # An alias or a place names an item, which is read by itself.
+    names = {output_name(item) for item in query.expressions}
+    for key in _listed(query):
+        if not isinstance(key, exp.Literal) and output_name(key) not in names:
+            evaluate(key, plain, notes, total=False)
+    having = query.args.get("having")
+    if having is not None:
+        evaluate(having.this, resolve, notes, total=False)
+    if query.args.get("qualify"):
+        notes.judge(only_counts.broken_by("QUALIFY of released groups"), query.args["qualify"])
+    out = rows.but(columns=columns, names=frozenset(), filtered=rows.filtered or having is not None)
+    return out.but(order=read_order(query, out, resolve, notes))

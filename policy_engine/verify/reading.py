@@ -13,56 +13,35 @@ from dataclasses import replace
 from sqlglot import exp
 
 from policy_engine.expressions.evaluation import evaluate, folded
-from policy_engine.expressions.row_laws import names_one_column
-from policy_engine.expressions.values import Kind, Value
-from policy_engine.kernel.sentences import ROW_UNIT
-from policy_engine.relations.joins import joined
-from policy_engine.relations.ordering import read_order
+from policy_engine.expressions.values import Kind, Value, names_one_column
 from policy_engine.relations.parts import condition_of, united
-from policy_engine.relations.regrouping import regrouped
-from policy_engine.relations.scope import lookup, resolver
-from policy_engine.relations.select_list import (
+from policy_engine.relations.scope import (
+    add_column,
     aggregates,
-    called,
     check_hidden,
-    is_star,
     layout_of,
-    names_of,
-    opaque,
+    left_out_of,
+    lookup,
     output_name,
-    spread,
+    read_order,
+    resolver,
     star_of,
     unalias,
 )
 from policy_engine.relations.shape import Relation, Sample, Stage
-from policy_engine.relations.sources import Sources
-from policy_engine.relations.windows import (
-    first_of,
-    is_first_row,
-    read_rank,
-    read_repeat,
-)
-from policy_engine.syntax.conditions import conjuncts, lower_bound
+from policy_engine.relations.sources import Sources, joined
+from policy_engine.relations.windows import first_of, is_first_row, numbered, read_repeat
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import unaliased
+from policy_engine.syntax.literals import conjuncts, lower_bound, unaliased
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import (
     is_in_the_grammar,
     keeps_every_row,
-    keeps_one_row,
     reads_a_table,
     reason,
 )
-from policy_engine.verify.choosing import read_choice
-from policy_engine.verify.groups import Grouping
-from policy_engine.verify.laws import (
-    counts_units,
-    has_threshold,
-    is_a_table,
-    is_bernoulli,
-    is_grouped,
-    is_sampled,
-)
+from policy_engine.verify.groups import grouped, regrouped
+from policy_engine.verify.laws import has_threshold, is_a_table, is_bernoulli
 from policy_engine.verify.sampling import (
     RESERVED,
     is_sampling,
@@ -99,18 +78,23 @@ class Reader:
         unalias(query, rows, self._notes)
         rows = self._where(query, self._tablesample(query, rows), scope)
         if query.args.get("group") or any(aggregates(item) for item in query.expressions):
-            return self._group(query, rows)
+            if rows.stage is Stage.RELEASED:
+                return regrouped(query, rows, self._notes)
+            if query.args.get("qualify"):
+                self._notes.judge(keeps_every_row(query.args["qualify"]), query.args["qualify"])
+            return grouped(query, rows, self._notes)
         return self._project(query, self._qualify(query, rows, scope), scope)
 
     # WITH and FROM: the relation that is read
 
     def _with(self, query: exp.Expr, scope: Scope) -> Scope:
         clause = query.args.get("with_")
-        if clause is not None and clause.args.get("recursive"):
-            self._refuse_recursion(clause)
-        seen: set[str] = set()
-        for cte in clause.expressions if clause else ():
-            name = fold(cte.alias)
+        queries = clause.expressions if clause else []
+        names, seen = [fold(cte.alias) for cte in queries], set[str]()
+        for place, (name, cte) in enumerate(zip(names, queries, strict=True)):
+            tables = [t for t in cte.find_all(exp.Table) if fold(t.name) in names[place:]]
+            if clause is not None and clause.args.get("recursive") and tables:
+                self._notes.judge(is_in_the_grammar.broken_by("a recursive query"), tables[0])
             if name.startswith(RESERVED):
                 found = f"a query called {name}, as a drawn sample is"
                 self._notes.judge(is_in_the_grammar.broken_by(found), cte)
@@ -122,13 +106,6 @@ class Reader:
             if rows is not None:
                 scope = {**scope, name: rows}
         return scope
-
-    def _refuse_recursion(self, clause: exp.With) -> None:
-        for place, cte in enumerate(clause.expressions):
-            later = {fold(other.alias) for other in clause.expressions[place:]}
-            tables = [t for t in cte.find_all(exp.Table) if fold(t.name) in later]
-            if tables:
-                self._notes.judge(is_in_the_grammar.broken_by("a recursive query"), tables[0])
 
     def _from(self, query: exp.Select, scope: Scope) -> Relation | None:
         clause = query.args.get("from_")
@@ -149,7 +126,7 @@ class Reader:
         if rows is None:
             return None
         if node.alias or not inside_is_table:
-            rows = called(rows, node.alias)
+            rows = rows.called(node.alias)
         return self._renamed(self._tablesample(node, rows), node)
 
     def _named(self, node: exp.Expr, scope: Scope) -> Relation | None:
@@ -159,7 +136,7 @@ class Reader:
             return None
         name = fold(node.name)
         if not node.db and name in scope and isinstance(node.this, exp.Identifier):
-            rows: Relation | None = called(scope[name], node.alias or name)
+            rows: Relation | None = scope[name].called(node.alias or name)
         else:
             rows = self._base(node)
         return self._renamed(rows and self._tablesample(node, rows), node)
@@ -179,8 +156,8 @@ class Reader:
             found = f"the view {view}, which draws a sample"
             self._notes.judge(is_a_table(found), node)
         if self._sources.schema.is_source(view):
-            inner = opaque(inner, view)
-        return called(inner, node.alias or node.name).but(views=(view, *inner.views))
+            inner = inner.opaque(view)
+        return inner.called(node.alias or node.name).but(views=(view, *inner.views))
 
     def _renamed(self, rows: Relation | None, node: exp.Expr) -> Relation | None:
         """``rows`` under the column names of ``AS x(a, b)`` or ``WITH x(a, b) AS``."""
@@ -231,17 +208,12 @@ class Reader:
             elif is_first_row(predicate, before):
                 rows = rows.but(one_row=True)
             else:
-                rows = self._filter(predicate, rows)
+                # Fewer rows, by what each of them is: a recode to nothing [mechanism 2].
+                held = self._evaluate(predicate, rows, condition=True).expression
+                asked = () if held is None else (condition_of(folded(held), rows),)
+                parts = tuple((*part, *asked) for part in rows.parts)
+                rows = rows.but(filtered=True, parts=parts)
         return rows
-
-    def _filter(self, predicate: exp.Expr, rows: Relation) -> Relation:
-        """Fewer rows, by what each of them is: a recode to nothing [mechanism 2]."""
-        held = self._evaluate(predicate, rows, condition=True).expression
-        parts = rows.parts
-        if held is not None:
-            condition = condition_of(folded(held), rows)
-            parts = tuple((*part, condition) for part in parts)
-        return rows.but(filtered=True, parts=parts)
 
     def _qualify(self, query: exp.Select, rows: Relation, scope: Scope) -> Relation:
         """QUALIFY may keep the first of each person's rows, and nothing else."""
@@ -253,13 +225,8 @@ class Reader:
             if not isinstance(rank, exp.Window):
                 self._notes.judge(keeps_every_row(clause), condition)
                 continue
-            rows = self._numbered(rank, rows, scope).but(one_row=True)
+            rows = numbered(rank, rows, scope, self._notes).but(one_row=True)
         return rows
-
-    def _numbered(self, node: exp.Window, rows: Relation, scope: Scope) -> Relation:
-        """``rows`` with their numbers among their person's, by an order or by a keyed hash."""
-        drawn = read_choice(node, rows, scope, self._notes)
-        return drawn or read_rank(node, rows, self._notes)
 
     def _passing(self, conditions: list[exp.Expr], rows: Relation) -> Relation:
         """WHERE over counted groups: the threshold, and conditions beside it."""
@@ -304,19 +271,23 @@ class Reader:
         is_open = False
         for item in query.expressions:
             node = unaliased(item)
-            if is_star(node, rows):
-                for name, value in self._star(node, rows).items():
-                    self._add(columns, name, value, item)
+            star = star_of(item, rows)
+            if star is not None:
+                if rows.lookups and star is node:
+                    self._notes.judge(names_one_column("* of several relations"), node)
+                for name, value in self._star(star, rows).items():
+                    add_column(columns, name, value, item, self._notes)
                 is_open = is_open or rows.open
             elif isinstance(node, exp.Window) and rows.stage is not Stage.RELEASED:
-                rows = self._numbered(node, rows, scope)
+                rows = numbered(node, rows, scope, self._notes)
                 number = Value(Kind.RANK, key=rows.rank.text if rows.rank is not None else None)
-                self._add(columns, output_name(item), number, item)
+                add_column(columns, output_name(item), number, item, self._notes)
             elif isinstance(node, exp.Explode):
                 rows = read_repeat(node, rows, self._notes)
-                self._add(columns, output_name(item), Value(Kind.DERIVED), item)
+                add_column(columns, output_name(item), Value(Kind.DERIVED), item, self._notes)
             else:
-                self._add(columns, output_name(item), self._item(node, rows, columns), item)
+                value = self._item(node, rows, columns)
+                add_column(columns, output_name(item), value, item, self._notes)
         if is_open:
             check_hidden(query, columns, rows, self._notes)
         out = rows.but(
@@ -325,12 +296,9 @@ class Reader:
         )  # fmt: skip
         return out.but(order=read_order(query, out, resolver(rows, self._notes), self._notes))
 
-    def _star(self, node: exp.Expr, rows: Relation) -> dict[str, Value]:
+    def _star(self, star: exp.Star, rows: Relation) -> dict[str, Value]:
         """The columns of ``* EXCLUDE (a) REPLACE (f(b) AS b)``, as far as they are known."""
-        if rows.lookups and not isinstance(node, exp.Column):
-            self._notes.judge(names_one_column("* of several relations"), node)
-        star = star_of(node)
-        left_out = names_of(star.args.get("except_"))
+        left_out = left_out_of(star)
         columns = {n: value for n, value in rows.columns.items() if n not in left_out}
         for item in star.args.get("replace") or ():
             columns[fold(item.alias)] = self._item(unaliased(item), rows, {})
@@ -345,54 +313,3 @@ class Reader:
             what = f"{shown(node)}, of a count without a threshold"
             self._notes.judge(has_threshold(None, what), node)
         return found
-
-    def _add(self, columns: dict[str, Value], name: str, value: Value, item: exp.Expr) -> None:
-        if name in columns:
-            self._notes.judge(names_one_column(f"two columns called {name}"), item)
-        columns[name] = value
-
-    # GROUP BY: cells, their counts and the threshold
-
-    def _group(self, query: exp.Select, rows: Relation) -> Relation:
-        if rows.stage is Stage.RELEASED:
-            return regrouped(query, rows, self._notes)
-        if query.args.get("qualify"):
-            self._notes.judge(keeps_every_row(query.args["qualify"]), query.args["qualify"])
-        if not rows.open and not rows.lookups:
-            query.set("expressions", [c for item in query.expressions for c in spread(item, rows)])
-        grouping = Grouping(query, rows, self._notes)
-        columns: dict[str, Value] = {}
-        for item in query.expressions:
-            if item.find(exp.Star) and not item.find(exp.Count):
-                self._notes.judge(is_grouped("*"), item)
-            else:
-                self._add(columns, output_name(item), grouping.output(item), item)
-        grouping.check_residue()
-        self._check_sample(rows, query)
-        out = rows.but(
-            stage=Stage.COUNTED if grouping.k is None else Stage.RELEASED,
-            columns=columns,
-            open=False,
-            names=frozenset(),
-            lookups=None,
-            filtered=rows.filtered or bool(grouping.residue),
-            keys=tuple(grouping.keys),
-            k=grouping.k,
-        )
-        return out.but(order=read_order(query, out, grouping.resolve, self._notes))
-
-    def _check_sample(self, rows: Relation, query: exp.Select) -> None:
-        if rows.stage is Stage.COUNTED:
-            return
-        self._notes.judge(is_sampled(rows), query)
-        if rows.rank is None:
-            self._notes.judge(counts_units(rows), query)
-            return
-        if not rows.one_row:
-            found = "a window whose row number is not filtered to 1"
-            self._notes.judge(keeps_one_row.broken_by(found), query)
-        sample = rows.sample
-        if sample is not None and sample.unit not in {None, rows.rank.unit}:
-            unit = f"each {ROW_UNIT}" if sample.unit == ROW_UNIT else f"each {sample.unit}"
-            found = f"one row a {rows.rank.unit} from a sample of {unit}"
-            self._notes.judge(keeps_one_row.broken_by(found), query)

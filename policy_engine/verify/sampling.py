@@ -20,24 +20,26 @@ from sqlglot import exp
 
 from policy_engine.expressions.datatypes import FLOATS, ONE_TEXT
 from policy_engine.expressions.evaluation import canonical
-from policy_engine.expressions.row_laws import (
+from policy_engine.expressions.values import (
+    Kind,
     groups_byte_by_byte,
     keeps_the_secret,
     names_one_column,
 )
-from policy_engine.expressions.values import Kind
 from policy_engine.kernel.sentences import ROW_UNIT, WAITS
 from policy_engine.relations.assumptions import is_a_key
 from policy_engine.relations.scope import assume_a_column, lookup
 from policy_engine.relations.shape import Relation, Sample
-from policy_engine.relations.side_tables import (
+from policy_engine.relations.windows import (
     check_secrets,
+    concatenated,
+    has_only,
     is_bound_secret,
-    only_table,
+    is_only_column,
+    of_text,
 )
-from policy_engine.syntax.conditions import comparison
 from policy_engine.syntax.findings import Notes, shown
-from policy_engine.syntax.literals import bare, number, ordinal
+from policy_engine.syntax.literals import bare, comparison, number, ordinal
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import asks_no_query, is_not_random
 from policy_engine.verify.laws import draws_afresh
@@ -131,8 +133,13 @@ def _quotient(node: exp.Expr) -> Fraction | None:
 
 def _read_drawn(node: exp.In, rows: Relation, notes: Notes) -> Sample | None:
     query = node.args["query"]
-    table = only_table(query.this if isinstance(query, exp.Subquery) else query)
-    match = _DRAWN.match(fold(table.name)) if table is not None else None
+    select = query.this if isinstance(query, exp.Subquery) else query
+    match = None
+    if isinstance(select, exp.Select) and has_only(select, "expressions", "from_"):
+        table = select.args["from_"].this
+        bare_table = isinstance(table, exp.Table) and has_only(table, "this")
+        if bare_table and is_only_column(select.expressions, "unit"):
+            match = _DRAWN.match(fold(table.name))
     if match is None:
         notes.judge(asks_no_query(node), node)
         return None
@@ -192,20 +199,6 @@ def _read_keyed(
         notes.assume(f"{unit} is never NULL in {rows.source}")
     named = not isinstance(parts[0], exp.Placeholder) or bool(parts[0].args.get("this"))
     return Sample("keyed", rate, unit, canonical(hashed) if named else "")
-
-
-def concatenated(node: exp.Expr) -> list[exp.Expr]:
-    """The parts of a concatenation, in their order."""
-    node = bare(node)
-    if isinstance(node, exp.DPipe):
-        return [*concatenated(node.this), *concatenated(node.expression)]
-    return [bare(part) for part in node.expressions] if isinstance(node, exp.Concat) else [node]
-
-
-def of_text(node: exp.Expr) -> exp.Expr:
-    """What becomes text in a hash."""
-    to_text = type(node) is exp.Cast and node.to.is_type("text", "varchar")
-    return bare(node.this) if to_text else node
 
 
 def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) -> str | Sample:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from policy_engine.errors import NotCertifiable
 from policy_engine.expressions.conversions import NEVER
-from policy_engine.expressions.row_laws import cannot_fail
+from policy_engine.expressions.values import cannot_fail
 from policy_engine.relations.shape import Relation, Stage
 from policy_engine.relations.sources import Sources
 from policy_engine.syntax.findings import Notes

@@ -118,8 +118,7 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 
 # What the proof of a text that somebody wrote rests on: the kernel that reads.
 READS = ("policy_engine.verify.proof",)
-# Raised once, by two lines: a hole was mended.
-READS_MOST = 4_679
+READS_MOST = 4_517
 READS_OTHERS = {"sqlglot"}
 
 
@@ -151,7 +150,6 @@ LONG = {
     "policy_engine.attest.attestation": "one envelope, written and read",
     "policy_engine.attest.keyring": "one file's form, its dates and its laws",
     "policy_engine.cli.records": "one command group",
-    "policy_engine.expressions.totality": "one law over a grammar",
     "policy_engine.expressions.value_map": "one map over a grammar",
     "policy_engine.policy.project": "one file's form",
     "policy_engine.releasing.publish": "the file system's half of a release",
@@ -172,10 +170,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 306, "accounting": 5_947, "attack": 810, "attest": 5_322, "audit": 1_948, "check":
-    2_375, "cli": 8_150, "compile": 1_140, "dbt": 10_635, "engines": 727, "expressions": 2_223,
-    "kernel": 2_892, "ledger": 5_129, "measure": 1_666, "policy": 5_802, "relations": 1_290,
-    "release": 7, "releasing": 5_310, "report": 3_034, "serve": 941, "syntax": 1_224, "verify":
-    1_568, "warehouse": 6_180,
+    2_289, "cli": 8_150, "compile": 1_140, "dbt": 10_635, "engines": 727, "expressions": 2_147,
+    "kernel": 2_892, "ledger": 5_129, "measure": 1_666, "policy": 5_802, "relations": 1_212,
+    "release": 7, "releasing": 5_310, "report": 3_034, "serve": 941, "syntax": 1_205, "verify":
+    1_480, "warehouse": 6_180,
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 import sqlglot
 
-from policy_engine.syntax.synonyms import in_one_word
+from policy_engine.syntax.grammar import in_one_word
 from policy_engine.verify.proof import prove
 
 TABLE = (
