@@ -36,8 +36,8 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
-from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located, refused

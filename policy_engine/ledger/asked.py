@@ -24,6 +24,9 @@ from policy_engine.accounting.events import (
 from policy_engine.accounting.noise import IntegerTable, Statistic
 from policy_engine.errors import DomainError
 
+NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, TypeError,
+             ValueError)  # fmt: skip
+_SHARES = ("epsilon", "delta", "chain", "mass", "sum")
 _MECHANISMS: dict[str, type[Any]] = {
     "sampled_suppression": SampledSuppression,
     "pure_dp": PureDP,
@@ -33,9 +36,6 @@ _MECHANISMS: dict[str, type[Any]] = {
     "table_noise": TableNoise,
     "unbounded": Unbounded,
 }
-NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, TypeError,
-             ValueError)  # fmt: skip
-_SHARES = ("epsilon", "delta", "chain", "mass", "sum")
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,12 @@ class Asked:
 
         Raises DomainError for an event that cannot be charged by itself: a partition.
         """
+        name = next((n for n, kind in _MECHANISMS.items() if type(self.event) is kind), None)
+        if name is None:
+            raise DomainError("event", f"one of {', '.join(sorted(_MECHANISMS))}", self.event)
+        event = {each.name: _plain(getattr(self.event, each.name)) for each in fields(self.event)}
         return {
-            "event": _event_to_json(self.event),
+            "event": {"mechanism": name, **event},
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
             "part": None if self.part is None else list(self.part),
@@ -67,31 +71,18 @@ class Asked:
     def from_json(cls, state: Mapping[str, Any]) -> Asked:
         """The release that ``to_json`` wrote; DomainError for anything else."""
         try:
-            part = state["part"]
+            part, values = state["part"], dict(state["event"])
+            mechanism = _MECHANISMS[values.pop("mechanism")]
+            if "statistics" in values:
+                values["statistics"] = tuple(map(_statistic_from_json, values["statistics"]))
             return cls(
-                _event_from_json(state["event"]),
+                mechanism(**values),
                 read_amount(state["epsilon"]),
                 read_amount(state["delta"]),
                 None if part is None else (read_text(part[0]), read_text(part[1])),
             )
         except NONSENSE:
             raise DomainError("asked", "a release as this version writes it", state) from None
-
-
-def _event_to_json(event: Event) -> dict[str, Any]:
-    for name, mechanism in _MECHANISMS.items():
-        if type(event) is mechanism:
-            values = {field.name: getattr(event, field.name) for field in fields(event)}
-            return {"mechanism": name, **{name: _plain(value) for name, value in values.items()}}
-    raise DomainError("event", f"one of {', '.join(sorted(_MECHANISMS))}", event)
-
-
-def _event_from_json(state: Mapping[str, Any]) -> Event:
-    values = {name: value for name, value in state.items() if name != "mechanism"}
-    if "statistics" in values:
-        values["statistics"] = tuple(map(_statistic_from_json, values["statistics"]))
-    event: Event = _MECHANISMS[state["mechanism"]](**values)
-    return event
 
 
 def _plain(value: Any) -> Any:
@@ -122,6 +113,21 @@ def _statistic_from_json(state: Mapping[str, Any]) -> Statistic:
     return found
 
 
+def read_amount(text: str, *, least: Decimal | None = Decimal(0)) -> Decimal:
+    """A finite number from its text, that is not below ``least``; one of NONSENSE for another."""
+    number = Decimal(read_text(text))
+    if not number.is_finite() or (least is not None and number < least):
+        raise ValueError(text)
+    return number
+
+
+def read_text(value: str) -> str:
+    """A text, and nothing that looks like one."""
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
 def cost_to_json(cost: Cost | None) -> list[str] | None:
     """A cost as texts; None where none was computed."""
     return None if cost is None else [str(cost.mass), *map(str, cost.scales)]
@@ -146,34 +152,12 @@ def plan_from_json(state: Mapping[str, Any]) -> Plan:
     return Plan(
         **{name: read_amount(state[name]) for name in _SHARES},
         orders=tuple(map(read_amount, state["orders"])),
-        scales=tuple(map(_number, state["scales"])),
+        scales=tuple(read_amount(text, least=None) for text in state["scales"]),
     )
-
-
-def _number(text: str) -> Decimal:
-    number = Decimal(read_text(text))
-    if not number.is_finite():
-        raise ValueError(text)
-    return number
-
-
-def read_amount(text: str) -> Decimal:
-    """A finite number that is not below zero, from its text."""
-    number = _number(text)
-    if number < 0:
-        raise ValueError(text)
-    return number
 
 
 def read_count(value: int) -> int:
     """A whole number that is not below zero, and no truth value."""
     if type(value) is not int or value < 0:
         raise ValueError(value)
-    return value
-
-
-def read_text(value: str) -> str:
-    """A text, and nothing that looks like one."""
-    if not isinstance(value, str):
-        raise TypeError(value)
     return value

@@ -1,4 +1,4 @@
-"""A chain of signed records: read, trusted, and written one after the other."""
+"""A chain of signed records, read, trusted and written one by one; and what it has charged."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from datetime import UTC, datetime
 from typing import Self
 
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import LedgerBroken, LedgerError
-from policy_engine.ledger.account import Account, account_of
+from policy_engine.errors import LedgerError, UsageError
+from policy_engine.ledger.account import Account, Balance, account_of, balance_of
 from policy_engine.ledger.chain import (
     DISOWNED,
     ORDERED,
     Draft,
     Head,
     Record,
+    Trust,
     broken,
+    canonical,
+    check_signature,
     disowned_in,
     extend,
     hash_of,
     head,
+    said,
     time_of,
     verified,
 )
+from policy_engine.ledger.entry import Entry, entries_of
 from policy_engine.ledger.records import Records
-from policy_engine.ledger.states import places_of
-from policy_engine.ledger.trust import Trust, check_not_later, check_signature
+from policy_engine.ledger.states import Change, changes_of, places_of
 from policy_engine.ledger.witness import Witness
 
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
+_MOST_RECORDS = 2**63 - 1  # what a database counts to
 
 
 class Chained:
@@ -42,7 +44,7 @@ class Chained:
         self,
         records: Records,
         trust: Trust,
-        now: Callable[[], datetime] = _utc_now,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         witness: Witness | None = None,
         begun: Callable[[str], None] = lambda begins: None,
     ) -> None:
@@ -61,18 +63,6 @@ class Chained:
         self._disowned: Mapping[str, str] = {}
         self._checked: set[Record] = set()
 
-    def records(self) -> tuple[Record, ...]:
-        """Every record, its chain verified."""
-        return self._chain()
-
-    def end(self) -> Head:
-        """Where the chain ends, by its last record, whose signature is good."""
-        return head(self._trusted(self._records.last()))
-
-    def close(self) -> None:
-        """Let go of the store."""
-        self._records.close()
-
     def __enter__(self) -> Self:
         """The ledger itself, to be closed on leaving."""
         return self
@@ -81,10 +71,40 @@ class Chained:
         """Close."""
         self.close()
 
+    def close(self) -> None:
+        """Let go of the store."""
+        self._records.close()
+
+    # The chain
+
+    def records(self) -> tuple[Record, ...]:
+        """Every record, its chain verified."""
+        return verified(self._records.read(), self._records.where)
+
+    def end(self) -> Head:
+        """Where the chain ends, by its last record, whose signature is good."""
+        return head(self._last())
+
     def begins(self) -> str | None:
         """The hash of the first record, as it follows from what is in it; None without one."""
         first = self._records.get(1)
         return None if first is None else hash_of(first)
+
+    def moment(self) -> datetime:
+        """Now, as a record written now would say: never before the last one."""
+        last = self._last()
+        past = None if last is None else time_of(last)
+        return self._now() if past is None else max(self._now(), past)
+
+    @contextmanager
+    def at_rest(self) -> Iterator[LedgerEnd | None]:
+        """Where the ledger ends, while the body runs and nobody can write; None without records."""
+        with self._records.writing():
+            last, first = self._last(), self._records.get(1)
+            if last is None or first is None:
+                yield None
+            else:
+                yield LedgerEnd(first.hash, last.seq, last.hash)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -93,15 +113,19 @@ class Chained:
             self._renew_trust()
             if self._witness is not None:
                 self._witness.check(self._records)
-            last = self._trusted(self._records.last())
-            self._head, self._places = head(last), places_of(last, self._records.where)
-            self._past = None if last is None else time_of(last)
-            self._disowned = {} if last is None else disowned_in(last)
+            last = self._last()
+            self._follow(head(last), last)
             yield
         if self._witness is not None:
             self._witness.remember(self._head)
         if last is None and (begins := self.begins()) is not None:
             self._begun(begins)
+
+    def _follow(self, end: Head, last: Record | None) -> None:
+        """Let the next record come after ``end``, and say all that our last one says."""
+        self._head, self._places = end, places_of(last, self._records.where)
+        self._past = None if last is None else time_of(last)
+        self._disowned = disowned_in(last)
 
     def _renew_trust(self) -> None:
         """LedgerError where the key that signs was revoked since the ledger was opened."""
@@ -116,16 +140,6 @@ class Chained:
                 f"{self._records.where}: the key {now.sign_with.key_id[:8]} was revoked meanwhile,"
                 " and nothing more is recorded under it"
             )
-
-    @contextmanager
-    def at_rest(self) -> Iterator[LedgerEnd | None]:
-        """Where the ledger ends, while the body runs and nobody can write; None without records."""
-        with self._records.writing():
-            last, first = self._trusted(self._records.last()), self._records.get(1)
-            if last is None or first is None:
-                yield None
-            else:
-                yield LedgerEnd(first.hash, last.seq, last.hash)
 
     def _append(
         self,
@@ -145,31 +159,9 @@ class Chained:
         told = {**payload, **state, "accounts": self._places, "salt": salt, ORDERED: True}
         if self._disowned:
             told[DISOWNED] = self._disowned
-        draft = Draft(kind, told, name, entry, request)
-        record = extend(self._head, draft, self._trust.signer)
+        record = extend(self._head, Draft(kind, told, name, entry, request), self._trust.signer)
         self._records.append(record)
         self._head = head(record)
-        return record
-
-    def _account(self, name: str) -> Account:
-        # The chain's last record says where each account's last one is: whoever gets past the
-        # store's triggers can hide a record, but not what is signed of it.
-        last = self._trusted(self._records.last())
-        seq = places_of(last, self._records.where).get(name)
-        return account_of(name, None if seq is None else self._known(seq), self._records.where)
-
-    def _known(self, seq: int) -> Record:
-        record = self._trusted(self._records.get(seq))
-        if record is None or record.seq != seq:
-            raise broken(self._records.where, seq, "the record is missing")
-        return record
-
-    def _trusted(self, record: Record | None) -> Record | None:
-        """The same record, once its hash and signature are checked: of each record one time."""
-        if record is not None and record not in self._checked:
-            check_signature(record, self._trust, self._records.where)
-            check_not_later(record, self._trust, self._records.get, self._records.where)
-            self._checked.add(record)
         return record
 
     def _at(self, **found: str) -> dict[str, object]:
@@ -180,25 +172,108 @@ class Chained:
         now = self._now()
         return now if self._past is None else max(now, self._past)
 
-    def _chain(self) -> tuple[Record, ...]:
-        return verified(self._records.read(), self._records.where)
+    def _last(self) -> Record | None:
+        return self._trusted(self._records.last())
 
-    def _chain_from(self, after: Head) -> tuple[Record, ...]:
-        found = self._records.since(after.records + 1)
-        return verified(found, self._records.where, after)
+    def _known(self, seq: int) -> Record:
+        record = self._trusted(self._records.get(seq))
+        if record is None or record.seq != seq:
+            raise broken(self._records.where, seq, "the record is missing")
+        return record
+
+    def _trusted(self, record: Record | None) -> Record | None:
+        """The same record, once its hash and signature are checked: of each record one time."""
+        if record is not None and record not in self._checked:
+            check_signature(record, self._trust, self._records.where, self._records.get)
+            self._checked.add(record)
+        return record
 
     def _ours(self, found: tuple[Record, ...]) -> tuple[Record, ...]:
         """The records that are not disowned, as the last one says, which is signed."""
-        last = self._trusted(self._records.last()) if found else None
-        foreign = {} if last is None else disowned_in(last)
+        foreign = disowned_in(self._last() if found else None)
         return tuple(record for record in found if str(record.seq) not in foreign)
 
-    def _check_foreign(self, row: Record) -> None:
-        """LedgerError where a row is disowned that a key of ours has signed: it counts."""
-        try:
-            check_signature(row, self._trust, self._records.where)
-            check_not_later(row, self._trust, self._records.get, self._records.where)
-        except LedgerBroken:
-            return
-        fault = f"it was disowned, and the key {row.key_id[:8]} that signed it counts"
-        raise broken(self._records.where, row.seq, fault)
+    def _with(self, name: str, value: str | None = None) -> Iterator[Record]:
+        """Our records that say this under a name, or any text, from the last one back.
+
+        The name may stand anywhere in them.
+        """
+        text, before = canonical({name: value or ""})[1:-1], _MOST_RECORDS
+        if value is None:
+            text = text.removesuffix('"')
+        while (record := self._records.naming(text, before)) is not None:
+            before = record.seq
+            if self._ours((record,)):
+                self._trusted(record)
+                yield record
+
+    # Entries and accounts
+
+    def entry(self, entry_id: int) -> Entry:
+        """One entry; UsageError where there is none of that number."""
+        found = 0 < entry_id < _MOST_RECORDS and self._records.get(entry_id)
+        if not found or found.kind != "reserve" or not self._ours((found,)):
+            raise UsageError(f"there is no entry {entry_id} in {self._records.where}")
+        [entry] = self._entries_among((found,))
+        return entry
+
+    def _entries_among(self, reserved: tuple[Record, ...]) -> tuple[Entry, ...]:
+        """What became of reservations, by the chain from the first of them on.
+
+        Only a chain without gaps that ends in the last record, which somebody signed, tells that
+        nothing has become of one: what an index finds may leave out that it was given back.
+        """
+        if not reserved:
+            return ()
+        for record in reserved:
+            self._trusted(record)
+        numbers = {record.seq for record in reserved}
+        first = min(reserved, key=lambda record: record.seq)
+        found = self._records.since(first.seq)
+        chain = verified(found, self._records.where, Head(first.seq - 1, first.previous_hash))
+        told = [each for each in chain if each.seq in numbers or each.entry in numbers]
+        for record in (*told, chain[-1]):
+            self._trusted(record)
+        return entries_of(told, self._records.where)
+
+    def of_request(self, request: str) -> tuple[Entry, ...]:
+        """The entries of the releases of one request, in order."""
+        return self._entries_among(self._ours(self._records.of_request(request)))
+
+    def last_at(self, place: str, of: str | None = None) -> Entry | None:
+        """The last entry at a place that was not given back; with ``of`` charged for just this."""
+        # Of most records what became of them need not be asked.
+        for record in reversed(self._ours(self._records.of_request(place))):
+            is_it = of is None or (said(record, "run") or {}).get("of") == of
+            if is_it and (entry := self.entry(record.seq)).state != "cancelled":
+                return entry
+        return None
+
+    def paid(self, place: str, of: str) -> Entry | None:
+        """The last entry at a place that was charged for just this, and not given back."""
+        return self.last_at(place, of)
+
+    def entries(self, account: str | None = None) -> tuple[Entry, ...]:
+        """Every entry, or those of one account, in the order they were reserved."""
+        entries = entries_of(self.records(), self._records.where)
+        return tuple(entry for entry in entries if account in (None, entry.account))
+
+    def account(self, name: str) -> Account:
+        """The running state of an account; one without records has spent nothing."""
+        # The chain's last record says where each account's last one is: whoever gets past the
+        # store's triggers can hide a record, but not what is signed of it.
+        seq = places_of(self._last(), self._records.where).get(name)
+        return account_of(name, None if seq is None else self._known(seq), self._records.where)
+
+    def balance(self, name: str) -> Balance:
+        """Where one account stands."""
+        return balance_of(self.account(name))
+
+    def changes(self, account: str | None = None) -> tuple[Change, ...]:
+        """Every change of a limit, or those of one account, in order."""
+        found = changes_of(self.records(), self._records.where)
+        return tuple(change for change in found if account in (None, change.account))
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all accounts that have records, sorted."""
+        return tuple(sorted(places_of(self._last(), self._records.where)))

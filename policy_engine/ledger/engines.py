@@ -12,24 +12,23 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from policy_engine.attest.confidential import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
-from policy_engine.ledger.chain import GENESIS, Record
-from policy_engine.ledger.tables import (
+from policy_engine.ledger.chain import GENESIS
+from policy_engine.ledger.records import (
     LOCKED,
     NO_LEDGER,
     REFUSED,
     SCHEMA_VERSION,
     Connection,
     Made,
-    Pool,
-    check_made,
-    check_version,
+    Records,
+    T,
     ddl,
 )
 
@@ -47,6 +46,7 @@ when new.seq is not (select coalesce(max(seq), 0) + 1 from records)
      coalesce((select hash from records order by seq desc limit 1), '{GENESIS}')
 begin select raise(abort, '{REFUSED}'); end;
 """
+_DDL = (*ddl("records", "INTEGER"), _TRIGGERS)
 _LONG_LOG = 4_000_000
 """Bytes of a log, from which on it is copied into the file."""
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
@@ -61,10 +61,8 @@ _FAILURES = (
     ("SQLITE_IOERR", "the disk could not read or write the ledger; see if it is full or failing"),
 )
 
-T = TypeVar("T")
 
-
-class SqliteStore:
+class SqliteStore(Records):
     """A SQLite file that holds, or will hold, a ledger.
 
     An existing file that is no ledger, even an empty one, is refused, since to adopt it could
@@ -73,13 +71,23 @@ class SqliteStore:
 
     table = "records"
     mark = "?"
-    errors: tuple[type[Exception], ...] = (sqlite3.Error,)
+    errors = (sqlite3.Error,)
 
     def __init__(self, path: Path, wait: float) -> None:
         """Name the file; ``wait`` is how many seconds to wait for another writer."""
-        self.where = str(path)
-        self.pool = Pool(lambda: _connect(path), lambda raw, writes: _begin(raw, writes, wait))
-        self._path = path
+        super().__init__()
+        self.where, self._path, self._wait = str(path), path, wait
+
+    def _connect(self) -> Connection:
+        return _connect(self._path)
+
+    def _begin(self, connection: Connection, writes: bool) -> None:
+        # isolation_level=None: the driver begins nothing by itself, so we do.
+        if writes:
+            _patiently(connection, "begin immediate", self._wait)
+        else:
+            connection.execute("begin")
+            _patiently(connection, "select 1 from sqlite_schema", self._wait)
 
     def open(self, create: bool) -> None:
         """Make the file, and its directories, if it is not there; check that it is a ledger."""
@@ -90,16 +98,15 @@ class SqliteStore:
         application, version, journal = self.reading(_header)
         if application != _APPLICATION_ID:
             raise LedgerError(f"{self.where}: {_NO_LEDGER}")
-        check_version(self.where, int(version))
-        check_made(self.where, self.reading(_made), _wanted())
+        self._check_version(int(version))
+        self._check_made(self.reading(_made), _wanted())
         if journal != "wal" and not _immutable(self._path):  # a copy made by VACUUM INTO
             with closing(_connect(self._path)) as raw, suppress(sqlite3.OperationalError):
                 raw.execute("pragma journal_mode = wal")  # whoever is inside may prevent it
 
-    def check(self) -> None:
-        """Compare the file's schema with that of a new one, and its indexes with its table."""
-        check_made(self.where, self.reading(_made), _wanted())
-        [said, *_] = self.reading(_integrity)
+    def _check(self) -> None:
+        self._check_made(self.reading(_made), _wanted())
+        [said] = self.reading(lambda raw: raw.execute("pragma integrity_check(1)").fetchone())
         if said != "ok":
             raise LedgerBroken(
                 f"{self.where}: the ledger file does not fit together: {said}; nothing is charged"
@@ -110,21 +117,16 @@ class SqliteStore:
         """What is asked of the file, as of one moment."""
         while True:
             unlocked, before = _immutable(self._path), _state(self._path)
-            with self.pool.begun() as connection:
-                answer = ask(connection)
+            answer = super().reading(ask)
             if not unlocked:
                 return answer
             # What is read without locks may be written at the same time by whoever can, and
             # SQLite, told that it cannot change, would never look again.
-            self.pool.let_go()
+            self.close()
             if _state(self._path) == before:
                 return answer
 
-    def was_recorded(self, record: Record) -> bool:
-        """Never: SQLite itself says that the commit has failed, and has rolled it back."""
-        return False
-
-    def written(self) -> None:
+    def _written(self) -> None:
         """Copy a log that has grown into the file, so that the next writer begins it anew.
 
         A checkpoint beside a writer can lose commits before SQLite 3.51.3 (the WAL-reset bug). So
@@ -148,15 +150,6 @@ class SqliteStore:
                 return _FULL
             return f"the ledger cannot be opened: {error.strerror}"
         return f"the ledger failed: {error}"
-
-
-def _begin(raw: sqlite3.Connection, writes: bool, wait: float) -> None:
-    # isolation_level=None: the driver begins nothing by itself, so we do.
-    if writes:
-        _patiently(raw, "begin immediate", wait)
-    else:
-        raw.execute("begin")
-        _patiently(raw, "select 1 from sqlite_schema", wait)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -214,18 +207,7 @@ def _header(connection: Connection) -> tuple[Any, ...]:
 
 def _made(connection: Connection) -> Made:
     """What the file consists of, but for what ANALYZE counts."""
-    query = "select type, name, tbl_name, sql from sqlite_schema"
-    return _plain(connection.execute(query))
-
-
-def _wanted() -> Made:
-    """What a new file consists of."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(";".join(_ddl()))
-        return _plain(connection.execute("select type, name, tbl_name, sql from sqlite_schema"))
-
-
-def _plain(rows: Iterable[Any]) -> Made:
+    rows = connection.execute("select type, name, tbl_name, sql from sqlite_schema")
     # Blanks and case are of no account: ledgers were made with others.
     return frozenset(
         (kind, name, f"{table}: {' '.join(str(sql).lower().split())}")
@@ -234,8 +216,11 @@ def _plain(rows: Iterable[Any]) -> Made:
     )
 
 
-def _integrity(connection: Connection) -> list[str]:
-    return [str(line) for (line,) in connection.execute("pragma integrity_check(1)")]
+def _wanted() -> Made:
+    """What a new file consists of."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(";".join(_DDL))
+        return _made(connection)
 
 
 def _create(path: Path) -> None:
@@ -250,7 +235,19 @@ def _create(path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=".ledger-", dir=path.parent) as folder:
         new = Path(folder) / "new"
         new.touch(mode=0o600)
-        _fill(new)
+        statements = (
+            "pragma journal_mode = wal",  # kept in the file
+            "begin",
+            f"pragma application_id = {_APPLICATION_ID}",
+            f"pragma user_version = {SCHEMA_VERSION}",
+            *_DDL,
+            "commit",
+        )
+        with closing(_connect(new)) as connection:
+            connection.executescript(";".join(statements))
+            # Closing would do so too, but never says where the disk was full: half a file would
+            # stay.
+            connection.execute("pragma wal_checkpoint(truncate)")
         with suppress(FileExistsError):
             os.link(new, path)
     directory = os.open(path.parent, os.O_RDONLY)
@@ -258,22 +255,3 @@ def _create(path: Path) -> None:
         os.fsync(directory)
     finally:
         os.close(directory)
-
-
-def _ddl() -> tuple[str, ...]:
-    return (*ddl("records", "INTEGER"), _TRIGGERS)
-
-
-def _fill(new: Path) -> None:
-    statements = (
-        "pragma journal_mode = wal",  # kept in the file
-        "begin",
-        f"pragma application_id = {_APPLICATION_ID}",
-        f"pragma user_version = {SCHEMA_VERSION}",
-        *_ddl(),
-        "commit",
-    )
-    with closing(_connect(new)) as connection:
-        connection.executescript(";".join(statements))
-        # Closing would do so too, but never says where the disk was full: half a file would stay.
-        connection.execute("pragma wal_checkpoint(truncate)")

@@ -14,7 +14,8 @@ entry; later records say what became of it:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 
 Neighbours = Literal["add_remove", "replace_one"]
 State = Literal["reserved", "started", "committed", "cancelled", "kept"]
-
 _MOST_PLACES = 1000
-_MOST_EPSILON = Decimal(10) ** 9
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Charge:
             raise DomainError("account", "a name", "an empty text")
         if self.neighbours not in get_args(Neighbours):
             raise DomainError("neighbours", "add_remove or replace_one", self.neighbours)
-        check_amount("epsilon", self.epsilon, _MOST_EPSILON)
+        check_amount("epsilon", self.epsilon, Decimal(10) ** 9)
         check_amount("delta", self.delta, Decimal(1))
 
     @property
@@ -90,13 +89,12 @@ class Charge:
     @property
     def asked(self) -> Asked:
         """The charge as it is priced."""
-        return Asked(self.event or self._opaque, self.epsilon, self.delta, self.part)
-
-    @property
-    def _opaque(self) -> Event:
-        if self.delta >= 1:
-            return Unbounded()
-        return ApproximateDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
+        event = self.event
+        if event is None and self.delta >= 1:
+            event = Unbounded()
+        elif event is None:
+            event = ApproximateDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
+        return Asked(event, self.epsilon, self.delta, self.part)
 
 
 @dataclass(frozen=True)
@@ -206,8 +204,6 @@ _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
     "cancel": (frozenset({"reserved"}), "cancelled"),
     "keep": (frozenset({"started"}), "kept"),
 }
-
-
 _OF_NO_ENTRY = frozenset({"begin", "disown", "limit", "move", "rekey", "require", "revoke"})
 
 
@@ -220,6 +216,18 @@ def follows(kind: str, state: State) -> bool:
     return state in _STEPS[kind][0]
 
 
+@contextmanager
+def reading(record: Record, where: str) -> Iterator[Any]:
+    """What a record says, to be read; LedgerError where it is not what this version writes."""
+    try:
+        yield json.loads(record.payload)
+    except (ArithmeticError, AssertionError, KeyError, TypeError, ValueError):
+        raise LedgerError(
+            f"{where}: record {record.seq}, of kind {record.kind!r}, cannot be read by this "
+            "version of policy-engine; use the version that wrote it, or a newer one"
+        ) from None
+
+
 def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
     """The entries that records amount to, in the order they were reserved.
 
@@ -230,17 +238,20 @@ def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
     for record in records:
         if isinstance(record, Foreign):
             continue
-        try:
-            payload = json.loads(record.payload)
+        with reading(record, where) as told:
             if record.kind == "reserve":
-                entries[record.seq] = _reserved(record, payload)
+                entries[record.seq] = _reserved(record, told)
             elif record.kind in _STEPS:
-                _check_possible(record, entries.get(record.entry), payload, where)
-                entries[record.entry] = _settled(entries[record.entry], record.kind, payload)
+                entry = entries.get(record.entry)
+                if fault := _impossible(record.kind, entry, told):
+                    raise LedgerBroken(
+                        f"{where}: record {record.seq} is a {record.kind!r} of entry"
+                        f" {record.entry}, {fault}: no release writes that, whoever has signed it;"
+                        " compare the ledger with a backup"
+                    )
+                entries[record.entry] = _settled(entries[record.entry], record.kind, told)
             elif record.kind not in _OF_NO_ENTRY:
                 raise ValueError(record.kind)
-        except (ArithmeticError, KeyError, TypeError, ValueError):
-            raise unreadable(record, where) from None
     return tuple(entries.values())
 
 
@@ -249,17 +260,9 @@ def settled(entry: Entry, record: Record) -> Entry:
     return _settled(entry, record.kind, json.loads(record.payload))
 
 
-def unreadable(record: Record, where: str) -> LedgerError:
-    """The error of a record that this version does not know."""
-    return LedgerError(
-        f"{where}: record {record.seq}, of kind {record.kind!r}, cannot be read by this "
-        "version of policy-engine; use the version that wrote it, or a newer one"
-    )
-
-
-def _reserved(record: Record, payload: Mapping[str, Any]) -> Entry:
-    names: dict[str, Any] = {name: payload[name] for name in _NAMES}
-    asked = Asked.from_json(payload["asked"])
+def _reserved(record: Record, told: Mapping[str, Any]) -> Entry:
+    names: dict[str, Any] = {name: told[name] for name in _NAMES}
+    asked = Asked.from_json(told["asked"])
     Charge(**names, epsilon=asked.epsilon, delta=asked.delta)  # raises what is out of its domain
     if (names["account"], names["request"]) != (record.account, record.request):
         raise ValueError("account")
@@ -268,51 +271,40 @@ def _reserved(record: Record, payload: Mapping[str, Any]) -> Entry:
         epsilon=asked.epsilon,
         delta=asked.delta,
         id=record.seq,
-        run=payload["run"],
+        run=told["run"],
         state="reserved",
-        reserved_at=datetime.fromisoformat(payload["at"]),
+        reserved_at=datetime.fromisoformat(told["at"]),
         committed_at=None,
         release_name=None,
         release_digest=None,
         drawn_digest=None,
         previous_hash=record.previous_hash,
         hash=record.hash,
-        reviews=(payload["review"],) if payload.get("review") else (),
+        reviews=(told["review"],) if told.get("review") else (),
     )
 
 
-def _check_possible(
-    record: Record, entry: Entry | None, payload: Mapping[str, Any], where: str
-) -> None:
-    """LedgerBroken where no release writes such a record after what became of its entry."""
+def _impossible(kind: str, entry: Entry | None, told: Mapping[str, Any]) -> str:
+    """What became of an entry before, after which no release writes such a record; else empty."""
     if entry is None:
-        before = "which there is not"
-    elif not follows(record.kind, entry.state):
-        before = f"which was {entry.state} before"
-    elif record.kind in {"draw", "commit"} and not entry.may_be(payload["release_digest"]):
-        before = "of which other bytes were drawn before"
-    else:
-        return
-    raise LedgerBroken(
-        f"{where}: record {record.seq} is a {record.kind!r} of entry {record.entry}, {before}: no"
-        " release writes that, whoever has signed it; compare the ledger with a backup"
-    )
+        return "which there is not"
+    if not follows(kind, entry.state):
+        return f"which was {entry.state} before"
+    if kind in {"draw", "commit"} and not entry.may_be(told["release_digest"]):
+        return "of which other bytes were drawn before"
+    return ""
 
 
-def _settled(entry: Entry, kind: str, payload: Mapping[str, Any]) -> Entry:
-    at = datetime.fromisoformat(payload["at"])
+def _settled(entry: Entry, kind: str, told: Mapping[str, Any]) -> Entry:
+    at = datetime.fromisoformat(told["at"])
     if kind == "start" and entry.state != "reserved":
         return entry  # run again: what was published or kept stays so
     if kind == "approve":
-        return replace(entry, reviews=(*entry.reviews, payload))
+        return replace(entry, reviews=(*entry.reviews, told))
     if kind == "draw":
-        return replace(entry, drawn_digest=payload["release_digest"])
+        return replace(entry, drawn_digest=told["release_digest"])
+    entry = replace(entry, state=_STEPS[kind][1] or entry.state)
     if kind != "commit":
-        return replace(entry, state=_STEPS[kind][1] or entry.state)
-    return replace(
-        entry,
-        state="committed",
-        committed_at=at,
-        release_name=payload["release_name"],
-        release_digest=payload["release_digest"],
-    )
+        return entry
+    name, digest = told["release_name"], told["release_digest"]
+    return replace(entry, committed_at=at, release_name=name, release_digest=digest)

@@ -9,17 +9,17 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import suppress
 from threading import Timer
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import psycopg
 
 from policy_engine.errors import LedgerError, NoLedger
 from policy_engine.ledger.chain import GENESIS, Record
-from policy_engine.ledger.tables import (
+from policy_engine.ledger.records import (
     COLUMNS,
     LOCKED,
     NO_LEDGER,
@@ -27,9 +27,8 @@ from policy_engine.ledger.tables import (
     SCHEMA_VERSION,
     Connection,
     Made,
-    Pool,
-    check_made,
-    check_version,
+    Records,
+    T,
     ddl,
 )
 
@@ -133,10 +132,8 @@ _FAILURES: Final = {
 }
 _PLACE_OF_PASSWORD = re.compile(r"[/?#@]")
 
-T = TypeVar("T")
 
-
-class PostgresStore:
+class PostgresStore(Records):
     """A database that holds, or will hold, one ledger.
 
     The URL is libpq's, ``postgresql://user@host:port/database?option=value``; what it leaves out
@@ -145,50 +142,41 @@ class PostgresStore:
 
     table = f"{_SCHEMA}.records"
     mark = "%s"
-    errors: tuple[type[Exception], ...] = (psycopg.Error,)
+    errors = (psycopg.Error,)
 
     def __init__(self, url: str, wait: float) -> None:
         """Name the database; ``wait`` is how many seconds to wait for another writer."""
-        self.where, options, self._secrets = _parsed(url)
-        conninfo = f"postgresql://{url.partition('://')[2]}"
-        self.pool = Pool(
-            lambda: _connect(conninfo, options, wait),
-            lambda connection, writes: _lock(connection, wait) if writes else None,
-            _is_alive,
-        )
+        super().__init__()
+        self.where, self._options, self._secrets = _parsed(url)
+        self._conninfo, self._wait = f"postgresql://{url.partition('://')[2]}", wait
 
     def open(self, create: bool) -> None:
         """See that there is a ledger of this version on a durable server, or make one."""
         if self.reading(self._look):
-            self.check()
+            self._check()
             return
         if not create:
             raise NoLedger(f"{self.where}: there is no ledger here; check the URL")
-        with self.pool.begun(writes=True) as connection:
+        with self._begun(writes=True) as connection:
             if not self._look(connection):  # nobody was faster
                 for statement in (*_TABLE, *_DDL):
                     connection.execute(statement)
                 connection.commit()
 
-    def check(self) -> None:
-        """Compare what the catalogue says of the table with what it says of a new one."""
+    def _check(self) -> None:
         rows = self.reading(lambda connection: connection.execute(_MADE).fetchall())
-        made = frozenset((str(kind), str(name), str(told)) for kind, name, told in rows)
-        check_made(self.where, made, _WANTED)
+        self._check_made(
+            frozenset((str(k), str(name), str(told)) for k, name, told in rows), _WANTED
+        )
 
-    def reading(self, ask: Callable[[Connection], T]) -> T:
-        """What is asked of the server, as of one moment."""
-        with self.pool.begun() as connection:
-            return ask(connection)
-
-    def was_recorded(self, record: Record) -> bool:
+    def _was_recorded(self, record: Record) -> bool:
         """Whether a commit whose answer was lost has been made after all.
 
         The lock is free only once that transaction has ended, one way or the other.
         """
         text = f"select hash from {self.table} where seq = %s"
         try:
-            with self.pool.begun(writes=True) as connection:
+            with self._begun(writes=True) as connection:
                 found: list[Any] = connection.execute(text, (record.seq,)).fetchall()
                 return found == [(record.hash,)]
         except psycopg.Error as error:
@@ -197,9 +185,6 @@ class PostgresStore:
                 "whether the ledger holds it: it may be charged, so do not release; "
                 "see 'policy-engine ledger show' when the server is back"
             ) from error
-
-    def written(self) -> None:
-        """Nothing: the server does so by itself."""
 
     def explain(self, error: Exception) -> str:
         """What went wrong, by the code the server gives it."""
@@ -214,6 +199,44 @@ class PostgresStore:
             return f"the connection to the server failed: {said}; {_UNREACHED}"
         return f"the ledger failed: {said}; see the server's log"
 
+    def _connect(self) -> Connection:
+        settings: dict[str, Any] = {
+            "application_name": "policy-engine",
+            "connect_timeout": 10,
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 20_000,
+        }
+        connection = _Bounded.connect(
+            self._conninfo,
+            **{name: value for name, value in settings.items() if name not in self._options},
+            client_encoding="utf8",
+            prepare_threshold=None,  # so that a pooler may stand in between
+        )
+        connection.patience = self._wait + _GRACE
+        # The snapshot of another level is older than the lock that was waited for.
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        return connection
+
+    def _is_alive(self, connection: Connection) -> bool:
+        with suppress(psycopg.Error):
+            connection.execute("select 1")
+            return True
+        return False
+
+    def _begin(self, connection: Connection, writes: bool) -> None:
+        if not writes:
+            return
+        limits = {
+            "lock_timeout": max(1, int(self._wait * 1000)),  # 0 would be for ever
+            "idle_in_transaction_session_timeout": int(_IDLE * 1000),
+            "synchronous_commit": "on",
+        }
+        settings = ", ".join(f"set_config('{n}', '{v}', true)" for n, v in limits.items())
+        connection.execute(f"select {settings}")
+        connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
+
     def _look(self, connection: Connection) -> bool:
         there, about, fsync = connection.execute(_LOOK).fetchone()
         if fsync != "on":
@@ -227,7 +250,7 @@ class PostgresStore:
         if version is None:
             found = NO_LEDGER.format(kind="table", place="database")
             raise LedgerError(f"{self.where}: {_SCHEMA}.records is {found}")
-        check_version(self.where, int(version[1]))
+        self._check_version(int(version[1]))
         return True
 
 
@@ -250,45 +273,6 @@ class _Bounded(psycopg.Connection[Any]):
 def _cut(descriptor: int) -> None:
     with suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as line:
         line.shutdown(socket.SHUT_RDWR)
-
-
-def _connect(url: str, options: frozenset[str], wait: float) -> _Bounded:
-    settings: dict[str, Any] = {
-        "application_name": "policy-engine",
-        "connect_timeout": 10,
-        "keepalives_idle": 10,
-        "keepalives_interval": 5,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 20_000,
-    }
-    connection = _Bounded.connect(
-        url,
-        **{name: value for name, value in settings.items() if name not in options},
-        client_encoding="utf8",
-        prepare_threshold=None,  # so that a pooler may stand in between
-    )
-    connection.patience = wait + _GRACE
-    # The snapshot of another level is older than the lock that was waited for.
-    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-    return connection
-
-
-def _is_alive(connection: _Bounded) -> bool:
-    with suppress(psycopg.Error):
-        connection.execute("select 1")
-        return True
-    return False
-
-
-def _lock(connection: _Bounded, wait: float) -> None:
-    limits = {
-        "lock_timeout": max(1, int(wait * 1000)),  # 0 would be for ever
-        "idle_in_transaction_session_timeout": int(_IDLE * 1000),
-        "synchronous_commit": "on",
-    }
-    settings = ", ".join(f"set_config('{n}', '{v}', true)" for n, v in limits.items())
-    connection.execute(f"select {settings}")
-    connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
 
 
 def _parsed(url: str) -> tuple[str, frozenset[str], tuple[str, ...]]:

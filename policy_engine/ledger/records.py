@@ -1,50 +1,147 @@
-"""Where a ledger keeps its records: one protocol, two stores, a SQLite file or PostgreSQL.
+"""Where a ledger keeps its records: one table, in a SQLite file or in PostgreSQL.
 
-A store keeps records and their order, lets one writer in at a time, and refuses every change. It
-knows nothing of accounts, and verifies neither hashes nor signatures: see ``chain``.
+A store keeps records and their order, lets one writer in at a time, and refuses by triggers
+whatever does not extend the chain. It knows nothing of accounts, and verifies neither hashes nor
+signatures: see ``chain``.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import fields
 from pathlib import Path
-from typing import Protocol
+from typing import Any, TypeVar
+from weakref import WeakSet
 
-from policy_engine.errors import LedgerError, to_install
+from policy_engine.errors import InternalError, LedgerBroken, LedgerError, to_install
 from policy_engine.ledger.chain import Record
 
+SCHEMA_VERSION = 3
+NO_LEDGER = "not a ledger {kind}; name another {place}, it was left as it is"
+LOCKED = (
+    "another process has held the lock for too long; wait for its release to end, or stop it if "
+    "it hangs, and try again"
+)
+REFUSED = "the ledger is append-only"
 DRIVER_MISSING = (
     f"a ledger in PostgreSQL needs the driver psycopg; install it with {to_install('postgres')}"
 )
+Connection = Any
+"""One of PEP 249, which executes: of sqlite3 or psycopg."""
+Made = frozenset[tuple[str, str, str]]
+"""What a store consists of: the kind of each thing, its name, and its definition."""
+T = TypeVar("T")
+
+# Decimals, times and the chain's hashes are texts: the very characters are what is hashed.
+COLUMNS = tuple(field.name for field in fields(Record))
+_ACCOUNT = COLUMNS.index("account")
+# A literal, here and where it is asked for: a parameter would not be seen to imply it.
+_IS_OF_A_REQUEST = "request != ''"
 
 
-class Records(Protocol):
+def ddl(table: str, seq: str) -> tuple[str, str]:
+    """The table and its index, where ``seq`` is the type of the number; no sequence: it has gaps.
+
+    Few records are of a request, so the others are not in the index.
+    """
+    types = {"seq": seq, "entry": "BIGINT"}
+    columns = ", ".join(f"{name} {types.get(name, 'TEXT')} NOT NULL" for name in COLUMNS)
+    return (
+        f"CREATE TABLE {table} ( {columns}, PRIMARY KEY (seq) )",
+        f"CREATE INDEX records_by_request ON {table} (request, seq) WHERE {_IS_OF_A_REQUEST}",
+    )
+
+
+class Records:
     """An append-only table of records; LedgerError with a remedy for whatever fails there.
 
-    One object serves one thread of one process; other objects, threads, processes and machines
-    may use the same store at the same time.
+    One object serves one thread of one process; other objects, threads, processes and machines may
+    use the same store at the same time. How a database is reached, locked and made is what a
+    subclass says.
     """
 
     where: str
     """The place, as messages name it: a path, or a URL without its password."""
+    table: str
+    mark: str
+    """What stands for a value in a statement."""
+    errors: tuple[type[Exception], ...]
+    """What its driver raises."""
+
+    def __init__(self) -> None:
+        """With no connection yet: one is made when it is needed, and kept."""
+        self._kept: Connection | None = None
+        self._writer: Connection | None = None
+        self._appended: Record | None = None
+        _OPEN.add(self)
+
+    # What each database does in its own way
+
+    def _connect(self) -> Connection:
+        raise NotImplementedError
+
+    def _begin(self, connection: Connection, writes: bool) -> None:
+        """Begin a transaction, with the write lock if it is asked for."""
+        raise NotImplementedError
+
+    def _is_alive(self, connection: Connection) -> bool:
+        del connection
+        return True
+
+    def open(self, create: bool) -> None:
+        """Check that a ledger of this version is there, as it was made, or make one."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        """Raise LedgerBroken unless the database is as it was made and fits together."""
+        raise NotImplementedError
+
+    def _was_recorded(self, record: Record) -> bool:
+        """Whether a record is there after all, whose commit has failed; else LedgerError.
+
+        Never where the database itself says that the commit has failed, and has rolled it back.
+        """
+        del record
+        return False
+
+    def _written(self) -> None:
+        """Tidy up after a write that is durable already; it never fails."""
+
+    def explain(self, error: Exception) -> str:
+        """What went wrong and what to do, without secrets."""
+        raise NotImplementedError
+
+    # What is read
 
     def read(self) -> tuple[Record, ...]:
         """Every record in order of ``seq``, as stored at one moment; nothing is verified."""
+        return self._select("order by seq")
 
     def last(self) -> Record | None:
         """The last record; None where there is none."""
+        return self._first("order by seq desc")
 
     def get(self, seq: int) -> Record | None:
         """The record of this number."""
+        return self._first("where seq = ?", seq)
 
     def since(self, seq: int) -> tuple[Record, ...]:
         """The records from this number on, in order, read from the table and no index."""
+        return self._select("where seq >= ? order by seq", seq)
 
     def of_request(self, request: str) -> tuple[Record, ...]:
-        """The records of one request, in order."""
+        """The records of one request, in order; the empty text is none."""
+        return self._select(f"where request = ? and {_IS_OF_A_REQUEST} order by seq", request)
 
     def naming(self, text: str, before: int) -> Record | None:
         """The last record before this number whose payload has a text, read from the table."""
+        for sign in "/%_":
+            text = text.replace(sign, f"/{sign}")
+        has_it = "where payload like ? escape '/' and seq < ? order by seq desc"
+        return self._first(has_it, f"%{text}%", before)
 
     def check(self) -> None:
         """Return if the store is as it was made, as far as it can tell of itself.
@@ -52,8 +149,13 @@ class Records(Protocol):
         Raises LedgerBroken where a table, an index or a trigger is another, or one is missing or
         does not fit the table.
         """
+        with self.explained():
+            self._check()
 
-    def writing(self) -> AbstractContextManager[None]:
+    # What is written
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
         """Exclude every other writer; on leaving, all appended is durable, or nothing is.
 
         Whoever waits for another writer waits no longer than the store was opened with, and can
@@ -61,12 +163,164 @@ class Records(Protocol):
         just as it commits, the message says whether anything was recorded, or that it is not
         known; no error at all means that it is durable.
         """
+        if self._writer is not None:
+            raise InternalError("a ledger is written to inside a write to it")
+        with ExitStack() as stack:
+            with self.explained():
+                connection = stack.enter_context(self._begun(writes=True))
+            self._writer, self._appended = connection, None
+            stack.callback(setattr, self, "_writer", None)
+            yield
+            self._commit(connection)
+            self._written()
 
     def append(self, record: Record) -> None:
         """Add the record that extends the chain; within ``writing`` only."""
+        if self._writer is None:
+            raise InternalError("a record is appended outside a write")
+        values = [getattr(record, name) for name in COLUMNS]
+        values[_ACCOUNT] = _ascii(record.account)
+        marks = ", ".join(self.mark for _ in COLUMNS)
+        text = f"insert into {self.table} ({', '.join(COLUMNS)}) values ({marks})"
+        with self.explained():
+            self._writer.execute(text, values)
+        self._appended = record
 
     def close(self) -> None:
-        """Let go of the place."""
+        """Close the connection, unless it is in a transaction."""
+        connection, self._kept = self._kept, None
+        if connection is not None:
+            connection.close()
+
+    def _commit(self, connection: Connection) -> None:
+        try:
+            connection.commit()
+        except self.errors as error:
+            connection.close()  # ends the transaction, where the other end can still hear it
+            if self._appended is None or not self._was_recorded(self._appended):
+                message = f"{self.where}: {self.explain(error)}; nothing was recorded"
+                raise LedgerError(message) from error
+
+    # How it is asked
+
+    def _first(self, which: str, *values: object) -> Record | None:
+        return next(iter(self._select(f"{which} limit 1", *values)), None)
+
+    def _select(self, which: str, *values: object) -> tuple[Record, ...]:
+        text = f"select {', '.join(COLUMNS)} from {self.table} {which.replace('?', self.mark)}"
+
+        def ask(connection: Connection) -> tuple[Record, ...]:
+            return tuple(map(_record, connection.execute(text, values).fetchall()))
+
+        with self.explained():
+            return ask(self._writer) if self._writer is not None else self.reading(ask)
+
+    def reading(self, ask: Callable[[Connection], T]) -> T:
+        """What is asked of the database, as of one moment."""
+        with self._begun() as connection:
+            return ask(connection)
+
+    @contextmanager
+    def _begun(self, *, writes: bool = False) -> Iterator[Connection]:
+        """The connection, in a transaction: what is not committed is undone at the end.
+
+        To make one takes longer than to append, so it is kept; one that cannot begin, or cannot be
+        undone, is closed, and another one is made next time.
+        """
+        connection, self._kept = self._kept, None
+        if connection is not None and not self._is_alive(connection):
+            connection.close()
+            connection = None
+        connection = connection or self._connect()
+        try:
+            self._begin(connection, writes)
+        except BaseException:
+            connection.close()
+            raise
+        try:
+            yield connection
+        finally:
+            try:
+                connection.rollback()
+            except Exception:  # the first error is told
+                connection.close()
+            else:
+                self._kept = connection
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """Turn what the database, its driver or the file system says into a LedgerError."""
+        errors: tuple[type[Exception], ...] = (*self.errors, OSError, UnicodeError)
+        try:
+            yield
+        except errors as error:
+            raise LedgerError(f"{self.where}: {self.explain(error)}") from error
+
+    def _check_version(self, version: int) -> None:
+        """Raise LedgerError unless this engine reads ledgers of this schema version."""
+        if version == SCHEMA_VERSION:
+            return
+        remedy = "keep it, begin another, and lower its limits by what this one has spent"
+        if version > SCHEMA_VERSION:
+            remedy = "use a newer policy-engine"
+        raise LedgerError(
+            f"{self.where}: the ledger has schema version {version} and this policy-engine reads "
+            f"version {SCHEMA_VERSION}; {remedy}"
+        )
+
+    def _check_made(self, found: Made, wanted: Made) -> None:
+        """Raise LedgerBroken unless the store has what it was made with, and nothing beside it.
+
+        What is beside the table decides what is read: an index can show a record that is gone, and
+        hide one that is there.
+        """
+        if found == wanted:
+            return
+        there, known = ({(kind, name) for kind, name, _ in each} for each in (found, wanted))
+        faults = []
+        for thing in sorted({(kind, name) for kind, name, _ in found ^ wanted}):
+            fault = "is missing" if thing not in there else "is changed"
+            faults.append(
+                f"the {' '.join(thing)} {fault if thing in known else 'is no part of it'}"
+            )
+        raise LedgerBroken(
+            f"{self.where}: the ledger is not as it was made: {', '.join(faults)}; somebody has"
+            " edited it past policy-engine, so nothing is charged on it: compare it with a backup"
+            " and restore one that holds"
+        )
+
+
+_OPEN: WeakSet[Records] = WeakSet()
+
+
+def _let_go() -> None:
+    # A connection that is open over a fork is no good to either process, and one to SQLite makes
+    # the child's others unsafe too.
+    for records in _OPEN:
+        records.close()
+
+
+os.register_at_fork(before=_let_go)
+
+
+def _ascii(text: str) -> str:
+    """What stands between the quotes of a text's JSON string.
+
+    PostgreSQL stores no NUL and no half of a surrogate pair, and a name is free to have both.
+    """
+    return json.dumps(text)[1:-1]
+
+
+def _record(row: Sequence[Any]) -> Record:
+    values = dict(zip(COLUMNS, row, strict=True))
+    stored = values["account"]
+    # What nobody here has stored comes back as bytes, which no hash is over.
+    values["account"] = repr(stored).encode()
+    with suppress(TypeError, ValueError):
+        text = json.loads(f'"{stored}"')
+        if _ascii(text) == stored:
+            values["account"] = text
+    return Record(**values)
 
 
 def open_records(place: Path | str, *, create: bool = True, wait: float = 30.0) -> Records:
@@ -81,8 +335,7 @@ def open_records(place: Path | str, *, create: bool = True, wait: float = 30.0) 
     ...     open_records(Path(folder) / "ledger.db").read()
     ()
     """
-    from policy_engine.ledger.tables import TableRecords
-
+    records: Records
     if isinstance(place, str) and "://" in place:
         try:
             from policy_engine.ledger.postgres import PostgresStore
@@ -90,7 +343,11 @@ def open_records(place: Path | str, *, create: bool = True, wait: float = 30.0) 
             if error.name != "psycopg":
                 raise
             raise LedgerError(DRIVER_MISSING) from error
-        return TableRecords(PostgresStore(place, wait), create=create)
-    from policy_engine.ledger.engines import SqliteStore
+        records = PostgresStore(place, wait)
+    else:
+        from policy_engine.ledger.engines import SqliteStore
 
-    return TableRecords(SqliteStore(Path(place), wait), create=create)
+        records = SqliteStore(Path(place), wait)
+    with records.explained():
+        records.open(create)
+    return records

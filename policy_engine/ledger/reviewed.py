@@ -4,55 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from policy_engine.attest.approvals import Brought, Matter
+from policy_engine.attest.review_policy import ReviewPolicy, Stage
 from policy_engine.errors import NotApproved
-from policy_engine.ledger.belonging import text_of
-from policy_engine.ledger.chain import time_of
-from policy_engine.ledger.entry import Charge, Entry
-
-if TYPE_CHECKING:
-    from policy_engine.attest.approvals import Brought, Matter
-    from policy_engine.attest.review_policy import ReviewPolicy, Stage
-    from policy_engine.ledger.reviews import Required
-
-from policy_engine.ledger.booked import Booked
+from policy_engine.ledger.chained import Chained
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.reviews import (
+    REQUEST_KEY,
+    REVOKED_KEY,
+    Required,
+    brought_in,
+    check_next,
+    claim_of,
+    decisions,
+    policy_matter,
+    release_of,
+    required_by,
+)
 from policy_engine.ledger.states import check_said
 
-_NOT_AGAIN = (
-    "account {!r} requires approvals of a release, and this engine cannot draw"
-    " the same sample again once they are there: use method: keyed; nothing was charged"
-)
 
-_LETS_GO = (
-    "account {!r} requires approvals, and {}: let its people approve a review policy without claim"
-    " and release first; nothing was changed"
-)
-
-
-class Reviewed(Booked):
+class Reviewed(Chained):
     """A chain whose accounts may require approvals before a claim or a release."""
 
     def required(self, account: str) -> Required | None:
         """What approvals an account requires; None where it never required any."""
-        seq = self._account(account).review
+        seq = self.account(account).review
         return self.required_then(seq) if seq else None
 
     def required_then(self, seq: int) -> Required:
         """What the review policy of the record of that number requires, as keys are revoked now."""
-        from policy_engine.ledger.reviews import REVOKED_KEY, required_by
 
         def revoked(key: str) -> bool:
-            return key in self._trust.revoked or any(self._with(text_of(REVOKED_KEY, key)))
+            return key in self._trust.revoked or any(self._with(REVOKED_KEY, key))
 
         return required_by(seq, self._known, revoked, self._records.where)
-
-    def moment(self) -> datetime:
-        """Now, as a record written now would say: never before the last one."""
-        last = self._trusted(self._records.last())
-        past = None if last is None else time_of(last)
-        return self._now() if past is None else max(self._now(), past)
 
     def require(self, policy: ReviewPolicy, brought: Brought, *, who: str, why: str) -> None:
         """Record the review policy by which its account is released from now on.
@@ -60,37 +48,25 @@ class Reviewed(Booked):
         Raises UsageError where who or why is not said, NotApproved where it changes another one and
         the people of that one have not approved it.
         """
-        from policy_engine.ledger.reviews import check_next, policy_matter
-
         check_said(policy.account, who, why, "a review policy is set")
         with self._writing():
-            now, account = self.required(policy.account), self._account(policy.account)
+            now, account = self.required(policy.account), self.account(policy.account)
             told = check_next(now, policy, brought, self._moment())
             if told:
-                self._check_unused(policy_matter(policy), brought, 0)
+                self._check_unused(policy_matter(policy), brought)
             told |= {"document": dict(policy.document), "previous": account.review}
-            self._append(
-                "require",
-                {**told, **self._at(who=who, why=why)},
-                account=replace(account, review=self._head.records + 1),
-            )
+            account = replace(account, review=self._head.records + 1)
+            self._append("require", {**told, **self._at(who=who, why=why)}, account=account)
 
     def revoke(self, key: str, *, who: str, why: str) -> None:
         """Record that nothing counts that this key approves, from now on and in every account."""
-        from policy_engine.ledger.reviews import REVOKED_KEY
-
         check_said("records", who, why, "a key is revoked")
         with self._writing():
             self._append("revoke", {REVOKED_KEY: key, **self._at(who=who, why=why)})
 
     def reviews(self) -> tuple[Mapping[str, Any], ...]:
         """Every review policy that was set and every key that was revoked, in order."""
-        chain = self._chain()
-        if not any(record.kind in {"require", "revoke"} for record in chain):
-            return ()
-        from policy_engine.ledger.reviews import decisions
-
-        return decisions(chain, self._records.where)
+        return decisions(self.records(), self._records.where)
 
     def approve(
         self, entry_id: int, brought: Brought | None = None, release_digest: str = ""
@@ -104,32 +80,17 @@ class Reviewed(Booked):
         required = self.required(self.entry(entry_id).account)
         if required is None or not required.needs(stage):
             return
-        from policy_engine.ledger.reviews import claim_of, release_of
-
         with self._writing():
             entry = self.entry(entry_id)
             if entry.is_out:
                 return  # what nobody was asked about is charged, and has no certificate
             matter = release_of(entry, release_digest) if release_digest else claim_of(entry)
-            told = self._met(required, matter, entry, brought)
-            if told:
-                told["release_digest"] = release_digest
-                self._append("approve", {**told, **self._at()}, entry=entry_id)
-
-    def _met(
-        self, required: Required, matter: Matter, entry: Entry, brought: Brought | None
-    ) -> dict[str, Any]:
-        """What is to be recorded; nothing where it is."""
-        from policy_engine.attest.approvals import Brought
-        from policy_engine.ledger.reviews import brought_in
-
-        kept = [brought_in(told) for told in entry.reviews if told.get("stage") == matter.stage]
-        if any(not required.faults(matter, each, self._moment()) for each in kept):
-            return {}
-        found = brought or (kept[-1] if kept else Brought())
-        told = required.met(matter, found, self._moment())
-        self._check_unused(matter, found, entry.id)
-        return told
+            kept = [brought_in(told) for told in entry.reviews if told.get("stage") == stage]
+            if any(not required.faults(matter, each, self._moment()) for each in kept):
+                return
+            told = self._met(required, matter, brought or (kept or [Brought()])[-1], entry.id)
+            told["release_digest"] = release_digest
+            self._append("approve", {**told, **self._at()}, entry=entry_id)
 
     def check_reviewed(self, charge: Charge) -> None:
         """Return if a charge has brought what its account requires; NotApproved where it has not.
@@ -145,16 +106,22 @@ class Reviewed(Booked):
             return {}
         if is_out:
             return {**required.told("claim"), "out": True}
-        from policy_engine.attest.approvals import Brought
-        from policy_engine.ledger.reviews import claim_of
-
         if required.needs("release") and not charge.run.get("sealed"):
-            raise NotApproved(_NOT_AGAIN.format(charge.account))
+            raise NotApproved(
+                f"account {charge.account!r} requires approvals of a release, and this engine"
+                " cannot draw the same sample again once they are there: use method: keyed; nothing"
+                " was charged"
+            )
         if not required.needs("claim"):
             return required.told("claim")
-        matter, brought = claim_of(charge), charge.brought or Brought()
+        return self._met(required, claim_of(charge), charge.brought or Brought())
+
+    def _met(
+        self, required: Required, matter: Matter, brought: Brought, entry_id: int = 0
+    ) -> dict[str, Any]:
+        """What is recorded of approvals that are met, for nothing else; NotApproved for others."""
         told = required.met(matter, brought, self._moment())
-        self._check_unused(matter, brought, 0)
+        self._check_unused(matter, brought, entry_id)
         return told
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:
@@ -162,16 +129,14 @@ class Reviewed(Booked):
 
         An entry that was given back, and ``entry_id``, are left out.
         """
-        from policy_engine.ledger.reviews import REQUEST_KEY
-
-        for record in self._with(text_of(REQUEST_KEY, request_sha256)):
+        for record in self._with(REQUEST_KEY, request_sha256):
             owner = record.entry or record.seq
             gone = record.kind == "reserve" and self.entry(record.seq).state == "cancelled"
             if owner != entry_id and not gone:
                 return owner
         return 0
 
-    def _check_unused(self, matter: Matter, brought: Brought, entry_id: int) -> None:
+    def _check_unused(self, matter: Matter, brought: Brought, entry_id: int = 0) -> None:
         """NotApproved where a request has served for another charge or change."""
         if owner := self.served(brought.request_sha256, entry_id):
             raise NotApproved(
@@ -187,4 +152,7 @@ class Reviewed(Booked):
     def _check_lets_go(self, account: str, what: str) -> None:
         """NotApproved where an account that requires approvals would lose its sources."""
         if self._holds_back(account):
-            raise NotApproved(_LETS_GO.format(account, what))
+            raise NotApproved(
+                f"account {account!r} requires approvals, and {what}: let its people approve a"
+                " review policy without claim and release first; nothing was changed"
+            )

@@ -28,8 +28,8 @@ from policy_engine.attest.attestation import open_envelope, stated_type
 from policy_engine.attest.review_policy import Approver, ReviewPolicy, Stage, recorded_policy
 from policy_engine.errors import LedgerBroken, NotApproved, PolicyError, VerificationFailed
 from policy_engine.ledger.account import Limit, limit_to_json
-from policy_engine.ledger.chain import Foreign, Record, time_of
-from policy_engine.ledger.entry import Charge, Entry, unreadable
+from policy_engine.ledger.chain import Record, time_of
+from policy_engine.ledger.entry import Charge, Entry, reading
 
 REQUEST_KEY, REVOKED_KEY = "request_sha256", "revoked_key"
 _ASK: Mapping[Stage, str] = {
@@ -39,11 +39,6 @@ _ASK: Mapping[Stage, str] = {
         " same release again, once they are there, puts it in its place at no cost"
     ),
     "change": "'policy-engine review request' asks for them; nothing was changed",
-}
-_WHAT: Mapping[Stage, str] = {
-    "claim": "of the claim",
-    "release": "of the release",
-    "change": "of this change",
 }
 
 
@@ -68,9 +63,10 @@ class Required:
         found = tally(self.policy, matter, brought, at, self.revoked)
         if found.faults:
             policy, stage = self.policy, matter.stage
+            which = "this" if stage == "change" else "the"
             told = "; ".join((*found.faults, *found.refused))
             raise NotApproved(
-                f"account {policy.account!r} requires approvals {_WHAT[stage]}"
+                f"account {policy.account!r} requires approvals of {which} {stage}"
                 f" (review policy {policy.serial}, {policy.digest[:15]}), and they are not met:"
                 f" {told}; {_ASK[stage]}"
             )
@@ -79,9 +75,12 @@ class Required:
 
     def told(self, stage: Stage) -> dict[str, Any]:
         """What was required, as it is recorded."""
-        needs = dict(self.policy.needs[stage])
-        return {"stage": stage, "review_policy": self.policy.digest, "record": self.record,
-                "needs": needs}  # fmt: skip
+        return {
+            "stage": stage,
+            "review_policy": self.policy.digest,
+            "record": self.record,
+            "needs": dict(self.policy.needs[stage]),
+        }
 
 
 def brought_in(told: Mapping[str, Any]) -> Brought:
@@ -159,14 +158,14 @@ def required_by(
 
 
 def _policy_in(record: Record, where: str) -> tuple[ReviewPolicy, int]:
-    try:
-        told = json.loads(record.payload)
-        policy = recorded_policy(told["document"], where)
+    with reading(record, where) as told:
+        try:
+            policy = recorded_policy(told["document"], where)
+        except PolicyError:
+            raise ValueError("document") from None
         if record.kind != "require" or policy.account != record.account:
             raise ValueError("require")
         return policy, int(told["previous"])
-    except (KeyError, TypeError, ValueError, PolicyError):
-        raise unreadable(record, where) from None
 
 
 def _check_follows(before: ReviewPolicy, after: ReviewPolicy, record: Record, where: str) -> None:
@@ -201,9 +200,8 @@ def check_next(
         raise NotApproved(f"account {policy.account!r}: the review policy is over already")
     if now is None:
         return {}
-    return Required(_unexpired(now.policy), now.record, now.revoked).met(
-        policy_matter(policy), brought, at
-    )
+    now = replace(now, policy=_unexpired(now.policy))
+    return now.met(policy_matter(policy), brought, at)
 
 
 def _not_theirs(seq: int, where: str) -> LedgerBroken:
@@ -216,47 +214,21 @@ def _not_theirs(seq: int, where: str) -> LedgerBroken:
 
 def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], ...]:
     """Every review policy that was set and every key that was revoked, in order."""
-    return tuple(_decision(record, where) for record in chain if record.kind in _DECISIONS)
-
-
-_DECISIONS = {"require", "revoke"}
-
-
-def _decision(record: Record, where: str) -> Mapping[str, Any]:
-    try:
-        told = json.loads(record.payload)
-        found = {name: told[name] for name in ("at", "who", "why")}
-        datetime.fromisoformat(told["at"])
-        if record.kind == "revoke":
-            return {"record": record.seq, "account": "", REVOKED_KEY: told[REVOKED_KEY], **found}
-        policy, _ = _policy_in(record, where)
-        return {"record": record.seq, "account": record.account, "serial": policy.serial,
-                "review_policy": policy.digest, **found}  # fmt: skip
-    except (KeyError, TypeError, ValueError):
-        raise unreadable(record, where) from None
-
-
-# The whole chain, again
-
-
-@dataclass
-class _Replay:
-    """What was required, revoked and used up to a record."""
-
-    where: str
-    required: dict[str, Required] = field(default_factory=dict)
-    revoked: set[str] = field(default_factory=set)
-    used: dict[str, int] = field(default_factory=dict)
-    charged: dict[int, Charge | Entry] = field(default_factory=dict)
-    held: dict[int, Required] = field(default_factory=dict)
-    approved: dict[int, set[str]] = field(default_factory=dict)
-    limits: dict[str, Limit] = field(default_factory=dict)
-
-    def now(self, account: str) -> Required | None:
-        found = self.required.get(account)
-        if found is None:
-            return None
-        return Required(found.policy, found.record, frozenset(self.revoked))
+    found: list[Mapping[str, Any]] = []
+    for record in chain:
+        if record.kind not in {"require", "revoke"}:
+            continue
+        with reading(record, where) as told:
+            who = {name: told[name] for name in ("at", "who", "why")}
+            datetime.fromisoformat(told["at"])
+            if record.kind == "revoke":
+                what = {"account": "", REVOKED_KEY: told[REVOKED_KEY]}
+            else:
+                policy, _ = _policy_in(record, where)
+                what = {"account": record.account, "serial": policy.serial}
+                what["review_policy"] = policy.digest
+        found.append({"record": record.seq, **what, **who})
+    return tuple(found)
 
 
 def check_reviews(chain: Iterable[Record], entries: Mapping[int, Entry], where: str) -> None:
@@ -264,124 +236,111 @@ def check_reviews(chain: Iterable[Record], entries: Mapping[int, Entry], where: 
 
     Raises LedgerBroken naming the first record that had not, whoever has signed it.
     """
-    replay = _Replay(where)
+    replay = _Replay(entries, where)
     for record in chain:
-        check = _CHECKS.get(record.kind)
-        if check is not None and not isinstance(record, Foreign):
-            try:
-                check(replay, record, json.loads(record.payload), entries)
-            except (KeyError, TypeError, ValueError):
-                raise unreadable(record, where) from None
+        check = getattr(replay, f"on_{record.kind}", None)
+        if check is not None:
+            with reading(record, where) as told:
+                check(record, told)
 
 
-def _check(replay: _Replay, record: Record, required: Required, matter: Matter, told: Any) -> None:
-    """LedgerBroken unless what a record brought was enough, and used for nothing else."""
-    at, brought = time_of(record), brought_in(told or {})
-    owner = record.entry or record.seq
-    is_anothers = replay.used.get(brought.request_sha256, owner) != owner
-    if at is None or is_anothers or required.faults(matter, brought, at):
-        raise LedgerBroken(
-            f"{replay.where}: record {record.seq} had not the approvals that account"
-            f" {required.policy.account!r} required then, whoever has signed it; compare the ledger"
-            " with a backup"
+@dataclass
+class _Replay:
+    """The chain again: what was required, revoked, used and approved up to a record."""
+
+    entries: Mapping[int, Entry]
+    where: str
+    required: dict[str, Required] = field(default_factory=dict)
+    revoked: set[str] = field(default_factory=set)
+    used: dict[str, int] = field(default_factory=dict)
+    held: dict[int, Required] = field(default_factory=dict)
+    approved: dict[int, set[str]] = field(default_factory=dict)
+    limits: dict[str, Limit] = field(default_factory=dict)
+
+    def now(self, account: str) -> Required | None:
+        found = self.required.get(account)
+        return None if found is None else replace(found, revoked=frozenset(self.revoked))
+
+    def on_require(self, record: Record, told: Any) -> None:
+        policy, previous = _policy_in(record, self.where)
+        now = self.now(policy.account)
+        if previous != (0 if now is None else now.record):
+            raise _not_theirs(record.seq, self.where)
+        if now is not None:
+            if policy.serial != now.policy.serial + 1:
+                raise _not_theirs(record.seq, self.where)
+            before = replace(now, policy=_unexpired(now.policy))
+            self._check(record, before, policy_matter(policy), told)
+        self.required[policy.account] = Required(policy, record.seq)
+
+    def on_revoke(self, record: Record, told: Any) -> None:
+        del record
+        self.revoked.add(told[REVOKED_KEY])
+
+    def on_reserve(self, record: Record, told: Any) -> None:
+        required, review = self.now(record.account), told.get("review")
+        if required is None or not required.policy.holds_back:
+            return
+        self.held[record.seq] = required
+        if required.needs("claim") and not (review and review.get("out")):
+            self._check(record, required, claim_of(self.entries[record.seq]), review)
+            self.approved.setdefault(record.seq, set()).add("claim")
+
+    def on_approve(self, record: Record, told: Any) -> None:
+        entry = self.entries[record.entry]
+        required = self.now(entry.account)
+        if required is None:
+            return
+        is_claim = told["stage"] == "claim"
+        seen = "claim" if is_claim else str(told["release_digest"])
+        matter = claim_of(entry) if is_claim else release_of(entry, seen)
+        self._check(record, required, matter, told)
+        self.approved.setdefault(record.entry, set()).add(seen)
+
+    def on_cancel(self, record: Record, told: Any) -> None:
+        del told
+        self.used = {name: owner for name, owner in self.used.items() if owner != record.entry}
+
+    def on_start(self, record: Record, told: Any) -> None:
+        del told
+        entry, approved = self.entries[record.entry], self.approved.get(record.entry, set())
+        now = self.now(entry.account)
+        if now is not None and now.needs("claim") and "claim" not in approved and not entry.is_out:
+            raise self._unapproved(record)
+
+    def on_commit(self, record: Record, told: Any) -> None:
+        entry, approved = self.entries[record.entry], self.approved.get(record.entry, set())
+        held, now = self.held.get(record.entry), self.now(entry.account)
+        if held is None or now is None:
+            return
+        waits = held.needs("release") and now.needs("release")
+        if entry.is_out or (waits and str(told["release_digest"]) not in approved):
+            raise self._unapproved(record)
+
+    def on_limit(self, record: Record, told: Any) -> None:
+        limit = Limit(Decimal(told["epsilon"]), Decimal(told["delta"]))
+        before, required = self.limits.get(record.account), self.now(record.account)
+        self.limits[record.account] = limit
+        if required is not None and before is not None and limit.is_above(before):
+            matter = limit_matter(record.account, limit)
+            self._check(record, required, matter, told.get("review"))
+
+    def _check(self, record: Record, required: Required, matter: Matter, told: Any) -> None:
+        """LedgerBroken unless what a record brought was enough, and used for nothing else."""
+        at, brought = time_of(record), brought_in(told or {})
+        owner = record.entry or record.seq
+        is_anothers = self.used.get(brought.request_sha256, owner) != owner
+        if at is None or is_anothers or required.faults(matter, brought, at):
+            raise LedgerBroken(
+                f"{self.where}: record {record.seq} had not the approvals that account"
+                f" {required.policy.account!r} required then, whoever has signed it; compare the"
+                " ledger with a backup"
+            )
+        self.used[brought.request_sha256] = owner
+
+    def _unapproved(self, record: Record) -> LedgerBroken:
+        return LedgerBroken(
+            f"{self.where}: record {record.seq} is a {record.kind!r} of entry {record.entry}, which"
+            " had not the approvals that its account required, whoever has signed it; compare the"
+            " ledger with a backup"
         )
-    replay.used[brought.request_sha256] = owner
-
-
-def _require(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    del entries
-    policy, previous = _policy_in(record, replay.where)
-    now = replay.now(policy.account)
-    if previous != (0 if now is None else now.record):
-        raise _not_theirs(record.seq, replay.where)
-    if now is not None:
-        before = Required(_unexpired(now.policy), now.record, now.revoked)
-        if policy.serial != now.policy.serial + 1:
-            raise _not_theirs(record.seq, replay.where)
-        _check(replay, record, before, policy_matter(policy), told)
-    replay.required[policy.account] = Required(policy, record.seq)
-
-
-def _revoke(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    del record, entries
-    replay.revoked.add(told[REVOKED_KEY])
-
-
-def _reserve(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    required = replay.now(record.account)
-    if required is None or not required.policy.holds_back:
-        return
-    replay.held[record.seq] = required
-    review = told.get("review")
-    if review and review.get("out"):
-        return
-    if required.needs("claim"):
-        _check(replay, record, required, claim_of(entries[record.seq]), review)
-        replay.approved.setdefault(record.seq, set()).add("claim")
-
-
-def _approve(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    entry = entries[record.entry]
-    required = replay.now(entry.account)
-    if required is None:
-        return
-    is_claim = told["stage"] == "claim"
-    matter = claim_of(entry) if is_claim else release_of(entry, str(told["release_digest"]))
-    _check(replay, record, required, matter, told)
-    seen = "claim" if is_claim else str(told["release_digest"])
-    replay.approved.setdefault(record.entry, set()).add(seen)
-
-
-def _cancel(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    del told, entries
-    for number in [name for name, owner in replay.used.items() if owner == record.entry]:
-        del replay.used[number]
-
-
-def _start(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    del told
-    entry, approved = entries[record.entry], replay.approved.get(record.entry, set())
-    now = replay.now(entry.account)
-    if now is not None and now.needs("claim") and "claim" not in approved and not entry.is_out:
-        raise _unapproved(record, replay.where)
-
-
-def _commit(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    entry, approved = entries[record.entry], replay.approved.get(record.entry, set())
-    held, now = replay.held.get(record.entry), replay.now(entry.account)
-    if held is None or now is None:
-        return
-    if entry.is_out:
-        raise _unapproved(record, replay.where)
-    waits = held.needs("release") and now.needs("release")
-    if waits and str(told["release_digest"]) not in approved:
-        raise _unapproved(record, replay.where)
-
-
-def _unapproved(record: Record, where: str) -> LedgerBroken:
-    return LedgerBroken(
-        f"{where}: record {record.seq} is a {record.kind!r} of entry {record.entry}, which had not"
-        " the approvals that its account required, whoever has signed it; compare the ledger with"
-        " a backup"
-    )
-
-
-def _limit(replay: _Replay, record: Record, told: Any, entries: Mapping[int, Entry]) -> None:
-    del entries
-    limit = Limit(Decimal(told["epsilon"]), Decimal(told["delta"]))
-    before, required = replay.limits.get(record.account), replay.now(record.account)
-    replay.limits[record.account] = limit
-    if required is not None and before is not None and limit.is_above(before):
-        _check(replay, record, required, limit_matter(record.account, limit), told.get("review"))
-
-
-_CHECKS: Mapping[str, Callable[[_Replay, Record, Any, Mapping[int, Entry]], None]] = {
-    "require": _require,
-    "revoke": _revoke,
-    "reserve": _reserve,
-    "approve": _approve,
-    "cancel": _cancel,
-    "start": _start,
-    "commit": _commit,
-    "limit": _limit,
-}

@@ -1,24 +1,40 @@
-"""Sources in a ledger: which account has each, which key names them, which rows are nobody's."""
+"""Sources in a ledger: which account has each, which key names them, which rows are nobody's.
+
+A source belongs to the account of the last record that names it. People who could be charged to two
+accounts would lose the sum of both limits. So a charge names its source, twice: where it lies, and
+what it holds. A record of kind ``move`` gives the source of an entry to another account, by
+somebody, for a reason; nothing else does.
+
+The names are keyed, and another key would make each source a new one. So a source says which key
+has named it, and a record of kind ``rekey`` says who replaced the sealing key, and why: the new one
+is handed the old one and names by it, or the old one is lost, and what it named is forgotten.
+"""
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from policy_engine.errors import LedgerBroken, LedgerError, UsageError
-from policy_engine.ledger.belonging import (
-    NAMED_BY,
-    account_in,
-    belongs_elsewhere,
-    decided,
-    source_in,
-    text_of,
+from policy_engine.errors import BudgetExceeded, LedgerBroken, LedgerError, UsageError
+from policy_engine.ledger.chain import (
+    Head,
+    Record,
+    check_signature,
+    digest_of,
+    head,
+    said,
+    verified,
 )
-from policy_engine.ledger.chain import Head, Record, digest_of, disowned_in, head, time_of, verified
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.reviewed import Reviewed
-from policy_engine.ledger.states import Disowned, check_said, disowned_by, places_of
+from policy_engine.ledger.states import NAMED_BY, Disowned, check_said, decided, disowned_of
+
+_WHAT = {
+    "place": "its source is that of",
+    "content": "its source holds just what was released by",
+}
 
 
 class Sourced(Reviewed):
@@ -37,30 +53,31 @@ class Sourced(Reviewed):
         for what, name in named:
             record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
             if record is not None:
-                raise belongs_elsewhere(charge, what, record)
+                raise _belongs_elsewhere(charge, what, record)
 
     def _last_naming(self, what: str, name: str, account: str) -> Record | None:
         """The last record that gives a source so named to another account; None if it has it."""
-        for record in self._with(text_of(what, name)):
-            if source_in(record).get(what) != name:
-                continue
-            if account_in(record) == account:  # and what was before it was as good
+        for record in self._naming(what, name):
+            if _account_in(record) == account:  # and what was before it was as good
                 return None
             if record.kind == "move" or self.entry(record.seq).state != "cancelled":
                 return record
         return None
 
+    def _naming(self, what: str, name: str) -> Iterator[Record]:
+        """The records of a source of this name, from the last one back."""
+        return (each for each in self._with(what, name) if source_in(each).get(what) == name)
+
     def namer(self) -> str | None:
         """The id of the key that names the ledger's sources; None while it names none."""
-        found = self._with(text_of(NAMED_BY, "")[:-1])
         # A move repeats names of before.
-        named = (source_in(record).get(NAMED_BY) for record in found if record.kind != "move")
+        records = (each for each in self._with(NAMED_BY) if each.kind != "move")
+        named = (source_in(record).get(NAMED_BY) for record in records)
         return next((name for name in named if name is not None), None)
 
     def handed_to(self, key: str) -> Mapping[str, str]:
         """The key that the sealing key of this id took over, sealed for it; empty for none."""
-        found = (json.loads(each.payload) for each in self._with(text_of("for", key)))
-        taken = (each["key"] for each in found if each.get("for") == key)
+        taken = (said(each, "key") for each in self._with("for", key) if said(each, "for") == key)
         return next(taken, {})
 
     def rekey(self, key: str, named_by: str, handed: Mapping[str, str], who: str, why: str) -> None:
@@ -85,7 +102,7 @@ class Sourced(Reviewed):
 
     def rekeys(self) -> tuple[Mapping[str, Any], ...]:
         """Every sealing key that took over from another one, in order."""
-        return decided(self._chain(), "rekey", self._records.where)
+        return decided(self.records(), "rekey", self._records.where)
 
     def move(self, entry_id: int, account: str, *, who: str, why: str) -> None:
         """Give the source of an entry to another account: later releases of it are charged there.
@@ -113,7 +130,7 @@ class Sourced(Reviewed):
         """
         check_said(account, who, why, "a source is given to an account")
         with self._writing():
-            owners = set(self._owners(source))
+            owners = self._owners(source)
             if owners - {account}:
                 raise UsageError(
                     f"the source belongs to account {min(owners - {account})!r} already; see"
@@ -123,17 +140,15 @@ class Sourced(Reviewed):
                 told = {"source": dict(source), "of": 0, "from": "", "to": account}
                 self._append("move", {**told, **self._at(by=who, why=why)})
 
-    def _owners(self, source: Mapping[str, str]) -> Iterator[str]:
+    def _owners(self, source: Mapping[str, str]) -> set[str]:
         """The accounts that a source of these names belongs to."""
-        for what, name in source.items():
-            if what != NAMED_BY:
-                found = (account_in(each) for each in self._with(text_of(what, name))
-                         if source_in(each).get(what) == name)  # fmt: skip
-                yield from (account for account in [next(found, "")] if account)
+        named = (each for each in source.items() if each[0] != NAMED_BY)
+        records = (next(self._naming(what, name), None) for what, name in named)
+        return {_account_in(record) for record in records if record is not None} - {""}
 
     def moves(self) -> tuple[Mapping[str, Any], ...]:
         """Every source that was given to another account, in order."""
-        return decided(self._chain(), "move", self._records.where)
+        return decided(self.records(), "move", self._records.where)
 
     def disown(
         self, first: int, *, who: str, why: str, seen: Head | None = None
@@ -154,12 +169,9 @@ class Sourced(Reviewed):
             before, foreign = rows[: max(first - 1, 0)], rows[max(first - 1, 0) :]
             self._check_not_ours(first, foreign, seen)
             chain = verified(before, self._records.where)
-            last = self._trusted(chain[-1] if chain else None)
-            self._head = head(foreign[-1])
-            self._places = places_of(last, self._records.where)
-            self._past = None if last is None else time_of(last)
+            self._follow(head(foreign[-1]), self._trusted(chain[-1] if chain else None))
             told = {str(row.seq): digest_of(row) for row in foreign}
-            self._disowned = {**(disowned_in(last) if last is not None else {}), **told}
+            self._disowned = {**self._disowned, **told}
             self._append("disown", self._at(by=who, why=why))
         return tuple(row.seq for row in foreign)
 
@@ -173,20 +185,53 @@ class Sourced(Reviewed):
                 f" record {first} was one of yours and has been changed: restore a backup"
             )
         for row in rows:
-            try:
-                self._check_foreign(row)
-            except LedgerBroken:
+            if self._counts(row):
                 raise UsageError(
                     f"record {row.seq} is signed by the key {row.key_id[:8]}, which counts: it is"
                     " no stranger's"
-                ) from None
+                )
+
+    def _counts(self, row: Record) -> bool:
+        """Whether a key of ours has signed a row."""
+        try:
+            check_signature(row, self._trust, self._records.where, self._records.get)
+        except LedgerBroken:
+            return False
+        return True
 
     def disowned(self) -> tuple[Disowned, ...]:
         """Every time that rows were disowned, in order."""
-        found, known = [], frozenset[str]()
-        for record in self._chain():
-            if record.kind == "disown":
-                rows = frozenset(disowned_in(record))
-                found.append(disowned_by(record, rows - known, self._records.where))
-                known = rows
-        return tuple(found)
+        return disowned_of(self.records(), self._records.where)
+
+
+def source_in(record: Record) -> Mapping[str, str]:
+    """The names of a source that a record has; none where it has none."""
+    return json.loads(record.payload).get("source") or {}
+
+
+def _account_in(record: Record) -> str:
+    """The account that a record charges or gives its source to."""
+    return str(json.loads(record.payload)["to"]) if record.kind == "move" else record.account
+
+
+def _belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExceeded:
+    """Why a source cannot be charged to this account: it belongs to that of ``record``."""
+    told, account, entry = json.loads(record.payload), _account_in(record), record.seq
+    cannot = f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}:"
+    if record.kind == "move":
+        entry = told["of"]
+        gave = f"record {record.seq} gave"
+        if not entry:
+            return BudgetExceeded(
+                f"{cannot} {gave} its source to account {account!r}. Write 'budget: {account}' in"
+                " the policy"
+            )
+        by = f"entry {entry}, and {gave} it to account {account!r}"
+    else:
+        by = f"entry {entry} ({told['policy_name']}), charged to account {account!r}"
+    return BudgetExceeded(
+        f"{cannot} {_WHAT[what]} {by}, and people who pay from two accounts lose the sum of both"
+        f" limits. Write 'budget: {account}' in the policy; if the source is to belong to"
+        f" {charge.account!r} from now on, run 'policy-engine ledger move {entry}"
+        f" {shlex.quote(charge.account)} --by NAME --why TEXT'"
+    )

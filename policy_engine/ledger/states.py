@@ -1,8 +1,7 @@
-"""What a chain of records says of accounts: their states, their limits, what was disowned."""
+"""What a chain of records says of accounts, and of what somebody decided of them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,9 +9,11 @@ from typing import Any
 
 from policy_engine.errors import LedgerBroken, UsageError
 from policy_engine.ledger.account import Account, Limit, account_of
-from policy_engine.ledger.chain import Foreign, Record, broken
-from policy_engine.ledger.entry import Charge, asked_of, unreadable
+from policy_engine.ledger.chain import Record, broken, disowned_in
+from policy_engine.ledger.entry import Charge, asked_of, reading
 from policy_engine.policy.laws import is_line
+
+NAMED_BY = "named_by"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Disowned:
     why: str
 
 
-def check_states(chain: tuple[Record, ...], where: str) -> None:
+def check_states(chain: Iterable[Record], where: str) -> None:
     """Recompute every account's running state, and compare.
 
     Raises LedgerError naming the first record whose state is not what its history amounts to.
@@ -48,8 +49,6 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
     reserved: dict[int, Record] = {}
     places: dict[str, int] = {}
     for record in chain:
-        if isinstance(record, Foreign):
-            continue
         if record.account:
             places[record.account] = record.seq
         if places_of(record, where) != places:
@@ -64,7 +63,15 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
             expected = replace(before, review=record.seq)
         elif record.kind == "reserve":
             reserved[record.seq] = record
-            expected = _plus(before, record)
+            asked = asked_of(record)
+            with reading(record, where) as told:
+                neighbours = told["neighbours"]
+            expected = before.plus(
+                Charge(
+                    record.account, asked.epsilon, asked.delta, neighbours, "", "", "",
+                    event=asked.event, part=asked.part,
+                )
+            )  # fmt: skip
         elif record.kind == "cancel" and reserved[record.entry].account == record.account:
             expected = before.minus(asked_of(reserved[record.entry]))
         else:
@@ -77,65 +84,63 @@ def check_states(chain: tuple[Record, ...], where: str) -> None:
         states[record.account] = found
 
 
+def places_of(last: Record | None, where: str) -> Mapping[str, int]:
+    """Where each account's last record is, as the chain's last record says."""
+    if last is None:
+        return {}
+    with reading(last, where) as told:
+        return dict(told["accounts"])
+
+
 def changes_of(chain: Iterable[Record], where: str) -> tuple[Change, ...]:
     """Every change of a limit that records tell of, in order; LedgerError as ``entries_of``."""
     found: list[Change] = []
     before: dict[str, Limit] = {}
     for record in chain:
         if record.kind == "limit":
-            change = _change_of(record, before.get(record.account), where)
-            before[record.account] = change.after
-            found.append(change)
+            after = account_of(record.account, record, where).limit
+            with reading(record, where) as told:
+                at, who, why = (
+                    datetime.fromisoformat(told["at"]),
+                    str(told["who"]),
+                    str(told["why"]),
+                )
+                assert after is not None
+            known = before.get(record.account)
+            found.append(Change(record.seq, record.account, at, who, why, known, after))
+            before[record.account] = after
     return tuple(found)
 
 
-def _change_of(record: Record, before: Limit | None, where: str) -> Change:
-    after = account_of(record.account, record, where).limit
-    try:
-        payload = json.loads(record.payload)
-        at, who, why = payload["at"], str(payload["who"]), str(payload["why"])
-        assert after is not None
-        return Change(
-            record.seq, record.account, datetime.fromisoformat(at), who, why, before, after
-        )
-    except (AssertionError, KeyError, TypeError, ValueError):
-        raise unreadable(record, where) from None
+def disowned_of(chain: Iterable[Record], where: str) -> tuple[Disowned, ...]:
+    """Every time that rows were disowned, in order."""
+    found, known = [], frozenset[str]()
+    for record in chain:
+        if record.kind == "disown":
+            rows = frozenset(disowned_in(record))
+            with reading(record, where) as told:
+                numbers = tuple(sorted(map(int, rows - known)))
+                at, who, why = datetime.fromisoformat(told["at"]), str(told["by"]), str(told["why"])
+            found.append(Disowned(record.seq, numbers, at, who, why))
+            known = rows
+    return tuple(found)
 
 
-def disowned_by(record: Record, rows: frozenset[str], where: str) -> Disowned:
-    """The rows that a record disowns, of those that nobody of ours wrote."""
-    try:
-        told = json.loads(record.payload)
-        at, who, why = datetime.fromisoformat(told["at"]), str(told["by"]), str(told["why"])
-        return Disowned(record.seq, tuple(sorted(map(int, rows))), at, who, why)
-    except (KeyError, TypeError, ValueError):
-        raise unreadable(record, where) from None
-
-
-def _plus(before: Account, record: Record) -> Account:
-    """The account after the charge of a ``reserve`` record."""
-    asked, neighbours = asked_of(record), json.loads(record.payload)["neighbours"]
-    charge = Charge(
-        record.account, asked.epsilon, asked.delta, neighbours, "", "", "",
-        event=asked.event, part=asked.part,
-    )  # fmt: skip
-    return before.plus(charge)
-
-
-def places_of(last: Record | None, where: str) -> Mapping[str, int]:
-    """Where each account's last record is, as the chain's last record says."""
-    if last is None:
-        return {}
-    try:
-        return dict(json.loads(last.payload)["accounts"])
-    except (KeyError, TypeError, ValueError):
-        raise unreadable(last, where) from None
-
-
-def run_of(record: Record) -> Mapping[str, Any]:
-    """What a ``reserve`` record says of how to run its release again."""
-    run: Mapping[str, Any] = json.loads(record.payload).get("run", {})
-    return run
+def decided(chain: Iterable[Record], kind: str, where: str) -> tuple[Mapping[str, Any], ...]:
+    """Every record of the kind ``move`` or ``rekey``, in order: what was decided, by whom, why."""
+    found: list[Mapping[str, Any]] = []
+    for record in chain:
+        if record.kind != kind:
+            continue
+        with reading(record, where) as told:
+            if kind == "move":
+                what = {"source_of": int(told["of"]), "from": told["from"], "to": told["to"]}
+            else:
+                what = {"sealing_key": told["for"], NAMED_BY: told["source"][NAMED_BY]}
+            datetime.fromisoformat(told["at"])
+            who = {name: told[name] for name in ("at", "by", "why")}
+        found.append({"record": record.seq, **what, **who})
+    return tuple(found)
 
 
 def check_said(account: str, who: str, why: str, what: str) -> None:
@@ -143,11 +148,6 @@ def check_said(account: str, who: str, why: str, what: str) -> None:
     if not who.strip() or not why.strip():
         raise UsageError(f"{what} by somebody, for a reason: say --by and --why")
     for name, text in (("ACCOUNT", account), ("--by", who), ("--why", why)):
-        check_line(name, text)
-
-
-def check_line(what: str, text: str) -> None:
-    """UsageError where a text would not be one line that can be read where it is shown."""
-    if not is_line(text):
-        law = "a text that is not blank and has no line break or control character"
-        raise UsageError(f"{what} must be {law}, found {text[:80]!a}")
+        if not is_line(text):
+            law = "a text that is not blank and has no line break or control character"
+            raise UsageError(f"{name} must be {law}, found {text[:80]!a}")

@@ -18,8 +18,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from policy_engine.attest.approvals import Brought
 from policy_engine.errors import BudgetExceeded, LedgerError, NotApproved
 from policy_engine.ledger.account import (
     Account,
@@ -30,7 +31,16 @@ from policy_engine.ledger.account import (
     limit_to_json,
     refusal,
 )
-from policy_engine.ledger.chain import Foreign, Head, check_disowned, check_order, head
+from policy_engine.ledger.chain import (
+    Foreign,
+    Head,
+    Trust,
+    broken,
+    check_disowned,
+    check_order,
+    check_signature,
+    head,
+)
 from policy_engine.ledger.entry import (
     Charge,
     Entry,
@@ -41,23 +51,16 @@ from policy_engine.ledger.entry import (
     settled,
 )
 from policy_engine.ledger.records import open_records
-from policy_engine.ledger.trust import Trust, check_not_later, check_signature
-from policy_engine.ledger.witness import Witness
-
-if TYPE_CHECKING:
-    from policy_engine.attest.approvals import Brought
+from policy_engine.ledger.reviews import check_reviews, limit_matter
 from policy_engine.ledger.sourced import Sourced
 from policy_engine.ledger.states import check_said, check_states
+from policy_engine.ledger.witness import Witness
 
 PROJECT_FILE = "the project file"
 
 
 class _Refused(Exception):
-    """An account cannot pay; leaves a write with nothing recorded."""
-
-    def __init__(self, account: Account) -> None:
-        super().__init__()
-        self.account = account
+    """An account, its argument, cannot pay; leaves a write with nothing recorded."""
 
 
 class Ledger(Sourced):
@@ -133,37 +136,31 @@ class Ledger(Sourced):
         ledger fails or is not to be trusted.
         """
         try:
-            return self._reserve(charge, limit, anew=anew, is_out=is_out)
+            with self._writing():
+                of = charge.run.get("of")
+                paid = None if anew or of is None else self.paid(charge.request, of)
+                # Without its secret another run's sample is another sample, at its own price.
+                if paid is not None and paid.run.get("sealed"):
+                    return Reservation(self, paid)
+                if not is_out:
+                    self.check_source(charge)
+                account = self._limited(self.account(charge.account), limit)
+                if not is_out and not affords(account, charge):
+                    raise _Refused(account)
+                review = self._reviewed(charge, is_out=is_out)
+                payload = reserve_payload(charge, self._moment(), review)
+                record = self._append(
+                    "reserve", payload, account=account.plus(charge), request=charge.request
+                )
         except _Refused as refused:
             # Why takes a while to find out, so nobody waits for the lock meanwhile.
-            raise refusal(refused.account, charge) from None
-
-    def _reserve(
-        self, charge: Charge, limit: Limit | None, *, anew: bool, is_out: bool
-    ) -> Reservation:
-        with self._writing():
-            of = charge.run.get("of")
-            paid = None if anew or of is None else self.paid(charge.request, of)
-            # Without its secret another run's sample is another sample, at a price of its own.
-            if paid is not None and paid.run.get("sealed"):
-                return Reservation(self, paid)
-            if not is_out:
-                self.check_source(charge)
-            account = self._limited(self._account(charge.account), limit)
-            if not is_out and not affords(account, charge):
-                raise _Refused(account)
-            record = self._append(
-                "reserve",
-                reserve_payload(charge, self._moment(), self._reviewed(charge, is_out=is_out)),
-                account=account.plus(charge),
-                request=charge.request,
-            )
+            raise refusal(refused.args[0], charge) from None
         [entry] = entries_of((record,), self._records.where)
         return Reservation(self, entry)
 
     def can_pay(self, charge: Charge, limit: Limit | None = None) -> bool:
         """Whether ``reserve`` would charge this now, and not refuse it; nothing is written."""
-        account = self._account(charge.account)
+        account = self.account(charge.account)
         try:
             self.check_source(charge)
             check_not_raised(account, limit)
@@ -187,18 +184,15 @@ class Ledger(Sourced):
         Whatever is published for the entry after a crash, or by a run beside this one, has it too.
         Raises NotApproved, once the digest is recorded, as ``approve``.
         """
-        is_its = self._drawn(entry_id, release_digest)
-        if is_its:
-            self.approve(entry_id, brought, release_digest)
-        return is_its
-
-    def _drawn(self, entry_id: int, release_digest: str) -> bool:
         with self._writing():
             entry = self.entry(entry_id)
             if entry.only_digest is None:
                 self._check_follows("draw", entry)
                 self._append("draw", self._at(release_digest=release_digest), entry=entry_id)
-            return entry.may_be(release_digest)
+        if not entry.may_be(release_digest):
+            return False
+        self.approve(entry_id, brought, release_digest)
+        return True
 
     def commit(self, entry_id: int, *, release_name: str, release_digest: str) -> Entry:
         """Record that the release an entry was reserved for has been published.
@@ -213,7 +207,10 @@ class Ledger(Sourced):
                 return entry  # by a run of the same release beside this one
             self._check_follows("commit", entry)
             if entry.is_out and self._holds_back(entry.account):
-                raise NotApproved(_OUT.format(self._records.where, entry_id))
+                raise NotApproved(
+                    f"{self._records.where}: entry {entry_id} is of what was made before anybody"
+                    " had approved it: it stays charged, and no certificate speaks of it"
+                )
             if not entry.may_be(release_digest):
                 raise LedgerError(
                     f"{self._records.where}: entry {entry_id} was drawn with other bytes than what"
@@ -234,7 +231,7 @@ class Ledger(Sourced):
             entry = self.entry(entry_id)
             self._check_follows("cancel", entry)
             reserved = self._known(entry_id)
-            account = self._account(entry.account).minus(asked_of(reserved))
+            account = self.account(entry.account).minus(asked_of(reserved))
             self._append("cancel", self._at(why=why), entry=entry_id, account=account)
         return replace(entry, state="cancelled")
 
@@ -251,8 +248,6 @@ class Ledger(Sourced):
                 " follow: another process or 'ledger reconcile' settled it; release again"
             )
 
-    # Approvals
-
     # Limits
 
     def set_limit(
@@ -267,13 +262,9 @@ class Ledger(Sourced):
         with self._writing():
             told, required = {}, self.required(account)
             if required is not None:
-                from policy_engine.attest.approvals import Brought
-                from policy_engine.ledger.reviews import limit_matter
-
-                matter, brought = limit_matter(account, limit), brought or Brought()
-                told = {"review": required.met(matter, brought, self._moment())}
-                self._check_unused(matter, brought, 0)
-            self._record_limit(self._account(account), limit, who, why, told)
+                matter = limit_matter(account, limit)
+                told = {"review": self._met(required, matter, brought or Brought())}
+            self._record_limit(self.account(account), limit, who, why, told)
 
     def _limited(self, account: Account, limit: Limit | None) -> Account:
         """The account under what the project says; a limit that is new or lower is recorded."""
@@ -295,10 +286,6 @@ class Ledger(Sourced):
         payload = {**(told or {}), **limit_to_json(limit), **self._at(who=who, why=why)}
         self._append("limit", payload, account=limited)
         return limited
-
-    # Whose source it is
-
-    # What strangers wrote
 
     # Its beginning
 
@@ -323,35 +310,26 @@ class Ledger(Sourced):
         unbroken chain, and is found by the witness, or by comparing the head with one kept
         elsewhere.
         """
-        seen = self._witness.seen() if self._witness is not None else None
-        chain = self._chain()
+        where, seen = self._records.where, self._witness.seen() if self._witness else None
+        chain = self.records()
         numbered = {record.seq: record for record in chain}
-        check_disowned(chain, self._records.where)
+        own = [record for record in chain if not isinstance(record, Foreign)]
+        check_disowned(own, where)
         for record in chain:
-            if isinstance(record, Foreign):
-                self._check_foreign(record.row)
-                continue
-            check_signature(record, self._trust, self._records.where)
-            check_not_later(record, self._trust, numbered.get, self._records.where)
+            if not isinstance(record, Foreign):
+                check_signature(record, self._trust, where, numbered.get)
+            elif self._counts(record.row):
+                key = record.row.key_id[:8]
+                fault = f"it was disowned, and the key {key} that signed it counts"
+                raise broken(where, record.seq, fault)
         if self._witness is not None:
-            self._witness.check_chain(seen, chain, self._records.where)
-        entries = entries_of(chain, self._records.where)
-        check_states(chain, self._records.where)
-        if any(record.kind == "require" for record in chain):
-            from policy_engine.ledger.reviews import check_reviews
-
-            check_reviews(chain, {entry.id: entry for entry in entries}, self._records.where)
-        check_order(chain, self._records.where)
+            self._witness.check_chain(seen, chain, where)
+        entries = {entry.id: entry for entry in entries_of(own, where)}
+        check_states(own, where)
+        check_reviews(own, entries, where)
+        check_order(own, where)
         self._records.check()
         return head(chain[-1] if chain else None)
-
-    # Records
-
-
-_OUT = (
-    "{}: entry {} is of what was made before anybody had approved it: it stays charged, and no"
-    " certificate speaks of it"
-)
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
-from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.reviews import Required, claim_of, release_of
+from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy

@@ -18,9 +18,9 @@ from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
 from policy_engine.errors import FileError, LedgerBroken, LedgerError, NoLedger, Problem, UsageError
 from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import check_account, listed_as, twin_of
 from policy_engine.policy.pins import BEGINS, write_pin

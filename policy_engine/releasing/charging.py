@@ -21,8 +21,8 @@ from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.price import statistics_of
 from policy_engine.ledger.account import Account
-from policy_engine.ledger.belonging import NAMED_BY
 from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy

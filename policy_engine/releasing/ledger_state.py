@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.ledger.account import Account, Limit, effective
-from policy_engine.ledger.belonging import decided
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry, entries_of
-from policy_engine.ledger.states import Change, changes_of
+from policy_engine.ledger.states import Change, changes_of, decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project

@@ -24,10 +24,9 @@ from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import InternalError, LedgerError
 from policy_engine.ledger import postgres as postgres_store
 from policy_engine.ledger.account import Limit
-from policy_engine.ledger.chain import GENESIS, Draft, extend, head, verified
+from policy_engine.ledger.chain import GENESIS, Draft, Trust, extend, head, verified
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 
 PROCESSES = multiprocessing.get_context("fork")
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))

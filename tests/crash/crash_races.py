@@ -30,9 +30,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.account import Account, Limit, admit
+from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 from policy_engine.policy.loading import load_policy
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import open_ledger

@@ -13,10 +13,18 @@ from test_store import DONE, OURS, THEIRS, TRUST, charge, limit, refusal, states
 
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import LedgerError, UsageError
-from policy_engine.ledger.chain import Draft, Head, Record, digest_of, disowned_in, extend, head
+from policy_engine.ledger.chain import (
+    Draft,
+    Head,
+    Record,
+    Trust,
+    digest_of,
+    disowned_in,
+    extend,
+    head,
+)
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 from policy_engine.ledger.witness import Witness
 
 STRANGER = Ed25519PrivateKey.from_private_bytes(bytes([9]) * 32)

@@ -18,11 +18,11 @@ from policy_engine.attest.review_policy import review_policy
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import LedgerBroken, NotApproved
 from policy_engine.ledger.account import Limit
+from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Charge, reserve_payload
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.reviews import claim_of, limit_matter, policy_matter, release_of
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 from policy_engine.policy.review_models import key_line
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -13,12 +13,11 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.account import Account, Limit, balance_of
-from policy_engine.ledger.chain import GENESIS, Head
+from policy_engine.ledger.chain import GENESIS, Head, Trust
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.statement import STATEMENT_TYPE, public_statement, verify_statement
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 RUN = {

@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import BudgetExceeded, LedgerError, UsageError
 from policy_engine.ledger.account import Account, Limit
-from policy_engine.ledger.chain import GENESIS, Draft, Head, extend, hash_of, head
+from policy_engine.ledger.chain import GENESIS, Draft, Head, Trust, extend, hash_of, head
 from policy_engine.ledger.entry import Charge, reserve_payload
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 from policy_engine.ledger.witness import Witness
 
 AT = datetime(2025, 1, 1, tzinfo=UTC)

@@ -10,8 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import LedgerError
-from policy_engine.ledger.chain import Draft, extend, hash_of, head
-from policy_engine.ledger.trust import Trust, check_signature
+from policy_engine.ledger.chain import Draft, Trust, check_signature, extend, hash_of, head
 
 OURS, THEIRS = (KeySigner(Ed25519PrivateKey.from_private_bytes(bytes([n]) * 32)) for n in (1, 2))
 AT = datetime(2026, 1, 2, tzinfo=UTC)

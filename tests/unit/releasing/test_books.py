@@ -17,10 +17,10 @@ from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.attest.signers import KeySigner, signer_of
 from policy_engine.errors import FileError, LedgerError, NoLedger, PolicyError
 from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.trust import Trust
 from policy_engine.releasing import books
 from policy_engine.releasing.books import (
     account_now,
