@@ -26,9 +26,9 @@ from policy_engine.accounting.events import SampledSuppression
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.account import Account, Limit, admit
+from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
-from policy_engine.ledger.chain import Trust
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
