@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from policy_engine.engines import ENGINES, Engine
 from policy_engine.errors import UsageError
-from policy_engine.policy.warehouse_models import COMPILED
+from policy_engine.policy.project_models import COMPILED
 
 __all__ = ["ENGINES", "Engine", "dialect_named", "spark_of"]
 

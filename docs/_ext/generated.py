@@ -254,7 +254,7 @@ def predicate_text() -> str:
     from policy_engine.dialects import dialect_named
     from policy_engine.kernel.certificate import certify
     from policy_engine.policy.loading import load_policy_text
-    from policy_engine.policy.terms import terms_of
+    from policy_engine.policy.resolve import terms_of
 
     policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
     table = Table((Column("sex", "VARCHAR"),), path="people.parquet")
@@ -311,7 +311,7 @@ def warehouses_text() -> str:
 
 
 def _dialect_row(dialect: Any) -> str:
-    from policy_engine.policy.warehouse_models import WAREHOUSES
+    from policy_engine.policy.project_models import WAREHOUSES
 
     runs = "yes" if dialect.name in WAREHOUSES else "printed only"
     does = [

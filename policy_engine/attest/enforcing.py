@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.attest.results import Results
-from policy_engine.policy.enforced import LDiversity, Model, TCloseness
+from policy_engine.policy.syntactic import LDiversity, Model, TCloseness
 
 if TYPE_CHECKING:
     import pyarrow as pa

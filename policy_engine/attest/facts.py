@@ -20,8 +20,8 @@ from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Law, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-from policy_engine.policy.enforced import Model, NoModel, model_from
-from policy_engine.policy.laws import NAME
+from policy_engine.policy.fields import NAME
+from policy_engine.policy.syntactic import Model, NoModel, model_from
 
 PREDICATE_VERSION = 2
 Facts = dict[str, Any]

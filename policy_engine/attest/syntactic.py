@@ -38,7 +38,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Law
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.tokens import Unreadable, tokens
-from policy_engine.policy.enforced import Model, NoModel, model_from
+from policy_engine.policy import syntactic as written
 from policy_engine.policy.syntactic import NO_GUARANTEE, NONE, WholeClasses, still_works
 
 VERSION = 1
@@ -77,9 +77,9 @@ class Uncertified:
         return self.claim.digest
 
     @property
-    def models(self) -> tuple[Model, ...]:
+    def models(self) -> tuple[written.Model, ...]:
         """The models that hold of its classes, beside k."""
-        return tuple(map(model_from, dict(self.terms.stated).get("models", ())))
+        return tuple(map(written.model_from, dict(self.terms.stated).get("models", ())))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class SyntacticMeaning:
         try:
             claim = claim_stated(facts)
             found = still_works(facts["k"], models_of(facts))
-        except (KeyError, NoModel, VerificationFailed):
+        except (KeyError, written.NoModel, VerificationFailed):
             return None
         return cls(claim.count, tuple(f"{name} still works: {why}" for name, why in found))
 

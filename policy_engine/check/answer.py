@@ -31,8 +31,7 @@ from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
-from policy_engine.policy.resolve import Policy
-from policy_engine.policy.terms import terms_of
+from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.relations.assumptions import BUILT_INS
 from policy_engine.syntax.findings import Breach, findings_of
 from policy_engine.syntax.names import fold

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from policy_engine.measure.measuring import Measured, Measurement
     from policy_engine.measure.risks import Risk
     from policy_engine.measure.workload import Workload
-    from policy_engine.policy.recoded import Recoded
+    from policy_engine.policy.resolve import Recoded
 
 PUBLIC = "public: computed from the release alone; it says nothing of (ε, δ)"
 BY_YOUR_WORD = "public by your word: computed from the table alone; it says nothing of (ε, δ)"

@@ -13,8 +13,7 @@ from policy_engine.cli.output import Format, FormatOption, emit
 from policy_engine.errors import FileError, UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.policy.recoded import Recoded
-    from policy_engine.policy.resolve import Policy
+    from policy_engine.policy.resolve import Policy, Recoded
 
 QuasiOption = Annotated[
     str | None,
@@ -123,7 +122,6 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
     if subject.suffix.lower() not in _YAML:
         return subject, None, None
     from policy_engine.policy.loading import load_policy
-    from policy_engine.policy.recoded import recoded_by
 
     policy = load_policy(subject, syntactic=True)
     if policy.release_path is None:
@@ -134,7 +132,7 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
         raise FileError(
             f"the release of {policy.name} is not there, {policy.release_path}: release it first"
         )
-    return policy.release_path, recoded_by(policy), policy
+    return policy.release_path, policy.recoded, policy
 
 
 def names_in(listed: str | None) -> tuple[str, ...]:

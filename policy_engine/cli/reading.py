@@ -15,7 +15,7 @@ import typer
 
 from policy_engine.attest.validity import written
 from policy_engine.errors import FileError, UsageError, VerificationFailed
-from policy_engine.policy.nearby import meant
+from policy_engine.policy.reading import meant
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:

@@ -251,7 +251,7 @@ class _Answer:
 
 
 def _give(answer: _Answer, key: Path | None, form: Format) -> None:
-    from policy_engine.policy.laws import is_line
+    from policy_engine.policy.fields import is_line
     from policy_engine.releasing.asking import answered
     from policy_engine.releasing.reviewing import add_approval
 

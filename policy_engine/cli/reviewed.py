@@ -78,7 +78,7 @@ def _filters(shown: Mapping[str, Any]) -> list[str]:
 
 def _models(shown: Mapping[str, Any]) -> list[str]:
     from policy_engine.attest.facts import models_of
-    from policy_engine.policy.enforced import NoModel
+    from policy_engine.policy.syntactic import NoModel
 
     try:
         return list(map(str, models_of(shown)))

@@ -35,8 +35,8 @@ from policy_engine.kernel.mechanisms import (
 from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
-from policy_engine.policy.key_models import Keys
 from policy_engine.policy.laws import suggestion
+from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding, labels_of

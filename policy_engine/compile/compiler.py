@@ -29,8 +29,8 @@ from policy_engine.policy.noise import Chance
 from policy_engine.policy.reading import refused
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.source_models import CONVERT_A_KEY, KEY_AS_IT_STANDS
 from policy_engine.policy.tree import path_text
-from policy_engine.policy.unit_models import CONVERT_A_KEY, KEY_AS_IT_STANDS
 
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
 

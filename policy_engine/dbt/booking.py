@@ -41,8 +41,7 @@ from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located, refused
-from policy_engine.policy.resolve import Policy
-from policy_engine.policy.terms import terms_of
+from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.below import table_read
 from policy_engine.releasing.books import (

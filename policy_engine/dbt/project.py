@@ -19,7 +19,7 @@ from ruamel.yaml.error import YAMLError
 
 from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError, PolicyError, Problem
-from policy_engine.policy.environment import filled
+from policy_engine.policy.project import filled
 
 FILE = "dbt_project.yml"
 POLICY = ".privacy.yml"

@@ -38,7 +38,7 @@ from policy_engine.dbt.yaml_items import (
     styled,
     written,
 )
-from policy_engine.policy.project import DbtSpec
+from policy_engine.policy.project_models import DbtSpec
 
 HEADER = """\
 # Written by 'policy-engine dbt sync'. What you add is kept, beside what is marked as generated.

@@ -26,7 +26,7 @@ from policy_engine.dbt.unit_tests import unit_tests
 from policy_engine.dbt.writing import Change
 from policy_engine.dbt.yaml_items import Item, YamlItems, written
 from policy_engine.errors import Problem
-from policy_engine.policy.project import DbtSpec
+from policy_engine.policy.project_models import DbtSpec
 
 _EMPTY = f"{HEADER}version: 2\n"
 _GENERATED = "generated: true"

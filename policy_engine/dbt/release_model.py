@@ -29,9 +29,8 @@ from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.policy.noise import Chance, Noise
-from policy_engine.policy.project import DbtSpec
-from policy_engine.policy.resolve import Policy
-from policy_engine.policy.terms import terms_of
+from policy_engine.policy.project_models import DbtSpec
+from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.releasing.planning import certified
 
 STAND_IN = "policy_engine_source"

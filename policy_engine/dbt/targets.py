@@ -16,8 +16,7 @@ from policy_engine.dbt.naming import dialect_of
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dialects import ENGINES, Engine, dialect_named
 from policy_engine.errors import FileError, UsageError
-from policy_engine.policy.environment import filled
-from policy_engine.policy.project import Profile, Warehouse
+from policy_engine.policy.project import Profile, Warehouse, filled
 from policy_engine.warehouse.profiles import FILE, profiles_in, resolved
 
 PRODUCTION = "prod"

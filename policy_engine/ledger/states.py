@@ -11,7 +11,7 @@ from policy_engine.errors import LedgerBroken, UsageError
 from policy_engine.ledger.account import Account, Limit, account_of
 from policy_engine.ledger.chain import Record, broken, disowned_in
 from policy_engine.ledger.entry import Charge, asked_of, reading
-from policy_engine.policy.laws import is_line
+from policy_engine.policy.fields import is_line
 
 NAMED_BY = "named_by"
 

@@ -24,8 +24,8 @@ from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
-from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.scalars import counted
+from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.certificates import carried_facts
 from policy_engine.releasing.publish import certificate_path, file_digest
 from policy_engine.warehouse.duckdb import check_file

@@ -7,15 +7,12 @@ row changes how another's is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
-from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from policy_engine.policy import fields, laws
-from policy_engine.policy.documents import Document
-from policy_engine.policy.laws import Law, Ruled, refusal
+from policy_engine.policy import fields
+from policy_engine.policy.laws import Broken, Data, Document, Law, Ruled, refusal
 from policy_engine.policy.scalars import show
 
 _PLAIN = (".csv", ".tsv", ".txt")
@@ -65,23 +62,18 @@ def _character(found: object) -> str:
     raise refusal(f"must be one character, tab or space, found {show(found)}", 'as in ";"')
 
 
-def _quote(found: object) -> str:
-    """One character, or `none`: then a quotation mark is a character like any other."""
-    return "" if found == "none" else _character(found)
-
-
 def _encoding(found: object) -> str:
-    """The name of an encoding."""
+    """The name of an encoding, by any of its names."""
     name = str(found).lower().replace("_", "-") if isinstance(found, str) else found
-    return str(laws.one_of(*ENCODINGS)(_ALIASES.get(str(name), name)))
+    return str(fields.word(*ENCODINGS)(_ALIASES.get(str(name), name)))
 
 
-def _many(law: Law) -> Law:
+def _many(law: Law, kind: object) -> Ruled:
     """The law of a list of what ``law`` takes, or of one alone."""
 
     def check(found: object) -> tuple[object, ...]:
-        alone = isinstance(found, str) or laws.is_integer(found)
-        items = laws.a_list("texts", 'as in ["NA"]')([found] if alone else found)
+        alone = isinstance(found, str) or fields.is_integer(found)
+        items = fields.a_list("texts", 'as in ["NA"]')([found] if alone else found)
         made = []
         for index, item in enumerate(cast(list[object], items)):
             try:
@@ -91,7 +83,8 @@ def _many(law: Law) -> Law:
                 raise refusal(**{**(error.context or {}), "at": at}) from None
         return tuple(made)
 
-    return check
+    one = {"type": kind}
+    return Ruled(check, {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]})
 
 
 def _format(found: object) -> str:
@@ -112,19 +105,10 @@ def _format(found: object) -> str:
     return found
 
 
-def _one_or_more(kind: object) -> dict[str, object]:
-    one = {"type": kind}
-    return {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
-
-
-_Words = Annotated[tuple[str, ...], Ruled(_many(laws.label), _one_or_more(["string", "integer"]))]
-_Formats = Annotated[tuple[str, ...], Ruled(_many(_format), _one_or_more("string"))]
-_OptionalFlag = Annotated[bool | None, Ruled(laws.flag, {"type": "boolean"})]
+_Words = Annotated[tuple[str, ...], _many(fields.label, ["string", "integer"])]
 _Count = Annotated[int, fields.integer(0, 10_000)]
-_Quote = Annotated[str, Ruled(_quote, _CHARACTER)]
-_Encoding = Annotated[str, Ruled(_encoding, {"type": "string"})]
-_Decimal = Annotated[str, fields.word(".", ",")]
-_Thousands = Annotated[str | None, fields.word(*_MARKS)]
+# Without quotation marks one is a character like any other.
+_QUOTE = Ruled(lambda found: "" if found == "none" else _character(found), _CHARACTER)
 _OptionalCharacter = Annotated[str | None, Ruled(_character, _CHARACTER)]
 
 
@@ -133,17 +117,17 @@ class CsvSpec(Document):
 
     delimiter: _OptionalCharacter = None
     """Between two fields: one character, `tab` or `space`. Default: a comma; for `.tsv` a tab."""
-    encoding: _Encoding = "utf-8"
+    encoding: Annotated[str, Ruled(_encoding, {"type": "string"})] = "utf-8"
     """How letters are bytes: `utf-8`, `utf-16`, `latin-1`, `windows-1252`, and others."""
-    quote: _Quote = '"'
+    quote: Annotated[str, _QUOTE] = '"'
     """Around a field that holds a delimiter or a line break; doubled inside it. `none`: no such."""
     escape: _OptionalCharacter = None
     """Before a quotation mark that is meant as such, where it is not doubled: `"\\\\"`."""
-    header: _OptionalFlag = None
+    header: fields.OptionalFlagField = None
     """Whether the first line names the columns. Default: yes, if it looks like names."""
     columns: Annotated[
-        tuple[fields.LineField, ...], BeforeValidator(laws.a_list("names", "as in [age, sex]"))
-    ] = Field(default=(), json_schema_extra={"minItems": 1})
+        tuple[fields.LineField, ...], fields.a_list("names", "as in [age, sex]", minItems=1)
+    ] = ()
     """The names of the columns, beside `header: false`, or in place of a header's (`true`)."""
     skip: _Count = 0
     """How many lines stand before the header, as in `sep=;` of Excel."""
@@ -155,13 +139,13 @@ class CsvSpec(Document):
     """Take away the spaces around every value."""
     nulls: _Words = ()
     """Values that mean nothing is there, as in `["NA", "\\\\N"]`; an empty field always does."""
-    decimal: _Decimal = "."
+    decimal: Annotated[str, fields.word(".", ",")] = "."
     """The decimal mark of columns that `source.columns` reads as a number."""
-    thousands: _Thousands = None
+    thousands: Annotated[str | None, fields.word(*_MARKS)] = None
     """What stands between thousands there, in groups of three digits."""
     units: _Words = ()
     """What may stand before or behind a number there and is left out, as in `["€", "%"]`."""
-    dates: _Formats = ()
+    dates: Annotated[tuple[str, ...], _many(_format, "string")] = ()
     """A format, or several that are tried in turn, of columns read as dates or timestamps."""
     true: _Words = ()
     """The words for true of columns read as boolean, in any case of their letters."""
@@ -169,49 +153,33 @@ class CsvSpec(Document):
     """The words for false."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    def _across(cls, data: Data) -> Broken:
         """Characters and words that can be told apart; names where the first line has none."""
-        yield from _apart(data, "quote", "delimiter")
-        yield from _apart(data, "escape", "delimiter")
-        yield from _apart(data, "thousands", "decimal", default=".")
+        for key, other, default in (
+            ("quote", "delimiter", ""), ("escape", "delimiter", ""), ("thousands", "decimal", "."),
+        ):  # fmt: skip
+            mine, its = data.get(key), data.get(other, default)
+            if isinstance(mine, str) and _NAMED.get(mine, mine) == _NAMED.get(str(its), its):
+                yield refusal(f"must differ from the {other}, found {show(mine)}", at=(key,))
         if data.get("header") is False and "columns" not in data:
             remedy = "name them, as in columns: [age, sex]"
             yield refusal("needs the names of the columns", remedy, at=("header",))
         if "columns" in data and not isinstance(data.get("header"), bool):
+            wrong = "leaves open what the first line is"
             remedy = "write header: false if the first line is a row, else header: true"
-            yield refusal(
-                "leaves open what the first line is", remedy, at=("columns",), on_key=True
-            )
-        yield from _no_two_alike(data.get("columns"))
+            yield refusal(wrong, remedy, at=("columns",), on_key=True)
+        names, seen = data.get("columns"), set[str]()
+        for index, name in enumerate(names if isinstance(names, list) else ()):
+            if isinstance(name, str) and name.casefold() in seen:
+                yield refusal(f"names {show(name)} a second time", at=("columns", index))
+            seen.add(str(name).casefold())
         if ("true" in data) != ("false" in data):
             there, lacks = ("true", "false") if "true" in data else ("false", "true")
             yield refusal(f"needs {lacks} beside it", at=(there,), on_key=True)
-        for word in _both(data):
+        for word in sorted(_words(data.get("true")) & _words(data.get("false"))):
             yield refusal(f"has {show(word)}, which true has too", "keep one", at=("false",))
 
 
-def _apart(
-    data: Mapping[str, Any], key: str, other: str, *, default: str = ""
-) -> Iterable[PydanticCustomError]:
-    """The law that two characters differ; a character that is not said is its default."""
-    mine, its = data.get(key), data.get(other, default)
-    if isinstance(mine, str) and _NAMED.get(mine, mine) == _NAMED.get(str(its), its):
-        yield refusal(f"must differ from the {other}, found {show(mine)}", at=(key,))
-
-
-def _no_two_alike(names: object) -> Iterable[PydanticCustomError]:
-    seen: set[str] = set()
-    for index, name in enumerate(names if isinstance(names, list) else ()):
-        if isinstance(name, str) and name.casefold() in seen:
-            yield refusal(f"names {show(name)} a second time", at=("columns", index))
-        seen.add(str(name).casefold())
-
-
-def _both(data: Mapping[str, Any]) -> Iterable[str]:
-    """The words that mean both true and false."""
-    words = {}
-    for key in ("true", "false"):
-        found = data.get(key)
-        listed = found if isinstance(found, list) else [found]
-        words[key] = {str(word).lower() for word in listed if isinstance(word, str | int)}
-    return sorted(words["true"] & words["false"])
+def _words(found: object) -> set[str]:
+    listed = found if isinstance(found, list) else [found]
+    return {str(word).lower() for word in listed if isinstance(word, str | int)}

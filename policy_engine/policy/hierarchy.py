@@ -8,8 +8,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from policy_engine.policy.reading import read_bytes
 
 MAX_BYTES = 16_000_000
 MAX_PROBLEMS = 10
@@ -45,22 +48,15 @@ class HierarchyError(Exception):
     """A file is no hierarchy: reasons, each with its line (0: the file as a whole)."""
 
     def __init__(self, *reasons: tuple[int, str]) -> None:
-        """Keep the reasons."""
         super().__init__("; ".join(reason for _, reason in reasons))
         self.reasons = reasons
 
 
 def read_hierarchy(path: Path) -> Hierarchy:
     """The hierarchy in a file, or ``HierarchyError`` with what is wrong in which line."""
-    try:
-        if path.is_dir():
-            raise HierarchyError((0, "is a directory"))
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise HierarchyError((0, "does not exist")) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a file name"
-        raise HierarchyError((0, f"cannot be read: {reason}")) from None
+    content, reason = read_bytes(path, MAX_BYTES + 1)
+    if reason:
+        raise HierarchyError((0, reason))
     return parse_hierarchy(content)
 
 
@@ -78,13 +74,10 @@ def parse_hierarchy(content: bytes) -> Hierarchy:
         line = content[: error.start].count(b"\n") + 1
         raise HierarchyError((line, "is not UTF-8 text")) from None
     numbered = _rows(text)
-    if not numbered:
-        raise HierarchyError((0, "holds no rows"))
-    reasons = _reasons(numbered)
+    reasons = list(_reasons(numbered))
+    if (more := len(reasons) - MAX_PROBLEMS) > 0:
+        reasons[MAX_PROBLEMS:] = [(0, f"has {more} more problems like these")]
     if reasons:
-        more = len(reasons) - MAX_PROBLEMS
-        if more > 0:
-            reasons = [*reasons[:MAX_PROBLEMS], (0, f"has {more} more problems like these")]
         raise HierarchyError(*reasons)
     rows = tuple(tuple(row) for _, row in numbered)
     return Hierarchy(rows, "sha256:" + hashlib.sha256(content).hexdigest())
@@ -106,20 +99,21 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     return rows
 
 
-def _reasons(rows: list[tuple[int, list[str]]]) -> list[tuple[int, str]]:
+def _reasons(rows: list[tuple[int, list[str]]]) -> Iterator[tuple[int, str]]:
     """What is wrong with the rows, in their order."""
+    if not rows:
+        yield 0, "holds no rows"
+        return
     first_line, first = rows[0]
     if len(first) < 2:
-        return [(first_line, "has one column: a row is value;level 1;…, separated by ;")]
-    reasons: list[tuple[int, str]] = []
+        yield first_line, "has one column: a row is value;level 1;…, separated by ;"
+        return
     seen: dict[str, int] = {}
     for line, row in rows:
         if len(row) != len(first):
-            found = f"{len(row)} columns here but {len(first)} in line {first_line}"
-            reasons.append((line, f"has {found}"))
+            yield line, f"has {len(row)} columns here but {len(first)} in line {first_line}"
         elif "" in row:
-            reasons.append((line, f"has nothing in column {row.index('') + 1}"))
+            yield line, f"has nothing in column {row.index('') + 1}"
         elif row[0] in seen:
-            reasons.append((line, f"has the value of line {seen[row[0]]} again"))
+            yield line, f"has the value of line {seen[row[0]]} again"
         seen.setdefault(row[0], line)
-    return reasons

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from policy_engine.errors import PolicyError, Problem
-from policy_engine.policy import tree
+from policy_engine.errors import FileError, PolicyError, Problem
+from policy_engine.policy import fields, tree
 from policy_engine.policy.auto import NoSolution
-from policy_engine.policy.chance_models import PURE
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
+from policy_engine.policy.laws import inside, mapping
 from policy_engine.policy.models import PolicyDocument
-from policy_engine.policy.nearby import meant
 from policy_engine.policy.project import PROJECT_FILE
-from policy_engine.policy.reading import Reading, read_document, read_text
+from policy_engine.policy.reading import (
+    MISSING,
+    Reading,
+    meant,
+    read_document,
+    read_root,
+    read_text,
+)
 from policy_engine.policy.recode_models import HierarchySpec
+from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy, resolve
+from policy_engine.policy.source_models import order_term
 from policy_engine.policy.syntactic import SYNTACTIC
 
 
@@ -47,7 +57,12 @@ def load_policy_text(
     if file.name == PROJECT_FILE and reading.root.child("source") is None:
         message = "this is the project file, not a policy"
         raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
-    hierarchies = _hierarchies(reading, directory)
+    data = mapping(reading.root.data())
+    specs = {
+        column: _hierarchy(reading, column, spec, directory)
+        for column, spec in mapping(data.get("recode")).items()
+    }
+    hierarchies = {column: found for column, found in specs.items() if found is not None}
     document = reading.result()
     if document.guarantee == SYNTACTIC and not syntactic:
         law = "is syntactic, which is no (ε, δ), and this is of policies that have one"
@@ -63,41 +78,25 @@ def load_policy_text(
             path, law = ("guarantee",), f"is met by no noise table: {error}"
             named = document.noise is not None and document.noise.law != "auto"
             remedy = "raise epsilon or delta" + ", or take another noise.law" * named
-        if document.mechanism in PURE:
+        if document.mechanism in fields.PURE:
             law, remedy = f"is met by no chance: {error}", "raise epsilon"
         reading.refuse(path, law, remedy)
         raise PolicyError(tuple(reading.problems)) from None
 
 
-def _hierarchies(reading: Reading[PolicyDocument], directory: Path) -> Mapping[str, Hierarchy]:
-    """The hierarchy of every column that names a good one; the others become problems."""
-    found = {}
-    for column, spec in _specs(reading).items():
-        hierarchy = _hierarchy(reading, column, spec, directory)
-        if hierarchy is not None:
-            found[column] = hierarchy
-    return found
-
-
-def _specs(reading: Reading[PolicyDocument]) -> dict[str, HierarchySpec]:
-    """The columns whose entry is a valid hierarchy, whatever else is wrong with the file."""
-    recode = reading.root.child("recode")
-    columns = recode.value if recode is not None and isinstance(recode.value, dict) else {}
-    specs = {}
-    for column, node in columns.items():
-        data = node.data()
-        if isinstance(data, dict) and "hierarchy" in data:
-            try:
-                specs[column] = HierarchySpec.model_validate(data)
-            except ValidationError:
-                continue
-    return specs
-
-
 def _hierarchy(
-    reading: Reading[PolicyDocument], column: str, spec: HierarchySpec, directory: Path
+    reading: Reading[PolicyDocument], column: str, recoding: object, directory: Path
 ) -> Hierarchy | None:
-    """The hierarchy of a column if it has the level, else None and problems."""
+    """The hierarchy of a column that names a good one, whatever else is wrong with the file.
+
+    None for every other, and problems where it names one.
+    """
+    if "hierarchy" not in mapping(recoding):
+        return None
+    try:
+        spec = HierarchySpec.model_validate(recoding)
+    except ValidationError:
+        return None  # its own laws say so
     path: tree.Path = ("recode", column)
     file = directory / spec.hierarchy
     try:
@@ -105,10 +104,11 @@ def _hierarchy(
     except HierarchyError as error:
         for line, reason in error.reasons:
             if line:
-                message = f"the hierarchy {reason}"
-                reading.add(Problem(str(file), line, 1, tree.path_text(path), message))
+                wrong = f"the hierarchy {reason}"
+                problem = Problem(str(file), line, 1, tree.path_text(path), wrong)
+                reading.problems.append(problem)
             else:
-                remedy = meant(file) if reason == "does not exist" else ""
+                remedy = meant(file) if reason == MISSING else ""
                 reading.refuse((*path, "hierarchy"), f"names {file}, which {reason}", remedy)
         return None
     if spec.level > hierarchy.height:
@@ -116,3 +116,56 @@ def _hierarchy(
         reading.refuse((*path, "level"), f"{law}, found {spec.level}")
         return None
     return hierarchy
+
+
+_REST = {
+    "version": 1,
+    "name": "salvaged",
+    "recode": {"any": "keep"},
+    "sample": {"rate": Decimal("0.5")},
+    "k": 2,
+    "guarantee": {"epsilon": 1, "delta": Decimal("0.5")},
+    "release": {"path": "salvaged.parquet"},
+}
+
+
+def salvage(file: Path) -> Policy | None:
+    """What a refused file still says of its source and its columns; None without a source.
+
+    All else of it is made up: it is for asking the source which columns it has.
+    """
+    try:
+        data: Any = read_root(read_text(file, "policy"), file, "policy")[0].data()
+        source, recode = mapping(data.get("source")), mapping(data.get("recode"))
+        place = {key: source[key] for key in ("path", "relation", "csv") if key in source}
+        made = PolicyDocument.model_validate({**_REST, "source": {**place, "unit": "row"}})
+    except (FileError, PolicyError, ValidationError):
+        return None
+    policy = resolve(made, {}, file, file.parent)
+    keys = (inside(source, "unit", key) for key in ("key", "row_key"))
+    terms = inside(source, "unit", "keep", "order_by")
+    return replace(
+        policy,
+        source=replace(
+            policy.source,
+            key=next((key for key in keys if _named(key)), None),
+            unique="row_key" in mapping(source.get("unit")),
+            order_by=tuple(map(order_term, filter(_named, terms)))
+            if isinstance(terms, list)
+            else (),
+            columns=tuple(
+                (each, "text") for each in filter(_named, mapping(source.get("columns")))
+            ),
+        ),
+        recodings=tuple(
+            (name, Constant("") if "constant" in mapping(how) else Keep())
+            for name, how in recode.items()
+            if _named(name)
+        ),
+        public=tuple((name, "") for name in mapping(data.get("public"))),
+    )
+
+
+def _named(found: object) -> bool:
+    """Whether it can be the name of a column."""
+    return isinstance(found, str) and fields.is_line(found)

@@ -1,25 +1,122 @@
-"""The syntactic models that a policy enforces on what it releases."""
+"""What a policy may say beside its mechanism: public keys, syntactic models, and how to choose k.
+
+`keys` are the groups that are shown, whoever is in them; `models` hold of all that is released;
+`auto` says what a pair of k and rate is chosen for, under a public prior.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, get_args
+from math import prod
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
+from pydantic import ConfigDict
 from pydantic_core import PydanticCustomError
 
-from policy_engine.policy import fields, laws
-from policy_engine.policy.chance_models import PURE
-from policy_engine.policy.documents import Document
-from policy_engine.policy.enforced import LDiversity, Model, TCloseness
-from policy_engine.policy.laws import barred, mapping, refusal
+from policy_engine.kernel.mechanisms.pure import MOST_TUPLES
+from policy_engine.policy import fields
+from policy_engine.policy.laws import (
+    Broken,
+    Data,
+    Document,
+    Ruled,
+    barred,
+    mapping,
+    refusal,
+    suggestion,
+)
 from policy_engine.policy.scalars import show
+from policy_engine.policy.syntactic import LDiversity, Model, TCloseness
 
-_LevelField = Annotated[Decimal, fields.number("above 1", exclusiveMinimum=1)]
+if TYPE_CHECKING:
+    from policy_engine.accounting.prior import Prior
+
+Keys = tuple[tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]], ...]
+"""Lists whose product the keys are: of each its columns, and rows of their values."""
+
+_VALUES = {"type": ["string", "integer", "null"]}
+_BY_COLUMN = {"type": "array", "minItems": 1, "items": _VALUES}
+_ROW = {"type": "object", "minProperties": 1, "additionalProperties": _VALUES}
+_SCHEMA: Mapping[str, object] = {
+    "anyOf": [
+        {"type": "object", "minProperties": 1, "additionalProperties": _BY_COLUMN},
+        {"type": "array", "minItems": 1, "items": _ROW},
+    ]
+}
+
+
+def _keys(found: object) -> Keys:
+    """Values for each column, whose product is taken; or rows that name a value for each."""
+    if isinstance(found, dict) and found:
+        for column, values in found.items():
+            if not isinstance(values, list) or not values:
+                given = "none" if values == [] else show(values)
+                raise refusal(f"must be a list of values, found {given}", at=(column,))
+        lists = [((column,), [(value,) for value in found[column]]) for column in sorted(found)]
+    elif isinstance(found, list) and found and all(isinstance(row, dict) and row for row in found):
+        columns = tuple(sorted(found[0]))
+        for place, row in enumerate(found):
+            if tuple(sorted(row)) != columns:
+                wrong = f"must have a value for each of {', '.join(columns)}"
+                raise refusal(wrong, "as the first of them", at=(place,))
+        lists = [(columns, [tuple(row[column] for column in columns) for row in found])]
+    else:
+        remedy = "as in {sex: [F, M]}, or [{sex: F, age: old}, {sex: M, age: young}]"
+        raise refusal("must list values by column, or rows", remedy)
+    return tuple((columns, _once(rows)) for columns, rows in lists)
+
+
+def _once(rows: list[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
+    given = tuple(tuple(map(fields.label_or_null, row)) for row in rows)
+    known: set[tuple[Any, ...]] = set()
+    for row in given:
+        if row in known:
+            raise refusal(f"has a key twice: {', '.join(map(show, row))}", "take one out")
+        known.add(row)
+    return given
+
+
+KeysField = Annotated[Keys, Ruled(_keys, _SCHEMA)]
+
+
+def listed(data: Data) -> Broken:
+    """The laws of public keys: every released column, of one grouping, with counts and sums."""
+    if "keys" not in data:
+        return
+    release, noise = mapping(data.get("release")), mapping(data.get("noise"))
+    sums = mapping(data.get("aggregate")).values()
+    beside = {
+        "k, for a key is shown whoever is in it": "k" in data,
+        "marginals": "marginals" in data,
+        "rollup": "rollup" in data,
+        "models, which leave groups out": "models" in data,
+        "a mean, which needs a count above 0": any("mean" in mapping(each) for each in sums),
+        "release.as: rows, for a count can be below 0": release.get("as") == "rows",
+        "noise.law: place, which needs a threshold": noise.get("law") == "place",
+    }
+    for other in (name for name, is_there in beside.items() if is_there):
+        yield refusal(f"cannot stand beside {other}", at=("keys",), on_key=True)
+    try:
+        lists = _keys(data["keys"])
+    except PydanticCustomError:
+        return  # its own law says so
+    recode = mapping(data.get("recode"))
+    named = [column for columns, _ in lists for column in columns]
+    needed = [name for name, spec in recode.items() if "constant" not in mapping(spec)]
+    if unknown := [name for name in named if name not in needed]:
+        wrong = f"must name columns of recode that are no constants, found {unknown[0]}"
+        yield refusal(wrong, suggestion(unknown[0], needed), at=("keys",))
+    elif left := [name for name in needed if name not in named]:
+        wrong = f"must have values for every column of recode, not for {left[0]}"
+        yield refusal(wrong, "add them", at=("keys",))
+    if (many := prod(len(rows) for _, rows in lists)) > MOST_TUPLES:
+        yield refusal(f"must be at most {MOST_TUPLES:,}, found {many:,}", at=("keys",))
+
+
 _Kind = Literal["distinct", "entropy", "recursive"]
-_KindField = Annotated[_Kind, fields.word(*get_args(_Kind))]
 _Distance = Literal["equal", "ordered"]
-_DistanceField = Annotated[_Distance, fields.word(*get_args(_Distance))]
 
 
 class LDiversitySpec(Document):
@@ -27,24 +124,24 @@ class LDiversitySpec(Document):
 
     of: fields.LineField
     """The released column that nobody should learn of a person."""
-    l: _LevelField  # noqa: E741 - the model's own letter
+    l: Annotated[Decimal, fields.number("above 1", exclusiveMinimum=1)]  # noqa: E741
     """ℓ: a whole number, and of `entropy` any."""
-    kind: _KindField = "distinct"
+    kind: Annotated[_Kind, fields.word(*get_args(_Kind))] = "distinct"
     """Which ℓ-diversity."""
     c: fields.OptionalStepField = None
     """Of `recursive`: r₁ < c (r_ℓ + … + r_m)."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    def _across(cls, data: Data) -> Broken:
         """A whole ℓ where values are counted; c where it is asked for."""
-        kind, level = data.get("kind", "distinct"), laws.as_number(data.get("l"))
+        kind, level = data.get("kind", "distinct"), fields.as_number(data.get("l"))
         if kind != "entropy" and level is not None and level % 1:
             wrong = f"must be a whole number for {kind}, found {show(data['l'])}"
             yield refusal(wrong, "or take kind: entropy", at=("l",))
-        if kind == "recursive" and "c" not in data:
-            yield refusal("needs c beside kind: recursive", "as in c: 3", at=("kind",))
         if kind != "recursive":
             yield from barred(data, ["c"], "is of kind: recursive")
+        elif "c" not in data:
+            yield refusal("needs c beside kind: recursive", "as in c: 3", at=("kind",))
 
 
 class TClosenessSpec(Document):
@@ -54,7 +151,7 @@ class TClosenessSpec(Document):
     """The released column that nobody should learn of a person."""
     t: fields.ShareField
     """The largest earth mover's distance between a class and the release."""
-    distance: _DistanceField = "equal"
+    distance: Annotated[_Distance, fields.word(*get_args(_Distance))] = "equal"
     """How far two values are from each other: `ordered` is for a column with `bins`."""
 
 
@@ -67,8 +164,7 @@ class ModelsSpec(Document):
     """Every class is spread as the whole is."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-        """At least one."""
+    def _across(cls, data: Data) -> Broken:
         if not data:
             yield refusal("must have l_diversity or t_closeness", "or leave it out")
 
@@ -83,28 +179,111 @@ class ModelsSpec(Document):
         return tuple(found)
 
 
-def enforceable(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+def enforceable(data: Data) -> Broken:
     """The laws of models: of released columns, on a file of groups that people are counted in."""
     models, recode = mapping(data.get("models")), mapping(data.get("recode"))
     if not models or not recode:  # of a recode that is not there its own problem is told
         return
-    for key, is_there in (
-        ("marginals", bool(data.get("marginals"))),
-        ("rollup", bool(data.get("rollup"))),
-        (f"mechanism: {data.get('mechanism')}", data.get("mechanism") in PURE),
-        ("release.relation", "relation" in mapping(data.get("release"))),
-    ):
-        if is_there:
-            wrong = f"cannot stand beside {key}: only a file of groups is filtered"
-            yield refusal(wrong, "remove one of them", at=("models",), on_key=True)
+    beside = {
+        "marginals": data.get("marginals"),
+        "rollup": data.get("rollup"),
+        f"mechanism: {data.get('mechanism')}": data.get("mechanism") in fields.PURE,
+        "release.relation": "relation" in mapping(data.get("release")),
+    }
+    for key in (name for name, is_there in beside.items() if is_there):
+        wrong = f"cannot stand beside {key}: only a file of groups is filtered"
+        yield refusal(wrong, "remove one of them", at=("models",), on_key=True)
     for name, spec in models.items():
         column = mapping(spec).get("of")
         if not isinstance(column, str):
             continue
         if column not in recode:
             wrong = f"must be a column of recode, found {show(column)}"
-            remedy = laws.suggestion(column, [*map(str, recode)])
-            yield refusal(wrong, remedy, at=("models", name, "of"))
+            yield refusal(wrong, suggestion(column, map(str, recode)), at=("models", name, "of"))
         elif mapping(spec).get("distance") == "ordered" and "bins" not in mapping(recode[column]):
             wrong = f"is ordered, and {show(column)} has no bins that say its order"
             yield refusal(wrong, "take bins, or distance: equal", at=("models", name, "distance"))
+
+
+_SIZE = r"[1-9][0-9]{0,8}|1000000000"
+
+
+class PriorSpec(Document):
+    """What is believed of the sizes of the source's groups, from public knowledge."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["sizes"]}, {"required": ["people", "groups"]}]}
+    )
+
+    sizes: Annotated[
+        dict[str, fields.PositiveField],
+        fields.a_mapping(
+            "size: number of groups", minProperties=1, propertyNames={"pattern": f"^({_SIZE})$"}
+        ),
+    ] = fields.EMPTY
+    """So many groups of each size, as in {5000: 3, 800: 20}; the size is in people."""
+    people: fields.OptionalPositiveField = None
+    """How many people the source has, about; with `groups`."""
+    groups: fields.OptionalGroupsField = None
+    """How many groups they are in, about; with `people`."""
+    exponent: fields.ExponentField = Decimal(1)
+    """The i-th largest group has a size in proportion to 1/i to this power; 0 is all alike."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """One of the two forms, whole; sizes that are some; groups that can be filled."""
+        zipf = [key for key in ("people", "groups", "exponent") if key in data]
+        if "sizes" in data:
+            yield from barred(data, zipf, "must not stand beside sizes", "keep one of them")
+            for size in mapping(data["sizes"]):
+                if not re.fullmatch(_SIZE, str(size)):
+                    wrong = "is no size: a size must be an integer from 1 to"
+                    at = ("sizes", size)
+                    yield refusal(f"{wrong} {fields.MAX_INTEGER}", at=at, on_key=True)
+        elif not zipf:
+            yield refusal("must have sizes, or people and groups, found neither", on_key=True)
+        else:
+            for key in ("people", "groups"):
+                if key not in data:
+                    yield refusal("is missing", at=(key,))
+        people, groups = data.get("people"), data.get("groups")
+        if isinstance(people, int) and isinstance(groups, int) and 0 < people < groups:
+            law = f"must be at least {show(groups)}, the number of groups, found {show(people)}"
+            yield refusal(law, "a group has at least one person", at=("people",))
+
+    def prior(self) -> Prior:
+        """The belief as the accounting takes it.
+
+        >>> PriorSpec(sizes={"800": 20}).prior()
+        Prior(sizes=((800, 20),))
+        """
+        from policy_engine.accounting.prior import Prior
+
+        if self.people is None or self.groups is None:
+            return Prior.of_sizes({int(size): number for size, number in self.sizes.items()})
+        return Prior.zipf(self.people, self.groups, self.exponent)
+
+
+class AutoSpec(Document):
+    """How k and the rate are chosen where both are `auto`: never by looking at the data."""
+
+    maximise: fields.GoalField
+    """What most is expected to be released of: `people`, or `groups`."""
+    prior: PriorSpec
+    """What is believed of the sizes of the groups, from public knowledge."""
+
+
+def chooses(data: Data) -> Broken:
+    """The law of a policy's `auto`: there must be something to choose."""
+    if "auto" not in data:
+        return
+    if data["auto"] is None:
+        yield refusal("must be a mapping, found null", at=("auto",))
+    rate = mapping(data.get("sample")).get("rate", "auto")
+    written = {"k": data.get("k", "auto"), "sample.rate": rate}
+    given = [key for key, value in written.items() if value != "auto"]
+    if given:
+        wrong = f"chooses k and sample.rate together, but {' and '.join(given)}"
+        verb = "is given" if len(given) == 1 else "are given"
+        remedy = "write auto for both, or remove this key"
+        yield refusal(f"{wrong} {verb}", remedy, at=("auto",), on_key=True)

@@ -5,24 +5,35 @@ They say what the file may hold; `resolve` says what it means. The JSON Schema i
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
+from datetime import date
 from decimal import Decimal
 from os.path import normpath
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
-from pydantic.config import JsonDict
-from pydantic_core import PydanticCustomError
+from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
-from policy_engine.policy import fields, laws
-from policy_engine.policy.auto_models import AutoSpec, chooses
-from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
-from policy_engine.policy.documents import Document, word_or
-from policy_engine.policy.key_models import KeysField
-from policy_engine.policy.laws import At, barred, mapping, refusal
-from policy_engine.policy.model_specs import ModelsSpec, enforceable
+from policy_engine.policy import fields
+from policy_engine.policy.laws import (
+    Broken,
+    Data,
+    Document,
+    barred,
+    mapping,
+    refusal,
+    word_or,
+)
+from policy_engine.policy.model_specs import (
+    AutoSpec,
+    KeysField,
+    ModelsSpec,
+    chooses,
+    enforceable,
+)
 from policy_engine.policy.noise_models import (
     AggregateSpec,
     ContributionSpec,
@@ -31,108 +42,18 @@ from policy_engine.policy.noise_models import (
     RollupSpec,
     one_mechanism,
 )
-from policy_engine.policy.recode_models import FilterSpec, Recode
+from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
 from policy_engine.policy.scalars import show
+from policy_engine.policy.source_models import (
+    ONE_PLACE,
+    SourceSpec,
+    column_names,
+    keys_of,
+    one_place,
+)
 from policy_engine.policy.syntactic import SYNTACTIC, syntactic_laws
-from policy_engine.policy.unit_models import UNIT, UnitSpec, _keys_of, _typed_key
 
 _UNCOMMENT = "name at least one column, or uncomment one"
-_ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
-PARQUET_FILES = (".parquet", ".pq")
-
-SOURCE_FILES = (*PARQUET_FILES, *CSV_FILES)
-"""What the name of a source's file may end in."""
-A_SOURCE_FILE = ".parquet, .pq, .csv, .tsv, .txt or .csv.gz"
-SAVED_AS = "save a spreadsheet as CSV"
-"""The same, as a message says it."""
-_PATTERN = "*?["
-
-
-def one_place(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-    """The law of a source and of a release: path or relation, exactly one."""
-    if "path" in data and "relation" in data:
-        at = max(("path", "relation"), key=list(data).index)
-        beside = "path" if at == "relation" else "relation"
-        yield refusal(f"must not stand beside {beside}", "keep one of them", at=(at,), on_key=True)
-    elif "path" not in data and "relation" not in data:
-        yield refusal("must have path or relation, found neither", on_key=True)
-
-
-def one_file(path: object) -> Iterable[PydanticCustomError]:
-    """The law of a source's path: one file of this machine, of a kind that can be read."""
-    try:
-        name = laws.line(path)
-    except PydanticCustomError:
-        return  # the field's own law says so
-    found = f"found {show(path)}"
-    if "://" in name:
-        wrong = f"must be a file of this machine, {found}"
-        yield refusal(wrong, "remote files are not read: copy it here", at=("path",))
-    elif any(sign in name for sign in _PATTERN):
-        wrong = f"must name one file, without *, ? and [, {found}"
-        yield refusal(wrong, "they would be read as a pattern: rename the file", at=("path",))
-    elif PurePath(name).suffix and not PurePath(name).name.lower().endswith(SOURCE_FILES):
-        yield refusal(f"must end in {A_SOURCE_FILE}, {found}", SAVED_AS, at=("path",))
-
-
-def column_names(data: object, at: At) -> Iterable[PydanticCustomError]:
-    """The law of a mapping by column: every name on one line, no two alike but for case."""
-    seen: dict[str, str] = {}
-    for column in mapping(data):
-        try:
-            laws.line(column)
-        except PydanticCustomError as error:
-            wrong = f"is no column name: a name {error.message()}"
-            yield refusal(wrong, at=(*at, column), on_key=True)
-        first = seen.setdefault(column.casefold(), column)
-        if first != column:
-            yield refusal(
-                f"must differ from the column {show(first)} by more than case",
-                at=(*at, column),
-                on_key=True,
-            )
-
-
-class SourceSpec(Document):
-    """The table that is released from."""
-
-    model_config = ConfigDict(json_schema_extra=_ONE_PLACE)
-
-    path: fields.OptionalPathField = None
-    """A Parquet or CSV file, relative to the policy file."""
-    relation: fields.OptionalLineField = None
-    """A table or view of the warehouse. A view is followed to its table, whose account pays."""
-    view: fields.OptionalViewField = None
-    """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
-    unit: Annotated[Literal["row"] | UnitSpec, UNIT]
-    """`row` (one row is one person), or the key of a person and the row that is kept."""
-    sampled_at: fields.SampledAtField = Decimal(1)
-    """The known Bernoulli rate at which the source was drawn from its population."""
-    columns: Annotated[
-        dict[str, fields.ColumnTypeField], BeforeValidator(laws.a_mapping("column: type"))
-    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
-    """The type a column is read as; what does not fit becomes NULL."""
-    csv: CsvSpec | None = None
-    """How a CSV file is read: its delimiter, encoding, numbers, dates and words."""
-
-    @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-        """One place, one file; column names that can be told apart."""
-        yield from one_place(data)
-        yield from one_file(data.get("path"))
-        yield from column_names(data.get("columns"), ("columns",))
-        yield from _typed_key(mapping(data.get("unit")), mapping(data.get("columns")))
-        path = data.get("path")
-        if "view" in data and "relation" not in data:
-            yield refusal("is for a view", "remove it, or name a view in relation", at=("view",))
-        if "csv" in data and not (isinstance(path, str) and is_csv(path)):
-            remedy = "remove it, or name a .csv, .tsv or .txt file in path"
-            yield refusal("is for a CSV file", remedy, at=("csv",), on_key=True)
-
-    @classmethod
-    def needs(cls, key: str) -> str:
-        """What to write for `unit`."""
-        return "write unit: row where one row is one person" if key == "unit" else ""
 
 
 class SampleSpec(Document):
@@ -147,7 +68,7 @@ class SampleSpec(Document):
 class GuaranteeSpec(Document):
     """What the engine certifies, or refuses to."""
 
-    epsilon: fields.EpsilonField
+    epsilon: fields.StepField
     """ε: between neighbours P[S] ≤ e^ε · P'[S] + δ for every set S of releases."""
     delta: fields.DeltaField
     """δ: the slack in it; no chance that something happens."""
@@ -181,7 +102,7 @@ class AboutSpec(Document):
 class ReleaseSpec(Document):
     """Where the release goes, and its form."""
 
-    model_config = ConfigDict(json_schema_extra=_ONE_PLACE)
+    model_config = ConfigDict(json_schema_extra=ONE_PLACE)
 
     path: fields.OptionalPathField = None
     """A file, relative to the policy file."""
@@ -197,7 +118,7 @@ class ReleaseSpec(Document):
     """In a dbt project: when this version of the model goes."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    def _across(cls, data: Data) -> Broken:
         """One place; a file is a Parquet file; a count's column where there is a count."""
         yield from one_place(data)
         path = data.get("path")
@@ -212,9 +133,7 @@ class ReleaseSpec(Document):
             yield from barred(data, ("version", "deprecated"), wrong)
 
 
-MarginalField = Annotated[
-    tuple[fields.LineField, ...], BeforeValidator(laws.a_list("columns", "as in [age, sex]"))
-]
+_Marginal = Annotated[tuple[fields.LineField, ...], fields.a_list("columns", "as in [age, sex]")]
 
 
 class PolicyDocument(Document):
@@ -235,16 +154,16 @@ class PolicyDocument(Document):
     source: SourceSpec
     """The table that is released from, and who is one person in it."""
     recode: Annotated[
-        dict[str, Recode], BeforeValidator(laws.a_mapping("column: recoding", _UNCOMMENT))
-    ] = Field(json_schema_extra={"minProperties": 1})
+        dict[str, Recode], fields.a_mapping("column: recoding", _UNCOMMENT, minProperties=1)
+    ]
     """Every released column and its recoding; a column not named is not released."""
     filter: Annotated[
-        dict[str, FilterSpec], BeforeValidator(laws.a_mapping("column: condition", _UNCOMMENT))
-    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
+        dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
+    ] = fields.EMPTY
     """Who is released at all: what each column must hold in the one row that a person has."""
     public: Annotated[
-        dict[str, fields.LineField], BeforeValidator(laws.a_mapping("relation: key"))
-    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
+        dict[str, fields.LineField], fields.a_mapping("relation: key", minProperties=1)
+    ] = fields.EMPTY
     """Lookups that do not depend on the source, each with its key: SQL that joins them is proved
     by `check --policy`; `recode` may then name their columns."""
     mechanism: fields.MechanismField = None
@@ -258,15 +177,15 @@ class PolicyDocument(Document):
     """In how many groups a person counts who has many rows: for noisy_counts."""
     aggregate: Annotated[
         dict[str, AggregateSpec],
-        BeforeValidator(laws.a_mapping("name: {sum or mean}", _UNCOMMENT)),
-    ] = Field(default_factory=dict, json_schema_extra={"minProperties": 1})
+        fields.a_mapping("name: {sum or mean}", _UNCOMMENT, minProperties=1),
+    ] = fields.EMPTY
     """Sums and means beside each count, by the names of their columns: for noisy_counts."""
     rollup: RollupSpec | None = None
     """Everybody counted once more by fewer columns: for noisy_counts."""
     marginals: Annotated[
-        tuple[MarginalField, ...],
-        BeforeValidator(laws.a_list("lists of columns", "as in [[age, sex], [sex, pay]]")),
-    ] = Field(default=(), json_schema_extra={"minItems": 1})
+        tuple[_Marginal, ...],
+        fields.a_list("lists of columns", "as in [[age, sex], [sex, pay]]", minItems=1),
+    ] = ()
     """Several groupings, by some of the columns each, for one price: for noisy_counts."""
     keys: KeysField = ()
     """Public keys: the groups that are shown, each whoever is in it, and no other: for
@@ -290,70 +209,43 @@ class PolicyDocument(Document):
     """A choice of speed: group by raw columns first, or recode every row."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    def _across(cls, data: Data) -> Broken:
         """Column names that can be told apart, the count's among them; a place of its own."""
         yield from column_names(data.get("recode"), ("recode",))
         yield from column_names(data.get("filter"), ("filter",))
-        yield from _filtered_constants(mapping(data.get("filter")), mapping(data.get("recode")))
+        recode, release, source = (
+            mapping(data.get(key)) for key in ("recode", "release", "source")
+        )
+        filtered = {str(column).casefold() for column in mapping(data.get("filter"))}
+        for column, recoding in recode.items():
+            # An engine could read the one for the other.
+            if "constant" in mapping(recoding) and str(column).casefold() in filtered:
+                wrong = "is a constant, and the name of a column of filter"
+                yield refusal(wrong, "give the constant another name", at=("recode", column))
         yield from chooses(data)
         is_syntactic = data.get("guarantee") == SYNTACTIC
         yield from syntactic_laws(data) if is_syntactic else one_mechanism(data)
         yield from enforceable(data)
-        source, release, recode = (
-            mapping(data.get(key)) for key in ("source", "release", "recode")
-        )
-        yield from _kept_key(mapping(source.get("unit")), recode)
+        for column, recoding in recode.items():
+            if recoding == "keep" and str(column).casefold() in keys_of(source):
+                wrong = "is the key of source.unit, so that every group is one person and none is"
+                remedy = "leave it out, or recode it"
+                yield refusal(f"{wrong} released", remedy, at=("recode", column))
         if release.get("as", "counts") == "counts":
-            yield from _count_column(recode, release.get("count_as", "n"))
             yield from _beside(data, recode, release.get("count_as", "n"))
         for place in ("path", "relation"):
             if place in release and _same_place(release[place], source.get(place)):
-                yield refusal(
-                    "must not be the source itself",
-                    "release to a place of its own",
-                    at=("release", place),
-                )
+                remedy, at = "release to a place of its own", ("release", place)
+                yield refusal("must not be the source itself", remedy, at=at)
 
 
-def _filtered_constants(
-    conditions: Mapping[str, Any], recode: Mapping[str, Any]
-) -> Iterable[PydanticCustomError]:
-    """The law that a released name is no other column's: an engine could read the one for it."""
-    filtered = {str(column).casefold() for column in conditions}
-    for column, recoding in recode.items():
-        is_constant = isinstance(recoding, dict) and "constant" in recoding
-        if is_constant and str(column).casefold() in filtered:
-            wrong = "is a constant, and the name of a column of filter"
-            yield refusal(wrong, "give the constant another name", at=("recode", column))
-
-
-def _kept_key(unit: Mapping[str, Any], recode: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
-    """The law that nobody is a group of their own: such a release is empty whatever the data."""
-    for column, recoding in recode.items():
-        if recoding == "keep" and str(column).casefold() in _keys_of(unit):
-            yield refusal(
-                "is the key of source.unit, so that every group is one person and none is released",
-                "leave it out, or recode it",
-                at=("recode", column),
-            )
-
-
-def _count_column(recode: Iterable[str], count: object) -> Iterable[PydanticCustomError]:
-    """The law that no released column has the name of the count's."""
+def _beside(data: Data, recode: Iterable[str], count: object) -> Broken:
+    """The law that a count, and what is shown beside it, have names of their own."""
     for column in recode:
         if isinstance(count, str) and column.casefold() == count.casefold():
-            yield refusal(
-                f"is the count's column too, {show(count)}",
-                "give the count another name with release.count_as",
-                at=("recode", column),
-                on_key=True,
-            )
-
-
-def _beside(
-    data: Mapping[str, Any], recode: Mapping[str, Any], count: object
-) -> Iterable[PydanticCustomError]:
-    """The law that what is shown beside a group has names of its own."""
+            wrong = f"is the count's column too, {show(count)}"
+            remedy = "give the count another name with release.count_as"
+            yield refusal(wrong, remedy, at=("recode", column), on_key=True)
     several = bool(data.get("marginals") or data.get("rollup"))
     for column in recode:
         if several and column.casefold() == GROUPING:
@@ -372,3 +264,48 @@ def _same_place(one: object, other: object) -> bool:
     """Whether two paths or two relations are the same as far as their text tells."""
     both = isinstance(one, str) and isinstance(other, str)
     return both and normpath(str(one)).casefold() == normpath(str(other)).casefold()
+
+
+def digest(document: PolicyDocument, hierarchies: Mapping[str, str]) -> str:
+    """The digest ``sha256:…`` of a policy and of its hierarchy files (digests by column).
+
+    One for every file that says the same. Comments, the order of keys, quotes and the number of
+    zeros do not matter, nor does a key that is written with its default. What does matter: every
+    other key, the order of released columns, the labels of bins, and the bytes of every hierarchy
+    file. Only ``release.deprecated`` does not: it says when a release goes, and nothing of what it
+    is.
+    """
+    text = canonical_json(document, hierarchies)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def canonical_json(document: PolicyDocument, hierarchies: Mapping[str, str]) -> str:
+    """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
+    left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}}
+    data = document.model_dump(by_alias=True, exclude_defaults=True, exclude=left_out)
+    if aggregate := data.get("aggregate"):  # its columns have an order
+        data["aggregate"] = list(aggregate.items())
+    recode: list[tuple[str, object]] = []
+    for column, spec in document.recode.items():
+        said: Any = "keep" if spec == "keep" else spec.model_dump(exclude_defaults=True)
+        if isinstance(spec, BinsSpec):
+            said["labels"] = spec.names()
+        recode.append((column, said))
+    whole = {"policy": {**data, "recode": recode}, "hierarchies": dict(hierarchies)}
+    return json.dumps(whole, sort_keys=True, separators=(",", ":"), default=scalar_text)
+
+
+def scalar_text(value: object) -> str:
+    """The text of a date, or the shortest one of a number, without an exponent, exact.
+
+    >>> [scalar_text(Decimal(text)) for text in ("0.10", "1E+2", "-0.0", "100")]
+    ['0.1', '100', '0', '100']
+    """
+    if isinstance(value, date):
+        return value.isoformat()
+    if not isinstance(value, Decimal):
+        raise TypeError(f"no canonical text for {type(value).__name__}")
+    text = f"{value:f}"
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text

@@ -25,7 +25,7 @@ from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
 from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.fields import Mechanism
-from policy_engine.policy.key_models import Keys
+from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.noise_models import AggregateSpec, NoiseSpec, RollupSpec
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _sums(noise: Noise, aim: Aim, needs: Needs) -> tuple[Sum, ...]:
             clip = spec.clip
             shift = shift_of(clip, aim.neighbours)
             table = guessed(law, replace(part, shift=shift), tried)
-            found.append(Sum(name, spec.column or name, spec.unit, clip, table))
+            found.append(Sum(name, spec.chosen.column or name, spec.chosen.unit, clip, table))
             statistics.append(Statistic(table, shift, needs.times, clip.is_signed))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
             return tuple(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -11,10 +12,12 @@ from pydantic import ValidationError
 
 from policy_engine.errors import FileError, InternalError, PolicyError, Problem
 from policy_engine.policy import tree
-from policy_engine.policy.documents import Document
-from policy_engine.policy.nearby import meant
+from policy_engine.policy.laws import Document
 from policy_engine.policy.tree import Node
 
+_YAML = frozenset({".yaml", ".yml"})
+_NO_POLICY = "policy-engine"
+MISSING = "does not exist"
 D = TypeVar("D", bound=Document)
 
 
@@ -35,28 +38,51 @@ class Reading(Generic[D]):
         place = self.root.locate(path, key=on_key)
         subject = tree.path_text(path)
         message = f"{subject or 'the ' + self.kind} {predicate}"
-        self.add(Problem(self.file, *place, subject, message, remedy))
-
-    def add(self, problem: Problem) -> None:
-        """Add a problem."""
-        self.problems.append(problem)
-
-    def raise_problems(self) -> None:
-        """Raise all problems in the order of the file, other files after it."""
-        if self.problems:
-            own = self.file
-            ranked = sorted(
-                dict.fromkeys(self.problems),
-                key=lambda found: (found.file != own, found.file, found.line, found.column),
-            )
-            raise PolicyError(tuple(ranked))
+        self.problems.append(Problem(self.file, *place, subject, message, remedy))
 
     def result(self) -> D:
-        """The document, or all problems."""
-        self.raise_problems()
+        """The document, or all problems in the order of the file, other files after it."""
+        if self.problems:
+            ranked = sorted(
+                dict.fromkeys(self.problems),
+                key=lambda each: (each.file != self.file, each.file, each.line, each.column),
+            )
+            raise PolicyError(tuple(ranked))
         if self.document is None:
             raise InternalError("a file without problems has no document")
         return self.document
+
+
+def meant(missing: Path) -> str:
+    """``did you mean 'NAME'?`` for a file of the same folder and kind with a similar name.
+
+    Empty where there is none. Only names are looked at.
+    """
+    suffixes = _YAML if missing.suffix in _YAML else {missing.suffix}
+    try:
+        near = {
+            path.stem: path.name
+            for path in sorted(missing.parent.iterdir())
+            if path.suffix in suffixes and path.stem != _NO_POLICY and path.name.isprintable()
+            if path.is_file()
+        }
+    except (OSError, ValueError):
+        return ""
+    found = get_close_matches(missing.stem[:100], near, n=1)
+    return f"did you mean {near[found[0]]!r}?" if found else ""
+
+
+def read_bytes(file: Path, most: int) -> tuple[bytes, str]:
+    """At most so many bytes of a file; or why it cannot be read."""
+    try:
+        if file.is_dir():
+            return b"", "is a directory"
+        with file.open("rb") as stream:
+            return stream.read(most), ""
+    except FileNotFoundError:
+        return b"", MISSING
+    except (OSError, ValueError) as error:
+        return b"", f"cannot be read: {getattr(error, 'strerror', None) or 'not a file name'}"
 
 
 def read_text(file: Path, kind: str) -> str:
@@ -65,16 +91,11 @@ def read_text(file: Path, kind: str) -> str:
     Raises ``FileError`` where the file cannot be read, ``PolicyError`` where what it holds is
     not text or too much of it.
     """
-    try:
-        if file.is_dir():
-            raise _unread(file, f"the {kind} file is a directory", "name a file in it")
-        with file.open("rb") as stream:
-            content = stream.read(tree.MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise _unread(file, f"the {kind} file does not exist", meant(file)) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not a file name"
-        raise _unread(file, f"the {kind} file cannot be read: {reason}") from None
+    content, reason = read_bytes(file, tree.MAX_BYTES + 1)
+    if reason:
+        remedy = "name a file in it" if reason == "is a directory" else ""
+        remedy = meant(file) if reason == MISSING else remedy
+        raise FileError(str(Problem(str(file), 0, 0, "", f"the {kind} file {reason}", remedy)))
     if len(content) > tree.MAX_BYTES:
         raise _refused(file, f"the {kind} file must be at most {tree.MAX_BYTES} bytes")
     try:
@@ -84,10 +105,6 @@ def read_text(file: Path, kind: str) -> str:
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         raise _refused(file, f"the {kind} file is not UTF-8 text", line, column) from None
-
-
-def _unread(file: Path, message: str, remedy: str = "") -> FileError:
-    return FileError(str(Problem(str(file), 0, 0, "", message, remedy)))
 
 
 def _refused(file: Path, message: str, line: int = 0, column: int = 0) -> PolicyError:

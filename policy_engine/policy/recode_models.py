@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
-from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from policy_engine.policy import fields, laws
-from policy_engine.policy.documents import Document
-from policy_engine.policy.laws import refusal
+from policy_engine.policy import fields
+from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
 from policy_engine.policy.recodings import Cut
 from policy_engine.policy.scalars import show
 
@@ -26,21 +23,25 @@ class BinsSpec(Document):
 
     bins: Annotated[
         tuple[fields.CutField, ...],
-        BeforeValidator(laws.a_list("numbers, dates or timestamps", _WRITE_CUTS)),
-        Field(json_schema_extra={"minItems": 1}),
+        fields.a_list("numbers, dates or timestamps", _WRITE_CUTS, minItems=1),
     ]
     """The cuts, in ascending order."""
-    labels: Annotated[tuple[fields.LabelField, ...], BeforeValidator(laws.a_list("texts"))] = Field(
-        default=(), json_schema_extra={"minItems": 2}
-    )
+    labels: Annotated[tuple[fields.LabelField, ...], fields.a_list("texts", minItems=2)] = ()
     """A name for each interval, one more than cuts."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    def _across(cls, data: Data) -> Broken:
         """Cuts of one kind that ascend; labels that fit and differ."""
-        cuts = _valid(data.get("bins"), laws.cut)
-        yield from _ascending(cuts)
-        labels = _valid(data.get("labels"), laws.label)
+        cuts = _valid(data.get("bins"), fields.cut)
+        for index, (low, high) in enumerate(pairwise(cuts), start=1):
+            kind = fields.kind_of_cut(low)
+            if fields.kind_of_cut(high) != kind:
+                yield refusal(f"must be one of {kind} like the cuts before", at=("bins", index))
+                break
+            if high <= low:
+                wanted = f"must be greater than the cut before it, {cut_text(low)}"
+                yield refusal(f"{wanted}, found {cut_text(high)}", at=("bins", index))
+        labels = _valid(data.get("labels"), fields.label)
         if labels and cuts and len(labels) != len(cuts) + 1:
             wanted = f"must be {len(cuts) + 1} labels, one more than the cuts"
             yield refusal(f"{wanted}, found {len(labels)}", at=("labels",), on_key=True)
@@ -70,23 +71,11 @@ def cut_text(edge: Cut) -> str:
     return f"{edge:f}" if isinstance(edge, Decimal) else edge.isoformat()
 
 
-def _valid(values: object, law: laws.Law) -> list[Any]:
+def _valid(values: object, law: Law) -> list[Any]:
     """The items of a list by their law; nothing where one breaks it."""
-    try:
+    with suppress(PydanticCustomError):
         return [law(value) for value in values] if isinstance(values, list) else []
-    except PydanticCustomError:
-        return []
-
-
-def _ascending(cuts: list[Any]) -> Iterable[PydanticCustomError]:
-    for index, (low, high) in enumerate(pairwise(cuts), start=1):
-        kind = laws.kind_of_cut(low)
-        if laws.kind_of_cut(high) != kind:
-            yield refusal(f"must be one of {kind} like the cuts before", at=("bins", index))
-            return
-        if high <= low:
-            wanted = f"must be greater than the cut before it, {cut_text(low)}"
-            yield refusal(f"{wanted}, found {cut_text(high)}", at=("bins", index))
+    return []
 
 
 class HierarchySpec(Document):
@@ -103,24 +92,20 @@ class HierarchySpec(Document):
 class MapSpec(Document):
     """A finite map of values."""
 
+    needs = ("other", "name what stands for every other value, or write other: null")
+
     map: Annotated[
-        dict[str, fields.LabelOrNullField], BeforeValidator(laws.a_mapping("value: label"))
-    ] = Field(json_schema_extra={"minProperties": 1})
+        dict[str, fields.LabelOrNullField], fields.a_mapping("value: label", minProperties=1)
+    ]
     """The label of each value; several may share one."""
     other: fields.LabelOrNullField
     """What stands for a value that is not in the map; null says NULL."""
-
-    @classmethod
-    def needs(cls, key: str) -> str:
-        """What to write for `other`."""
-        how = "name what stands for every other value, or write other: null"
-        return how if key == "other" else ""
 
 
 class PrefixSpec(Document):
     """The first characters of a text."""
 
-    prefix: fields.LengthField
+    prefix: fields.PositiveField
     """How many characters."""
 
 
@@ -158,54 +143,43 @@ KINDS: dict[str, type[Mapped]] = {
 }
 
 
-def read_recode(found: object) -> object:
+def _recode(found: object) -> object:
     """`keep`, or the model of the one recoding that a mapping names."""
     if found == "keep" or isinstance(found, Document):
         return found
     if not isinstance(found, dict) or not found:
         shown = "an empty mapping" if found == {} else show(found)
-        raise refusal(
-            f"must be keep or a mapping with one recoding, found {shown}",
-            f"the recodings are {', '.join(('keep', *KINDS))}",
-        )
+        wrong = f"must be keep or a mapping with one recoding, found {shown}"
+        raise refusal(wrong, f"the recodings are {', '.join(('keep', *KINDS))}")
     named = [key for key in found if key in KINDS]
     if len(named) == 1:
         return KINDS[named[0]].model_validate(found)
     if named:
-        raise refusal(
-            f"is a second recoding beside {named[0]}",
-            "a column has exactly one",
-            at=(named[1],),
-            on_key=True,
-        )
+        wrong = f"is a second recoding beside {named[0]}"
+        raise refusal(wrong, "a column has exactly one", at=(named[1],), on_key=True)
     first = next(iter(found))
-    raise refusal("is an unknown recoding", _meant(first), at=(first,), on_key=True)
+    meant = suggestion(first, KINDS)
+    if first == "keep":
+        meant = "write keep alone, without a mapping"
+    elif "quantile" in first.lower():
+        meant = _WRITE_CUTS.replace("cuts are", "a recoding is").replace("write them", "write bins")
+    raise refusal("is an unknown recoding", meant, at=(first,), on_key=True)
 
 
-def _meant(key: str) -> str:
-    """The remedy for a recoding that does not exist."""
-    if key == "keep":
-        return "write keep alone, without a mapping"
-    if "quantile" in key.lower():
-        return _WRITE_CUTS.replace("cuts are", "a recoding is").replace("write them", "write bins")
-    return laws.suggestion(key, KINDS)
-
-
-Recode = Annotated[Literal["keep"] | Mapped, BeforeValidator(read_recode)]
+Recode = Annotated[Literal["keep"] | Mapped, BeforeValidator(_recode)]
 """A column's recoding."""
-
-
-_SOMETHING: JsonDict = {"anyOf": [{"required": [key]} for key in ("in", "at_least", "below")]}
 
 
 class FilterSpec(Document):
     """What a column must hold: one of some values, or a number or a time in a range."""
 
-    model_config = ConfigDict(json_schema_extra=_SOMETHING)
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": [key]} for key in ("in", "at_least", "below")]}
+    )
 
     members: Annotated[
-        tuple[fields.LabelField, ...], BeforeValidator(laws.a_list("values", "as in [US, CA]"))
-    ] = Field(default=(), alias="in", json_schema_extra={"minItems": 1})
+        tuple[fields.LabelField, ...], fields.a_list("values", "as in [US, CA]", minItems=1)
+    ] = Field(default=(), alias="in")
     """The values that are released, as they stand in the source."""
     at_least: fields.OptionalCutField = None
     """The least number, date or timestamp that is released."""
@@ -213,7 +187,7 @@ class FilterSpec(Document):
     """The first that is released no more."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    def _across(cls, data: Data) -> Broken:
         """Values or a range, and a range that holds something."""
         ends = [key for key in ("at_least", "below") if key in data]
         if "in" in data and ends:
@@ -221,7 +195,7 @@ class FilterSpec(Document):
         elif "in" not in data and not ends:
             yield refusal("must have in, at_least or below", "as in {in: [US]} or {at_least: 18}")
         with suppress(KeyError, PydanticCustomError, TypeError):  # other laws say so
-            least, end = (laws.cut(data[key]) for key in ("at_least", "below"))
-            if end <= least:  # type: ignore[operator]  # of two kinds: no column has both
+            least, end = (fields.cut(data[key]) for key in ("at_least", "below"))
+            if end <= least:  # of two kinds, which no column has: TypeError
                 wanted = f"must be greater than at_least, {cut_text(least)}, found {cut_text(end)}"
                 yield refusal(wanted, at=("below",))

@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.errors import InternalError, UsageError
-from policy_engine.policy.auto import (
-    Choice,
-    Guarantee,
-    effective_rate,
-    solve_auto,
-)
-from policy_engine.policy.canonical import digest
-from policy_engine.policy.chance_models import PURE
+from policy_engine.policy import fields
+from policy_engine.policy import recode_models as written
+from policy_engine.policy.auto import Choice, Guarantee, effective_rate, solve_auto
 from policy_engine.policy.csv_models import CsvSpec
-from policy_engine.policy.enforced import Model
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.models import PolicyDocument, SourceSpec
+from policy_engine.policy.models import PolicyDocument, digest
 from policy_engine.policy.noise import Chance, Needs, Noise, solve_chance, solve_noise
 from policy_engine.policy.noise_models import NoiseSpec, in_order
-from policy_engine.policy.recode_models import (
-    BinsSpec,
-    FilterSpec,
-    HierarchySpec,
-    MapSpec,
-    PrefixSpec,
-    Recode,
-    RoundSpec,
-    TruncateSpec,
-)
+from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.recodings import (
     Bins,
     Constant,
@@ -47,8 +32,11 @@ from policy_engine.policy.recodings import (
     Truncate,
 )
 from policy_engine.policy.scalars import show
-from policy_engine.policy.syntactic import UNMET, Suppression
-from policy_engine.policy.unit_models import OrderSpec, order_term
+from policy_engine.policy.source_models import OrderSpec, SourceSpec, order_term
+from policy_engine.policy.syntactic import UNMET, Model, Suppression
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.certificate import Terms
 
 Direction = Literal["asc", "desc"]
 
@@ -189,6 +177,52 @@ class Policy:
         """The names of the released columns, without the count's."""
         return tuple(column for column, _ in self.recodings)
 
+    @property
+    def recoded(self) -> Recoded:
+        """How much the recodes take away: from the policy alone, so that it is public.
+
+        A hierarchy has as many steps as levels, with one more to a root if its last level is none.
+        A column of another recode has two: its values, what they are recoded to, and nothing.
+        """
+        levels = dict(self.levels)
+        taken = {Keep: 0, Constant: 2}
+        return Recoded(
+            tuple(
+                levels.get(column, (taken.get(type(recoding), 1), 2))
+                for column, recoding in self.recodings
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """By how many steps the columns are recoded, and by how many they could be.
+
+    Sweeney's precision (2002) is 1 − Σ step / height over the columns; the height of a
+    generalisation (Samarati 2001) is Σ step.
+    """
+
+    steps: tuple[tuple[int, int], ...]
+
+    @property
+    def precision(self) -> float:
+        """1 where every column is as it is, 0 where none says anything.
+
+        >>> Recoded(((0, 2), (1, 2))).precision
+        0.75
+        """
+        return 1 - sum(step / height for step, height in self.steps) / len(self.steps)
+
+    @property
+    def height(self) -> int:
+        """All steps together."""
+        return sum(step for step, _ in self.steps)
+
+    @property
+    def most(self) -> int:
+        """All steps that there are."""
+        return sum(height for _, height in self.steps)
+
 
 def loaded(policy: object, *, syntactic: bool = False) -> Policy:
     """``policy`` itself; UsageError for anything else, such as the path of its file.
@@ -217,26 +251,26 @@ def resolve(
 
     Raises ``NoSolution`` where an ``auto`` cannot be solved.
     """
-    guarantee, chosen = _mechanism(document)
+    recode, about = document.recode.items(), document.about
+    labels = {name: spec.names() for name, spec in recode if isinstance(spec, written.BinsSpec)}
+    models = () if document.models is None else document.models.resolved(labels)
+    guarantee, chosen = _mechanism(document, models)
     source = resolve_source(document.source)
-    release = document.release
+    levels = {}
+    for column, spec in recode:
+        if isinstance(spec, written.HierarchySpec):
+            found = hierarchies[column]
+            levels[column] = (spec.level, found.height + (not found.has_root))
+    said = {"purpose": document.purpose, **(about.model_dump() if about else {})}
     return Policy(
         name=document.name,
         description=document.description,
         source=source,
         recodings=tuple(
-            (column, resolve_recoding(spec, hierarchies.get(column)))
-            for column, spec in document.recode.items()
+            (column, resolve_recoding(spec, hierarchies.get(column))) for column, spec in recode
         ),
         guarantee=guarantee,
-        release=Release(
-            release.path,
-            release.relation,
-            release.form,
-            release.count_as,
-            release.version,
-            release.deprecated,
-        ),
+        release=Release(**document.release.model_dump()),
         public=tuple(document.public.items()),
         budget=document.budget or source.text,
         grouping=document.grouping,
@@ -245,83 +279,50 @@ def resolve(
         directory=directory,
         declared_budget=document.budget is not None,
         filter=tuple(sorted(document.filter.items())),
-        levels=tuple(_levels(document, hierarchies)),
-        models=() if document.models is None else document.models.resolved(_labels(document)),
-        stated=tuple(_stated(document)),
+        levels=tuple(levels.items()),
+        models=models,
+        stated=tuple((name, text) for name, text in said.items() if text),
         part=None if document.part is None else (document.part.of, document.part.number),
         **chosen,
     )
 
 
-def _labels(document: PolicyDocument) -> dict[str, tuple[str, ...]]:
-    return {
-        column: spec.names()
-        for column, spec in document.recode.items()
-        if isinstance(spec, BinsSpec)
-    }
-
-
-def _levels(
-    document: PolicyDocument, hierarchies: Mapping[str, Hierarchy]
-) -> Iterator[tuple[str, tuple[int, int]]]:
-    for column, spec in document.recode.items():
-        if isinstance(spec, HierarchySpec):
-            found = hierarchies[column]
-            yield column, (spec.level, found.height + (not found.has_root))
-
-
-def _stated(document: PolicyDocument) -> Iterator[tuple[str, str]]:
-    """What the author says beside the numbers, where it is not empty."""
-    about = {} if document.about is None else document.about.model_dump()
-    said = {"purpose": document.purpose, **about}
-    yield from ((name, text) for name, text in said.items() if text)
-
-
-def _mechanism(document: PolicyDocument) -> tuple[Guarantee, dict[str, Any]]:
-    """What is promised, and what is drawn so that it holds."""
-    given = document.guarantee
+def _mechanism(
+    document: PolicyDocument, models: tuple[Model, ...]
+) -> tuple[Guarantee, dict[str, Any]]:
+    """What is promised, and what is drawn so that it holds: k, the rate, noise or chance."""
+    given, k = document.guarantee, document.k if isinstance(document.k, int) else 1
+    everybody = {"k": k, "rate": Decimal(1), "method": "keyed"}
     if isinstance(given, str):
-        models = () if document.models is None else document.models.resolved(_labels(document))
         told = tuple(dict.fromkeys(model.of for model in models))
-        k = document.k if isinstance(document.k, int) else 1
-        drawn = {"rate": Decimal(1), "method": "keyed", "noise": Suppression(told)}
-        return UNMET, {"k": k, **drawn}
+        return UNMET, {**everybody, "noise": Suppression(told)}
     guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
-    is_sampled = document.sample is not None
-    return guarantee, (_sampled if is_sampled else _unsampled)(document, guarantee)
-
-
-def _sampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:
-    """k and the rate of a sample, each as it is written or solved for."""
-    assert document.sample is not None
-    k = None if document.k == "auto" else document.k
-    rate = None if document.sample.rate == "auto" else document.sample.rate
-    grain = NATIVE_GRAIN if document.sample.method == "native" else Decimal(0)
-    auto = document.auto
-    choice = None if auto is None else Choice(auto.maximise, auto.prior.prior)
-    solved_k, solved_rate = solve_auto(
-        guarantee, k, rate, document.source.sampled_at, grain, choice=choice
-    )
-    return {
-        "k": solved_k,
-        "rate": solved_rate,
-        "method": document.sample.method,
-    }
-
-
-def _unsampled(document: PolicyDocument, guarantee: Guarantee) -> dict[str, Any]:
-    """The noise or the chance that meets the guarantee; everybody is in the release."""
-    if document.mechanism is not None and document.mechanism in PURE:
+    if document.sample is not None:
+        sample, auto = document.sample, document.auto
+        found = solve_auto(
+            guarantee,
+            None if document.k == "auto" else document.k,
+            None if sample.rate == "auto" else sample.rate,
+            document.source.sampled_at,
+            NATIVE_GRAIN if sample.method == "native" else Decimal(0),
+            choice=None if auto is None else Choice(auto.maximise, auto.prior.prior),
+        )
+        return guarantee, {"k": found[0], "rate": found[1], "method": sample.method}
+    if document.mechanism is not None and document.mechanism in fields.PURE:
         chance = solve_chance(document.mechanism, guarantee, len(document.recode))
-        return {"k": 1, "rate": Decimal(1), "method": "keyed", "noise": chance}
-    groups = document.contribution.groups if document.contribution else 1
-    k = document.k if isinstance(document.k, int) else 1
+        return guarantee, {**everybody, "k": 1, "noise": chance}
     rollup, recode = document.rollup, tuple(document.recode)
     lists = document.marginals if rollup is None else (recode, rollup.to)
-    groupings = tuple(in_order(names, recode) for names in lists)
-    asked = Needs(groups, k, tuple(document.aggregate.items()), groupings, rollup, document.keys)
+    asked = Needs(
+        groups=document.contribution.groups if document.contribution else 1,
+        k=k,
+        aggregates=tuple(document.aggregate.items()),
+        groupings=tuple(in_order(names, recode) for names in lists),
+        rollup=rollup,
+        keys=document.keys,
+    )
     noise = solve_noise(document.noise or NoiseSpec(), guarantee, asked)
-    return {"k": max(k, noise.k), "rate": Decimal(1), "method": "keyed", "noise": noise}
+    return guarantee, {**everybody, "k": max(k, noise.k), "noise": noise}
 
 
 def resolve_source(source: SourceSpec) -> Source:
@@ -347,25 +348,46 @@ def resolve_source(source: SourceSpec) -> Source:
 def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> Recoding:
     """The recoding that a column's entry means.
 
-    >>> resolve_recoding(PrefixSpec(prefix=3)), resolve_recoding("keep")
+    >>> resolve_recoding(written.PrefixSpec(prefix=3)), resolve_recoding("keep")
     (Prefix(length=3), Keep())
     """
     match spec:
         case "keep":
             return Keep()
-        case BinsSpec():
+        case written.BinsSpec():
             return Bins(spec.bins, spec.names())
-        case HierarchySpec():
+        case written.HierarchySpec():
             if hierarchy is None:
                 raise InternalError(f"the hierarchy {spec.hierarchy} was not read")
             return Lookup(hierarchy.table(spec.level), spec.other)
-        case MapSpec():
+        case written.MapSpec():
             return Lookup(tuple(sorted(spec.map.items(), key=lambda pair: pair[0])), spec.other)
-        case PrefixSpec():
+        case written.PrefixSpec():
             return Prefix(spec.prefix)
-        case TruncateSpec():
+        case written.TruncateSpec():
             return Truncate(spec.truncate)
-        case RoundSpec():
+        case written.RoundSpec():
             return Round(spec.round)
         case _:
             return Constant(spec.constant)
+
+
+def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
+    """What a certificate of ``policy`` says beside what it certifies."""
+    from policy_engine.kernel.certificate import Terms
+
+    held = [model.to_json() for model in policy.models]
+    models: tuple[tuple[str, Any], ...] = (("models", held),) if held else ()
+    return Terms(
+        policy_name=policy.name,
+        policy_digest=policy.digest,
+        source=policy.source.text,
+        rate=policy.rate,
+        epsilon=policy.guarantee.epsilon,
+        delta=policy.guarantee.delta,
+        neighbours=policy.guarantee.neighbours,
+        sampled_at=policy.source.sampled_at,
+        published_as=published_as,
+        engine_version=engine_version,
+        stated=policy.stated + models,
+    )

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
-
-from policy_engine.policy import fields, laws
-from policy_engine.policy.documents import Document
-from policy_engine.policy.laws import Ruled, refusal
+from policy_engine.policy import fields
+from policy_engine.policy.laws import Broken, Data, Document, Ruled, mapping, refusal
 from policy_engine.policy.reading import read_document
 from policy_engine.policy.scalars import show
 
@@ -22,7 +16,6 @@ STAGES = ("claim", "release", "change")
 _DER = bytes.fromhex("302a300506032b6570032100")
 """What stands before the 32 bytes of an Ed25519 key in its PEM form: RFC 8410."""
 _RAW = 32
-_MOST_DAYS = 366
 
 
 def _key(found: object) -> bytes:
@@ -49,18 +42,14 @@ def key_line(raw: bytes) -> str:
 
 _LINE = f"^{base64.b64encode(_DER).decode()}[A-Za-z0-9+/]{{43}}=$"
 KeyLineField = Annotated[bytes, Ruled(_key, {"type": "string", "pattern": _LINE})]
-_Day = Annotated[date, Ruled(laws.day, {"type": "string", "format": "date"})]
-_Days = Annotated[int, fields.integer(1, _MOST_DAYS)]
-_Needs = Annotated[
-    dict[str, fields.PositiveField], BeforeValidator(laws.a_mapping("role: how many people"))
-]
+_Needs = Annotated[dict[str, fields.PositiveField], fields.a_mapping("role: how many people")]
 
 
 class ApproverSpec(Document):
     """A person: one role, and the keys that are theirs."""
 
     role: fields.NameField
-    keys: Annotated[tuple[KeyLineField, ...], BeforeValidator(laws.a_list("keys"))]
+    keys: Annotated[tuple[KeyLineField, ...], fields.a_list("keys")]
 
 
 class ReviewDocument(Document):
@@ -71,42 +60,42 @@ class ReviewDocument(Document):
     """The account that it is of."""
     serial: fields.PositiveField
     """Which one it is: each change is one more than what it changes."""
-    people: Annotated[dict[str, ApproverSpec], BeforeValidator(laws.a_mapping("name: person"))]
-    claim: _Needs = Field(default_factory=dict)
+    people: Annotated[dict[str, ApproverSpec], fields.a_mapping("name: person")]
+    claim: _Needs = fields.EMPTY
     """Who approves a release before its account is charged, by role; nobody without it."""
-    release: _Needs = Field(default_factory=dict)
+    release: _Needs = fields.EMPTY
     """Who approves what came out before it is put in its place."""
     change: _Needs
     """Who approves another limit of the account, and another review policy."""
     four_eyes: fields.FlagField = True
     """Whether who asks for an approval gives none."""
-    days: _Days
+    days: Annotated[int, fields.integer(1, 366)]
     """How long an approval counts."""
-    expires: _Day
+    expires: fields.DayField
     """The last day, in UTC, on which anything is approved under it."""
 
     @classmethod
-    def across(cls, data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+    def _across(cls, data: Data) -> Broken:
         """A key is one person's, and there are as many people as are needed."""
-        told = laws.mapping(data.get("people"))
         whose: dict[Any, Any] = {}
         count: dict[Any, int] = {}
-        for name, person in told.items():
-            if not isinstance(name, str) or not laws.is_line(name):
+        for name, person in mapping(data.get("people")).items():
+            if not isinstance(name, str) or not fields.is_line(name):
                 wrong = f"must be the name of a person on one line, found {show(name)}"
                 yield refusal(wrong, at=("people", name), on_key=True)
-            spec = laws.mapping(person)
-            if isinstance(role := spec.get("role"), str):
+            role, keys = (mapping(person).get(key) for key in ("role", "keys"))
+            if isinstance(role, str):
                 count[role] = count.get(role, 0) + 1
-            keys = spec.get("keys")
-            for key in (each for each in keys or () if isinstance(each, str)) if keys else ():
+            for key in keys if isinstance(keys, list) else ():
+                if not isinstance(key, str):
+                    continue
                 if key in whose:
                     wrong = f"has a key that {whose[key]} has too"
                     yield refusal(wrong, "a key is one person's, once", at=("people", name))
                 whose[key] = name
         for stage in STAGES:
-            for role, needed in laws.mapping(data.get(stage)).items():
-                if laws.is_integer(needed) and needed > count.get(role, 0):
+            for role, needed in mapping(data.get(stage)).items():
+                if fields.is_integer(needed) and needed > count.get(role, 0):
                     wrong = f"asks for {needed} of role {show(role)}, found {count.get(role, 0)}"
                     yield refusal(wrong, "name them under people", at=(stage,))
 

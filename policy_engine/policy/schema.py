@@ -14,9 +14,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from policy_engine.policy.documents import Document
+from policy_engine.policy.laws import Document
 from policy_engine.policy.models import PolicyDocument
-from policy_engine.policy.project import ProjectDocument
+from policy_engine.policy.project_models import ProjectDocument
 
 _LEFT_OUT = (
     "path",

@@ -2,29 +2,118 @@
 
 Which class is shown is decided by the people in it alone, so nothing is certified: such a release
 has no (ε, δ), at any price. What it says first is in ``NO_GUARANTEE``, and ``still_works`` names
-the attacks that its models leave open.
+the attacks that its models leave open. A release with (ε, δ) may be of such models too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, ClassVar
-
-from pydantic_core import PydanticCustomError
 
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
 from policy_engine.kernel.nodes import Identifier, Number
 from policy_engine.policy.auto import Guarantee
-from policy_engine.policy.enforced import LDiversity, Model, TCloseness
-from policy_engine.policy.laws import barred, mapping, refusal
+from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
 
 if TYPE_CHECKING:
     from policy_engine.kernel.mechanisms import CountedBy
     from policy_engine.policy.noise import Sum
+
+KINDS = ("distinct", "entropy", "recursive")
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """ℓ-diversity of a column; ``factor`` is the c of the recursive kind, and of no other.
+
+    >>> str(LDiversity("illness", Decimal(3)))
+    'distinct 3-diversity of illness'
+    """
+
+    of: str
+    level: Decimal
+    kind: str = "distinct"
+    factor: Decimal | None = None
+
+    def to_json(self) -> dict[str, str]:
+        """As a certificate has it."""
+        found = {"model": "l_diversity", "of": self.of, "l": str(self.level), "kind": self.kind}
+        return found if self.factor is None else {**found, "c": str(self.factor)}
+
+    def __str__(self) -> str:
+        if self.factor is not None:
+            return f"recursive ({self.factor}, {self.level})-diversity of {self.of}"
+        return f"{self.kind} {self.level}-diversity of {self.of}"
+
+
+@dataclass(frozen=True)
+class TCloseness:
+    """t-closeness of a column: by the order of its values where that is given, else all are alike.
+
+    >>> str(TCloseness("pay", Decimal("0.2")))
+    '0.2-closeness of pay'
+    """
+
+    of: str
+    most: Decimal
+    order: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As a certificate has it."""
+        found = {"model": "t_closeness", "of": self.of, "t": str(self.most)}
+        return {**found, "order": list(self.order)} if self.order else dict(found)
+
+    def __str__(self) -> str:
+        ordered = " by its order" if self.order else ""
+        return f"{self.most}-closeness of {self.of}{ordered}"
+
+
+Model = LDiversity | TCloseness
+
+
+class NoModel(ValueError):
+    """What a certificate calls a model is none."""
+
+
+def model_from(found: object) -> Model:
+    """The model that a certificate states; nothing is guessed.
+
+    Raises NoModel.
+
+    >>> model_from({"model": "t_closeness", "of": "pay", "t": "0.2"})
+    TCloseness(of='pay', most=Decimal('0.2'), order=())
+    """
+    if not isinstance(found, Mapping) or not isinstance(found.get("of"), str):
+        raise NoModel
+    try:
+        made = _made(found)
+    except (KeyError, TypeError, InvalidOperation):
+        raise NoModel from None
+    stated = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
+    if made.to_json() != stated:
+        raise NoModel
+    return made
+
+
+def _made(found: Mapping[str, Any]) -> Model:
+    if found["model"] == "t_closeness":
+        return TCloseness(found["of"], _number(found["t"]), tuple(found.get("order", ())))
+    if found["model"] != "l_diversity" or found["kind"] not in KINDS:
+        raise NoModel
+    factor = _number(found["c"]) if found["kind"] == "recursive" else None
+    return LDiversity(found["of"], _number(found["l"]), found["kind"], factor)
+
+
+def _number(text: object) -> Decimal:
+    number = Decimal(text) if isinstance(text, str) and len(text) < 100 else Decimal("NaN")
+    if not number.is_finite() or number <= 0 or abs(number.adjusted()) > 100:
+        raise NoModel
+    return number
+
 
 SYNTACTIC = "syntactic"
 NONE = "this release carries no (ε, δ)"
@@ -83,7 +172,7 @@ class WholeClasses(OfColumns):
         return [{"name": Identifier(name)} for name in names if name not in self.sensitive]
 
 
-def syntactic_laws(data: Mapping[str, Any]) -> Iterable[PydanticCustomError]:
+def syntactic_laws(data: Data) -> Broken:
     """The laws of a policy without (ε, δ): what it suppresses by, and nothing of a mechanism."""
     wrong = "is of a release with (ε, δ), and this policy has guarantee: syntactic"
     yield from barred(data, _OF_OTHERS, wrong, "remove one of them")

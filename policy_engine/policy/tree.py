@@ -1,8 +1,8 @@
 """YAML text → a tree of values, each with its line and column, or every reason why not.
 
 The language is a small YAML 1.2: one document; no anchors, aliases, merge keys or tags, so that
-a reader sees every value where it counts. The tree is built from parser events in a loop, with a
-limit on size and depth, so hostile text gives a problem and never a crash.
+a reader sees every value where it counts. The tree is built from parser events, with a limit on
+size and depth, so hostile text gives a problem and never a crash.
 """
 
 from __future__ import annotations
@@ -95,15 +95,13 @@ def path_text(path: Path) -> str:
     return text
 
 
+@dataclass
 class Unreadable(Exception):
     """The text cannot be read any further, at a position."""
 
-    def __init__(self, position: Position, message: str, remedy: str = "") -> None:
-        """Keep the place, the message and the remedy."""
-        super().__init__(message)
-        self.position = position
-        self.message = message
-        self.remedy = remedy
+    position: Position
+    message: str
+    remedy: str = ""
 
 
 def read_tree(text: str, file: str) -> tuple[Node | None, tuple[Problem, ...]]:
@@ -115,25 +113,18 @@ def read_tree(text: str, file: str) -> tuple[Node | None, tuple[Problem, ...]]:
     >>> print(read_tree("a: [1", "policy.yaml")[1][0])
     policy.yaml:1:6: not YAML: expected ',' or ']', but got '<stream end>'
     """
-    builder = _Builder(file)
+    builder = _Builder(file, text)
     try:
-        _check_size(text)
-        for event in _events(text):
-            builder.take(event)
+        return builder.document(), tuple(builder.problems)
     except Unreadable as stop:
         builder.refuse(stop.position, stop.message, stop.remedy)
         return None, tuple(builder.problems)
-    return builder.root, tuple(builder.problems)
-
-
-def _check_size(text: str) -> None:
-    """Refuse more text than a policy can hold."""
-    if len(text) > MAX_BYTES:
-        raise Unreadable(Position(1, 1), f"the file must be at most {MAX_BYTES} characters")
 
 
 def _events(text: str) -> Iterator[ev.Event]:
     """The parser's events; whatever it raises on bad text becomes ``Unreadable``."""
+    if len(text) > MAX_BYTES:
+        raise Unreadable(Position(1, 1), f"the file must be at most {MAX_BYTES} characters")
     parser = YAML(typ="safe", pure=True).parse(text)
     last = Position(1, 1)
     while True:
@@ -186,150 +177,114 @@ def _position(mark: object) -> Position:
     return Position(getattr(mark, "line", 0) + 1, getattr(mark, "column", 0) + 1)
 
 
-@dataclass
-class _Open:
-    """A list or mapping that is still being read, and the key that waits for its value."""
-
-    position: Position
-    items: list[Node] | dict[str, Node]
-    keys: dict[str, Position] = field(default_factory=dict)
-    key: str | None = None
-    unread: bool = False
-
-
 class _Builder:
-    """Builds the tree, one event at a time, without recursion."""
+    """Builds the tree from events; no deeper than MAX_DEPTH."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.root: Node | None = None
+    def __init__(self, file: str, text: str) -> None:
         self.problems: list[Problem] = []
-        self._open: list[_Open] = []
-        self._documents = 0
+        self._file = file
+        self._events = _events(text)
+        self._path: list[str | int] = []
 
     def refuse(self, place: Position, message: str, remedy: str = "") -> None:
-        """Note a problem and go on."""
-        path = path_text(tuple(self._path()))
-        self.problems.append(Problem(self.file, *place, path, message, remedy))
+        """Note a problem of the value that is being read, and go on."""
+        path = path_text(tuple(self._path))
+        self.problems.append(Problem(self._file, *place, path, message, remedy))
 
-    def _path(self) -> Iterator[str | int]:
-        """The path of the value that is being read."""
-        for frame in self._open:
-            if isinstance(frame.items, list):
-                yield len(frame.items)
-            elif frame.key is not None and not frame.unread:
-                yield frame.key
+    def document(self) -> Node | None:
+        """The root, None where there is nothing. Raises Unreadable."""
+        root, documents = None, 0
+        for event in self._events:
+            if isinstance(event, ev.DocumentStartEvent):
+                documents += 1
+                place = _position(event.start_mark)
+                if documents > 1:
+                    raise Unreadable(place, "the file must hold one YAML document, found a second")
+                if event.version is not None and tuple(event.version) != (1, 2):
+                    self.refuse(place, "the language is YAML 1.2", "remove the %YAML line")
+            elif isinstance(event, ev.NodeEvent):
+                root = self._node(event, 0)
+        return root
 
-    def take(self, event: ev.Event) -> None:
-        """Read one event."""
-        place = _position(event.start_mark)
-        if isinstance(event, ev.DocumentStartEvent):
-            self._start_document(event, place)
-        elif isinstance(event, ev.AliasEvent) or getattr(event, "anchor", None):
-            raise Unreadable(
-                place,
-                "anchors and aliases (& and *) are not part of the language",
-                "write the value out",
-            )
-        elif isinstance(event, ev.ScalarEvent):
-            self._scalar(event, place)
-        elif isinstance(event, ev.CollectionStartEvent):
-            self._start(event, place)
-        elif isinstance(event, ev.CollectionEndEvent):
-            done = self._open.pop()
-            self._put(Node(done.position, done.items, done.keys))
-
-    def _start_document(self, event: ev.DocumentStartEvent, place: Position) -> None:
-        self._documents += 1
-        if self._documents > 1:
-            raise Unreadable(place, "the file must hold one YAML document, found a second")
-        if event.version is not None and tuple(event.version) != (1, 2):
-            self.refuse(place, "the language is YAML 1.2", "remove the %YAML line")
-
-    def _start(self, event: ev.CollectionStartEvent, place: Position) -> None:
-        self._refuse_tag(event, place)
-        if len(self._open) >= MAX_DEPTH:
+    def _node(self, event: ev.Event, depth: int, key: Position | None = None) -> Node:
+        """The value that begins with an event; one that is left out is shown at its key."""
+        place = self._place(event)
+        if isinstance(event, ev.ScalarEvent):
+            value, raw = self._scalar(event, place)
+            return Node(place if raw or event.style else key or place, value)
+        if depth >= MAX_DEPTH:
             raise Unreadable(place, f"values may lie at most {MAX_DEPTH} levels deep")
-        if self._expects_key():
-            raise Unreadable(
-                place,
-                "a key must be text, found a list or mapping",
-                "text that starts with { or [ needs quotes",
-            )
-        self._open.append(_Open(place, {} if isinstance(event, ev.MappingStartEvent) else []))
+        if isinstance(event, ev.MappingStartEvent):
+            return self._mapping(Node(place, {}), depth + 1)
+        items: list[Node] = []
+        self._path.append(0)
+        while not isinstance(event := next(self._events), ev.SequenceEndEvent):
+            items.append(self._node(event, depth + 1))
+            self._path[-1] = len(items)
+        self._path.pop()
+        return Node(place, items)
 
-    def _refuse_tag(self, event: ev.NodeEvent, place: Position) -> None:
+    def _place(self, event: ev.Event) -> Position:
+        """Where a node begins, which must have no anchor and no tag."""
+        place = _position(event.start_mark)
+        if isinstance(event, ev.AliasEvent) or getattr(event, "anchor", None):
+            law = "anchors and aliases (& and *) are not part of the language"
+            raise Unreadable(place, law, "write the value out")
         tag = getattr(event, "tag", None)
         if tag is not None:
             found = shortened(str(tag).replace("tag:yaml.org,2002:", "!!"))
             self.refuse(place, f"tags are not part of the language, found {found}", "remove it")
+        return place
 
-    def _expects_key(self) -> bool:
-        top = self._open[-1] if self._open else None
-        return top is not None and isinstance(top.items, dict) and top.key is None
+    def _mapping(self, node: Node, depth: int) -> Node:
+        """A mapping; a key that is not allowed or comes twice keeps its value out of it."""
+        assert isinstance(node.value, dict)
+        while not isinstance(event := next(self._events), ev.MappingEndEvent):
+            place = self._place(event)
+            if not isinstance(event, ev.ScalarEvent):
+                if depth >= MAX_DEPTH:
+                    raise Unreadable(place, f"values may lie at most {MAX_DEPTH} levels deep")
+                law = "a key must be text, found a list or mapping"
+                raise Unreadable(place, law, "text that starts with { or [ needs quotes")
+            value, raw = self._scalar(event, place, "the key")
+            key = as_text(value)
+            if key is None:
+                found = f"a key must be text, an integer, a boolean or a date, found {show(value)}"
+                self.refuse(place, found, "put it in quotes")
+                key = raw
+            if event.style is None and key == "<<":
+                law = "merge keys (<<) are not part of the language"
+                self.refuse(place, law, "write the values out")
+            elif key in node.keys:
+                wrong = f"the key {show(key)} is written twice, first in line"
+                self.refuse(place, f"{wrong} {node.keys[key].line}", "remove one of them")
+            else:
+                node.keys[key] = place
+                self._path.append(key)
+                node.value[key] = self._node(next(self._events), depth, place)
+                self._path.pop()
+                continue
+            self._node(next(self._events), depth)
+        return node
 
-    def _scalar(self, event: ev.ScalarEvent, place: Position) -> None:
-        self._refuse_tag(event, place)
-        raw = self._text(str(event.value), place)
-        value: Scalar = raw
-        if event.style is None:
-            try:
-                value = plain_scalar(raw)
-            except ValueError as error:
-                remedy = "put text in quotes" if "as text" in str(error) else ""
-                subject = "the key" if self._expects_key() else path_text(tuple(self._path()))
-                self.refuse(place, f"{subject or 'the value'} {error}", remedy)
-        if self._expects_key():
-            self._key(event, place, value, raw)
-        else:
-            self._put(Node(place if raw or event.style else self._last_key(place), value))
-
-    def _text(self, raw: str, place: Position) -> str:
-        """The text of a scalar, ``\\ud83d\\ude00`` read as one character like in JSON."""
+    def _scalar(
+        self, event: ev.ScalarEvent, place: Position, subject: str = ""
+    ) -> tuple[Scalar, str]:
+        """The value of a scalar and its text, surrogate pairs read as one character, as in JSON."""
+        raw = str(event.value)
         try:
-            text = raw.encode("utf-16", "surrogatepass").decode("utf-16")
+            raw = raw.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeDecodeError:
             self.refuse(place, "text must not hold half a surrogate pair")
-            return raw.encode("ascii", "replace").decode()
-        if "\0" in text:
+            raw = raw.encode("ascii", "replace").decode()
+        if "\0" in raw:
             self.refuse(place, "text must not hold the character NUL")
-        return text
-
-    def _last_key(self, place: Position) -> Position:
-        """Where a value that is left out is shown: at its key."""
-        top = self._open[-1] if self._open else None
-        return place if top is None or top.key is None else top.keys.get(top.key, place)
-
-    def _key(self, event: ev.ScalarEvent, place: Position, value: Scalar, raw: str) -> None:
-        """Note a key; one that is not allowed or comes twice keeps its value out of the tree."""
-        top = self._open[-1]
-        text = as_text(value)
-        if text is None:
-            found = f"a key must be text, an integer, a boolean or a date, found {show(value)}"
-            self.refuse(place, found, "put it in quotes")
-            text = raw
-        if event.style is None and text == "<<":
-            law = "merge keys (<<) are not part of the language"
-            self.refuse(place, law, "write the values out")
-        elif text in top.keys:
-            first = top.keys[text].line
-            wrong = f"the key {show(text)} is written twice, first in line {first}"
-            self.refuse(place, wrong, "remove one of them")
-        else:
-            top.key = text
-            top.keys[text] = place
-            return
-        top.key, top.unread = "", True
-
-    def _put(self, node: Node) -> None:
-        """Give a finished value to the list or mapping it is in."""
-        if not self._open:
-            self.root = node
-            return
-        top = self._open[-1]
-        if isinstance(top.items, list):
-            top.items.append(node)
-        else:
-            if not top.unread:
-                top.items[str(top.key)] = node
-            top.key, top.unread = None, False
+        if event.style is not None:
+            return raw, raw
+        try:
+            return plain_scalar(raw), raw
+        except ValueError as error:
+            remedy = "put text in quotes" if "as text" in str(error) else ""
+            subject = subject or path_text(tuple(self._path)) or "the value"
+            self.refuse(place, f"{subject} {error}", remedy)
+            return raw, raw

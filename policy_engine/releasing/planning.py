@@ -26,8 +26,7 @@ from policy_engine.policy.fields import Method
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.reading import located, refused
-from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.policy.terms import terms_of
+from policy_engine.policy.resolve import Policy, loaded, terms_of
 from policy_engine.releasing.below import table_read
 from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse

@@ -24,8 +24,8 @@ from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.nearby import meant
 from policy_engine.policy.project import Project
+from policy_engine.policy.reading import meant
 from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.requests import Ends, Run
 

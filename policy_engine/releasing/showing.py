@@ -24,8 +24,8 @@ from policy_engine.kernel.mechanisms import Inserted, Listed, Noisy, NoisyPart, 
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
-from policy_engine.policy.enforced import NoModel
 from policy_engine.policy.project import Project
+from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.certificates import carried_facts
 from policy_engine.releasing.publish import certificate_path, is_release
 from policy_engine.releasing.reading_order import in_reading_order

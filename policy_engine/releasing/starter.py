@@ -15,7 +15,6 @@ from policy_engine.attest.confidential import KEPT, make_folder
 from policy_engine.compile.catalog import TIMES, Column, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.csv_models import is_csv
-from policy_engine.policy.models import SOURCE_FILES
 from policy_engine.policy.project import (
     PROJECT_FILE,
     Limit,
@@ -27,6 +26,7 @@ from policy_engine.policy.project import (
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
 from policy_engine.policy.schema import json_schema, project_schema, text_of
+from policy_engine.policy.source_models import SOURCE_FILES
 from policy_engine.releasing.suggestions import by_name, person_key, suggestion
 from policy_engine.warehouse.connecting import connected
 from policy_engine.warehouse.profiles import resolved

@@ -28,12 +28,11 @@ from policy_engine.errors import (
 )
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.policy.accounts import check_account
-from policy_engine.policy.loading import load_policy
+from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located
 from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.salvage import salvage
 from policy_engine.policy.syntactic import NONE, still_works
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.below import paying_account

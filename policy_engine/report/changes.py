@@ -22,8 +22,8 @@ from policy_engine.attest.syntactic import claim_stated
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy
 from policy_engine.kernel.types import digits_of
-from policy_engine.policy.enforced import Model
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.syntactic import Model
 from policy_engine.report import recodes
 
 Effect = Literal["weaker", "stronger", "neutral", "unknown"]

@@ -21,9 +21,8 @@ from policy_engine.kernel.sentences import (
 )
 from policy_engine.kernel.words import randomness
 from policy_engine.policy.csv_models import is_csv
-from policy_engine.policy.models import PARQUET_FILES
-from policy_engine.policy.resolve import Policy
-from policy_engine.policy.terms import terms_of
+from policy_engine.policy.resolve import Policy, terms_of
+from policy_engine.policy.source_models import PARQUET_FILES
 from policy_engine.relations.assumptions import BUILT_INS
 from policy_engine.relations.shape import ReleaseShape
 from policy_engine.syntax.findings import findings_of

@@ -22,9 +22,9 @@ from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.kernel.fragments import threshold
 from policy_engine.policy.csv_models import is_csv
-from policy_engine.policy.models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
-from policy_engine.policy.nearby import meant
+from policy_engine.policy.reading import meant
 from policy_engine.policy.resolve import Policy, Source
+from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.drawing import sample_relation
 from policy_engine.warehouse.duckdb_sample import DrawnSample

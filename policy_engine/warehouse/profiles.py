@@ -17,8 +17,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from policy_engine.errors import FileError, WarehouseError
-from policy_engine.policy.environment import filled
-from policy_engine.policy.project import Profile, Warehouse
+from policy_engine.policy.project import Profile, Warehouse, filled
 
 FILE = "profiles.yml"
 

@@ -151,7 +151,6 @@ LONG = {
     "policy_engine.attest.keyring": "one file's form, its dates and its laws",
     "policy_engine.cli.records": "one command group",
     "policy_engine.expressions.value_map": "one map over a grammar",
-    "policy_engine.policy.project": "one file's form",
     "policy_engine.releasing.publish": "the file system's half of a release",
     "policy_engine.warehouse.duckdb": "one warehouse",
     "policy_engine.warehouse.mysql": "one warehouse",

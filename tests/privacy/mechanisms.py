@@ -13,8 +13,7 @@ from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.kernel.certificate import ROWS, Certificate, certify
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.resolve import Policy
-from policy_engine.policy.terms import terms_of
+from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 

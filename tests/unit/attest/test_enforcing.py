@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.attest.enforcing import check_models, enforced, filtered
-from policy_engine.policy.enforced import LDiversity, TCloseness, model_from
+from policy_engine.policy.syntactic import LDiversity, TCloseness, model_from
 
 ORDER = ("low", "mid", "high")
 MODELS = (

@@ -8,7 +8,6 @@ import pytest
 
 from policy_engine.cli.measured import BY_YOUR_WORD, CONFIDENTIAL, PUBLIC, ROWS
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.recoded import recoded_by
 from policy_engine.releasing.release import release
 
 from .conftest import Cli, Policies
@@ -145,7 +144,7 @@ def test_the_precision_counts_the_levels_of_a_hierarchy(policy: Policies, projec
     levels = "age: {hierarchy: g.csv, level: 1}\n  sex: {hierarchy: h.csv, level: 1}"
     recode = f"{levels}\n  all: {{constant: x}}"
     text = ("age: {bins: [30, 60]}\n  sex: keep", recode)
-    found = recoded_by(load_policy(policy("p", text)))
+    found = load_policy(policy("p", text)).recoded
     assert found.steps == ((1, 2), (1, 2), (2, 2))
     assert found.precision == pytest.approx(1 / 3)
 

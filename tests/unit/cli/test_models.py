@@ -16,9 +16,9 @@ from policy_engine.attest.parquet_file import METADATA_KEY, facts_text
 from policy_engine.attest.signers import signer_of
 from policy_engine.attest.validity import moment
 from policy_engine.measure.measuring import Questions, measure
-from policy_engine.policy.enforced import LDiversity
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
+from policy_engine.policy.syntactic import LDiversity
 from policy_engine.releasing.publish import publish_file
 from policy_engine.releasing.release import release
 

@@ -28,8 +28,8 @@ from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import certify
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
+from policy_engine.policy.resolve import terms_of
 from policy_engine.policy.syntactic import NO_GUARANTEE, NONE
-from policy_engine.policy.terms import terms_of
 from policy_engine.releasing.planning import open_warehouse, prepare, project_of
 from policy_engine.releasing.preview import preview
 

@@ -44,7 +44,7 @@ from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.project import DbtSpec
+from policy_engine.policy.project_models import DbtSpec
 from policy_engine.policy.recodings import Bins, Prefix, Round
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "property")]

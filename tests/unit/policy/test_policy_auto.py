@@ -121,9 +121,9 @@ def test_the_rate_of_a_sampled_source_keeps_the_guarantee(load):
 
 def test_the_languages_bounds_are_those_of_the_accounting():
     from policy_engine.accounting import prior
-    from policy_engine.policy import fields, laws
+    from policy_engine.policy import fields
 
-    assert (fields.MOST_GROUPS, laws.MAX_INTEGER) == (prior.MOST_GROUPS, prior.MOST_PEOPLE)
+    assert (fields.MOST_GROUPS, fields.MAX_INTEGER) == (prior.MOST_GROUPS, prior.MOST_PEOPLE)
     assert prior.GREATEST_EXPONENT == 10
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.project import DbtSpec, load_project_text
+from policy_engine.policy.project import load_project_text
+from policy_engine.policy.project_models import DbtSpec
 
 POLICY = """
 version: 1

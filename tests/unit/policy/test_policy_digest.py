@@ -6,8 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from policy_engine.policy.canonical import _scalar, canonical_json, digest
-from policy_engine.policy.models import PolicyDocument
+from policy_engine.policy.models import PolicyDocument, canonical_json, digest, scalar_text
 
 SOURCE = {"path": "a.parquet", "unit": {"key": "p", "keep": {"order_by": ["v desc"]}}}
 DOCUMENT = {
@@ -143,4 +142,4 @@ def test_what_a_pair_is_chosen_for_matters(load):
 
 def test_only_numbers_and_dates_have_a_text():
     with pytest.raises(TypeError, match="no canonical text for float"):
-        _scalar(0.1)
+        scalar_text(0.1)

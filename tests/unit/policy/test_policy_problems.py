@@ -6,7 +6,7 @@ import pytest
 
 from policy_engine.errors import PolicyError
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.models import A_SOURCE_FILE, SAVED_AS
+from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS
 
 ROW = 4  # the line of `recode` in the good policy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from policy_engine.errors import InternalError
-from policy_engine.policy.documents import Document
+from policy_engine.policy.laws import Document
 from policy_engine.policy.reading import Reading
 from policy_engine.policy.tree import read_tree
 

@@ -1,0 +1,334 @@
+"""The project file as it is written: warehouses, ledger, signing key, accounts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import parse_qsl, urlsplit
+
+from pydantic_core import PydanticCustomError
+
+from policy_engine.policy import fields
+from policy_engine.policy.laws import (
+    Broken,
+    Data,
+    Document,
+    Ruled,
+    barred,
+    mapping,
+    refusal,
+    suggestion,
+)
+from policy_engine.policy.pins import IN_EACH_CHECKOUT
+from policy_engine.policy.review_models import KeyLineField
+from policy_engine.policy.scalars import show
+
+LEDGER = ".policy-engine/ledger.sqlite"
+ACCESS = ("public", "protected", "private")
+SECRETS = "policy_engine_salts"
+_WITNESS = re.compile(r"(?:file|git):.")
+WAREHOUSES = ("dbt", "duckdb", "postgres", "spark", "mariadb", "clickhouse", "datafusion", "sqlite")
+"""The kinds of warehouse that can be connected to; ``dbt`` is the one of a dbt profile."""
+_EMBEDDED = ("duckdb", "datafusion", "sqlite")
+COMPILED = {
+    **{name: name for name in ("snowflake", "bigquery", "redshift", "trino", "tsql", "mysql")},
+    "databricks": "databricks",
+    "athena": "trino",
+    "presto": "trino",
+    "sqlserver": "tsql",
+    "mssql": "tsql",
+}
+"""Other engines, by the names that they go by, each with the name of its dialect."""
+
+
+def _kind(found: object) -> str:
+    """A kind of warehouse that is connected to."""
+    if isinstance(found, str) and found.lower() in COMPILED:
+        raise refusal(
+            f"must be {', '.join(WAREHOUSES[:-1])} or {WAREHOUSES[-1]}, found {show(found)}",
+            f"to {found} nothing connects: 'policy-engine compile --dialect"
+            f" {COMPILED[found.lower()]}' writes the SQL of a policy",
+        )
+    return str(fields.word(*WAREHOUSES)(found))
+
+
+# https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-PARAMKEYWORDS
+_LIBPQ = frozenset(
+    """application_name channel_binding client_encoding connect_timeout dbname
+    fallback_application_name gssdelegation gssencmode gsslib host hostaddr keepalives
+    keepalives_count keepalives_idle keepalives_interval krbsrvname load_balance_hosts
+    max_protocol_version min_protocol_version oauth_client_id oauth_client_secret oauth_issuer
+    oauth_scope options passfile password port replication require_auth requirepeer
+    scram_client_key scram_server_key service servicefile ssl ssl_max_protocol_version
+    ssl_min_protocol_version sslcert sslcertmode sslcompression sslcrl sslcrldir sslkey
+    sslkeylogfile sslmode sslnegotiation sslpassword sslrootcert sslsni target_session_attrs
+    tcp_user_timeout user""".split()  # noqa: SIM905 - a list of them is a page long
+)
+_ENCODE = "a sign in a user or password that is no letter or digit is written as %40"
+
+
+@dataclass(frozen=True)
+class _Url:
+    """The URL of a kind of warehouse: what its driver can take."""
+
+    example: str
+    schemes: tuple[str, ...]
+    options: frozenset[str] = frozenset()
+    has: tuple[str, ...] = ()
+
+
+_URLS = {
+    "postgres": _Url("postgresql://user@host/database", ("postgresql", "postgres"), _LIBPQ),
+    "mariadb": _Url("mariadb://user@host:3306/database", ("mariadb", "mysql"),
+                    frozenset({"socket", "ssl_ca"}), ("hostname", "username")),
+    "clickhouse": _Url("https://user@host:8443/database", ("http", "https"), has=("hostname",)),
+    "spark": _Url("spark://host:7077", ("local", "spark://", "yarn", "k8s://", "sc://")),
+}  # fmt: skip
+
+
+def _wrong_url(kind: str, url: str) -> tuple[str, str] | None:
+    """What is wrong with a URL, and what would be right; the URL, which may hold a password, is
+    in neither."""
+    law = _URLS[kind]
+    as_in = f"as in {law.example}"
+    if kind == "spark":
+        right = url.startswith(law.schemes)
+        return None if right else ("must be a master of Spark or sc://host", as_in)
+    if kind == "postgres" and "://" not in url and "=" in url:
+        return None  # a connection string of libpq, which its driver reads
+    if url.partition("://")[0] not in law.schemes or "://" not in url:
+        return f"must begin with {' or '.join(f'{each}://' for each in law.schemes)}", as_in
+    try:
+        parts = urlsplit(url)
+        _ = parts.port if "," not in parts.netloc else 0
+        options = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
+    except ValueError:
+        return "cannot be read", f"{_ENCODE}; {as_in}"
+    if parts.netloc.count("@") > 1 or "@" in parts.path or parts.fragment:
+        return "cannot be read", f"{_ENCODE}; {as_in}"
+    if not all(getattr(parts, part) for part in law.has):
+        return f"must be {as_in}", ""
+    if all(name in law.options for name in options):
+        return None
+    known = ", ".join(sorted(law.options)) if len(law.options) < 9 else "those of libpq"
+    return "has an option behind ? that is not known", f"known: {known or 'none'}"
+
+
+class WarehouseSpec(Document):
+    """A warehouse."""
+
+    type: Annotated[str, Ruled(_kind, {"enum": list(WAREHOUSES)})]
+    """The engine."""
+    database: fields.OptionalLineField = None
+    """The database's file, of an embedded engine; without it DuckDB's database is in memory."""
+    url: fields.OptionalLineField = None
+    """Where a server is; write its password as `{{ env_var('X') }}`."""
+    memory_limit: fields.OptionalSizeField = None
+    """Beyond which DuckDB spills to the disk, as in `2GB`."""
+    threads: fields.OptionalPositiveField = None
+    """How many threads DuckDB uses."""
+    profile: fields.OptionalLineField = None
+    """The name of a profile in dbt's profiles.yml, whose connection is used."""
+    target: fields.OptionalLineField = None
+    """The profile's target; the default is the profile's own."""
+    profiles_dir: fields.OptionalLineField = None
+    """The folder of profiles.yml; the default is dbt's: DBT_PROFILES_DIR, here, or ~/.dbt."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """A file of an embedded engine, or the URL of a server."""
+        kind = data.get("type")
+        if kind not in WAREHOUSES:
+            return
+        if kind != "duckdb":
+            yield from barred(data, ("memory_limit", "threads"), "is a setting of DuckDB's alone")
+        if kind == "dbt":
+            yield from barred(data, ("database", "url"), "stands in the dbt profile")
+            if "profile" not in data:
+                yield refusal("is missing", "name a profile of profiles.yml", at=("profile",))
+            return
+        yield from barred(data, ("profile", "target", "profiles_dir"), "needs type: dbt")
+        has_folder = kind == "clickhouse" and "database" in data and "url" not in data
+        is_file = kind in _EMBEDDED or has_folder
+        wanted, other = ("database", "url") if is_file else ("url", "database")
+        remedy = f"a warehouse of type {kind} has {wanted}"
+        yield from barred(data, [other], "has no meaning here", remedy)
+        url = data.get("url")
+        if is_file:
+            return
+        if "url" not in data:
+            folder = ", or write database: FOLDER" if kind == "clickhouse" else ""
+            yield refusal("is missing", f"as in {_URLS[kind].example}{folder}", at=("url",))
+        elif isinstance(url, str) and not url.startswith("{{"):
+            # What the environment lacks may be any part of it, a port too.
+            wrong = _wrong_url(kind, re.sub(r"\{\{.*?\}\}", "0", url))
+            yield from (refusal(*wrong, at=("url",)),) if wrong else ()
+
+
+class SigningSpec(Document):
+    """What certificates are signed with: a key in a file, or a command that has the key."""
+
+    key: fields.OptionalLineField = None
+    """The file of the Ed25519 key; the default is `.policy-engine/signing.pem`."""
+    command: Annotated[
+        tuple[fields.LineField, ...], fields.a_list("words", "as in [sign-with-kms]")
+    ] = ()
+    """A command and its arguments: what to sign on its stdin, the signature's base64 on stdout."""
+    public_key: fields.OptionalLineField = None
+    """The file of the command's public key."""
+    keyring: fields.OptionalLineField = None
+    """The file of the public keys that count; the default is `keys.json` beside the key."""
+    owners: Annotated[tuple[KeyLineField, ...], fields.a_list("keys")] = ()
+    """Public keys of those who must have signed the keyring; without one, nobody must."""
+    threshold: fields.PositiveField = 1
+    """How many of the owners must have signed it."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """A command has its public key, and no private one."""
+        if "command" in data and "key" in data:
+            yield refusal("is given, and command too", "keep one of the two", at=("key",))
+        if "command" in data and "public_key" not in data:
+            remedy = "name the PEM file of the key that the command signs with"
+            yield refusal("is missing, command is given", remedy, at=("public_key",))
+        if "public_key" in data and "command" not in data:
+            remedy = "the public key of a key file stands beside it"
+            yield refusal("is given without command", remedy, at=("public_key",))
+        owners, needed = data.get("owners", ()), data.get("threshold", 1)
+        count = len({*map(str, owners)}) if isinstance(owners, list | tuple) else 0
+        if fields.is_integer(needed) and needed > max(1, count):
+            wrong = f"must be at most the number of owners, found {needed}"
+            yield refusal(wrong, "name more under owners", at=("threshold",))
+
+
+class SealingSpec(Document):
+    """Who may open the secret of a sample: the engine, to run a release again, and reviewers."""
+
+    key: fields.OptionalLineField = None
+    """The file of the X25519 key; the default is `sealing.pem` beside the ledger's other keys."""
+    reviewers: Annotated[
+        tuple[fields.LineField, ...], fields.a_list("files", "as in [alice.pub]")
+    ] = ()
+    """Files of public X25519 keys: whoever has a private one can draw a sample again."""
+
+
+class PrivateSpec(Document):
+    """Where sensitive relations may stand in a dbt project, and who may read them."""
+
+    schemas: Annotated[
+        tuple[fields.LineField, ...], fields.a_list("schemas", "as in [staging]")
+    ] = ()
+    """The schemas, or database.schema: a relation made elsewhere is a way out."""
+    roles: Annotated[tuple[fields.LineField, ...], fields.a_list("roles", "as in [engineers]")] = ()
+    """The grantees of sensitive relations: a grant to another one is a way out."""
+
+
+class DbtSpec(Document):
+    """How releases are made in a dbt project."""
+
+    release_targets: Annotated[
+        tuple[fields.LineField, ...], fields.a_list("targets", "as in [prod]")
+    ] = ()
+    """The targets of profiles.yml in which models are released; elsewhere they are empty."""
+    group: fields.OptionalLineField = None
+    """The dbt group of the models that are released."""
+    access: Annotated[str, fields.word(*ACCESS)] = "public"
+    """Who may refer to the models that are released."""
+    secrets: fields.LineField = SECRETS
+    """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
+    private: PrivateSpec = PrivateSpec()
+
+
+class AccountSpec(Document):
+    """An account of the ledger and its limit; without one it only adds up."""
+
+    needs = ("", "write {} for an account without a limit")
+
+    epsilon: fields.OptionalStepField = None
+    delta: fields.OptionalShareField = None
+    syntactic: fields.FlagField = False
+    """Whether releases without (ε, δ) are charged to it: then no limit holds, and it has none."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """Both numbers of the limit, or neither."""
+        if ("epsilon" in data) != ("delta" in data):
+            given, missing = ("epsilon", "delta") if "epsilon" in data else ("delta", "epsilon")
+            yield refusal(f"is missing, {given} is given", "a limit has both", at=(missing,))
+        if data.get("syntactic") and {"epsilon", "delta"} & data.keys():
+            wrong = "cannot stand beside a limit, which no release without (ε, δ) keeps"
+            yield refusal(wrong, "remove one of them", at=("syntactic",), on_key=True)
+
+
+_DIGEST = r"sha256:[0-9a-f]{64}"
+_AND_HEX = "be sha256: and 64 hex digits,"
+DigestField = Annotated[
+    str, fields.a_match(_DIGEST, f"{_AND_HEX} as 'policy-engine review require' prints them")
+]
+BeginsField = Annotated[
+    str,
+    fields.a_match(
+        f"({_DIGEST}|{IN_EACH_CHECKOUT})",
+        f"{_AND_HEX} which the first release writes, or {IN_EACH_CHECKOUT}",
+    ),
+]
+WitnessField = Annotated[
+    str,
+    fields.kind(
+        "be file:PATH, git:REPOSITORY or git:REPOSITORY#NAME",
+        lambda found: isinstance(found, str) and fields.is_line(found) and _WITNESS.match(found),
+        type="string",
+        pattern=f"^{_WITNESS.pattern}",
+    ),
+]
+
+
+class ProjectDocument(Document):
+    """The project file as it is written."""
+
+    version: fields.VersionField = 1
+    warehouses: Annotated[dict[str, WarehouseSpec], fields.a_mapping("name: warehouse")] = (
+        fields.EMPTY
+    )
+    default: fields.OptionalNameField = None
+    """The warehouse of commands that name none."""
+    ledger: fields.LineField = LEDGER
+    """A file of SQLite, or a `postgresql://` URL."""
+    ledger_begins: BeginsField = ""
+    """SHA-256 of the first record of the project's ledger, or `in_each_checkout`."""
+    witnesses: Annotated[
+        tuple[WitnessField, ...], fields.a_list("places", "as in [file:/mnt/heads]")
+    ] = ()
+    """Where `ledger publish` keeps the ledger's head, and `ledger verify` looks for it."""
+    signing: SigningSpec = SigningSpec()
+    sealing: SealingSpec = SealingSpec()
+    dbt: DbtSpec = DbtSpec()
+    accounts: Annotated[dict[str, AccountSpec], fields.a_mapping("account: limit")] = fields.EMPTY
+    """The accounts that pay, by name; where one is listed there are no others."""
+    accounts_open: fields.FlagField = False
+    """Whether there may be accounts that are not listed: without a limit, they only add up."""
+    reviews: Annotated[dict[str, DigestField], fields.a_mapping("account: digest")] = fields.EMPTY
+    """The review policies of accounts whose releases are approved: the ledger must have these."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """Good names, and a default that is one of the warehouses."""
+        warehouses, accounts = data.get("warehouses"), data.get("accounts")
+        for held, under, law in (
+            (warehouses, "warehouses", fields.name),
+            (accounts, "accounts", fields.line),
+        ):
+            for key in mapping(held):
+                try:
+                    law(key)
+                except PydanticCustomError as error:
+                    wrong = f"is no name: a name {error.message()}"
+                    yield refusal(wrong, at=(under, key), on_key=True)
+        names = list(mapping(warehouses))
+        default = data.get("default")
+        if "default" not in data and len(names) > 1:
+            yield refusal("is missing", f"name one of {', '.join(names)}", at=("default",))
+        elif isinstance(default, str) and default not in (names or ["duckdb"]):
+            wrong = f"must be one of the warehouses, found {show(default)}"
+            yield refusal(wrong, suggestion(default, names or ["duckdb"]), at=("default",))
