@@ -15,7 +15,7 @@ from policy_engine.errors import NothingChecked, UsageError
 if TYPE_CHECKING:
     from policy_engine.cli.reading import Trusted
     from policy_engine.dbt.releases import DbtRelease
-    from policy_engine.dbt.verifying import Looked
+    from policy_engine.dbt.status import Looked
 
 
 def verify(
@@ -40,7 +40,7 @@ def verify(
     """
     from policy_engine.cli.reading import trusted_keys
     from policy_engine.dbt.desk import open_desk, place_of
-    from policy_engine.dbt.verifying import verified
+    from policy_engine.dbt.status import verified
 
     place = place_of(project_dir, profiles_dir, target, vars)
     if not place.is_released_in:

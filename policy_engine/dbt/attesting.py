@@ -12,17 +12,9 @@ from typing import Literal
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.sealing import unseal
 from policy_engine.attest.signers import Signer
-from policy_engine.dbt.booking import (
-    OTHER_POLICY,
-    Booking,
-    certified,
-    is_outdated,
-    last_of,
-    secrets_of,
-)
+from policy_engine.dbt.booking import OTHER_POLICY, Booking, certified, is_outdated, secrets_of
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
-from policy_engine.dbt.shape import other_shape, released_columns
 from policy_engine.errors import NotApproved, NotCertifiable, PolicyError, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
@@ -73,7 +65,7 @@ def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[At
 
 @dataclass(frozen=True)
 class _Attesting:
-    """One release, and the text that dbt compiled of it: the release, or that nothing is to do."""
+    """One release, and the text that dbt compiled of it."""
 
     desk: Desk
     ledger: Ledger
@@ -85,46 +77,35 @@ class _Attesting:
         """Sign for its table, or say what is wrong."""
         if not self.desk.stands(self.release.parts):
             return Attested(self.release, "absent")
-        digest, rows = self._looked_at()
-        return replace(self._found(digest), rows=rows)
-
-    def _found(self, digest: str) -> Attested:
-        last = last_of(self.desk.project, self.ledger, self.release)
+        digest, size = digest_of_lines(self.desk.lines(self.release))
+        last = self.desk.last(self.ledger, self.release)
         if last is None:
-            return self._not_paid(digest, _NOT_RESERVED)
-        if last.only_digest == digest and last.state in {"committed", "kept"}:
-            return self._known(last, digest)
-        if last.only_digest is not None and last.only_digest != digest:
-            return self._not_paid(digest, _CHANGED)
-        return self._reserved(last, digest)
-
-    @property
-    def _target(self) -> tuple[str, ...]:
-        return self.release.parts[-self.desk.depth :]
-
-    def _looked_at(self) -> tuple[str, int]:
-        """The digest of the rows that stand, and how many they are."""
-        digest, size = digest_of_lines(self.desk.warehouse.release_lines(self._target))
-        return digest, size.rows
+            found = self._not_paid(digest, _NOT_RESERVED)
+        elif last.only_digest not in (None, digest):
+            found = self._not_paid(digest, _CHANGED)
+        elif last.only_digest is not None and last.state in {"committed", "kept"}:
+            found = self._known(last, digest)
+        else:
+            found = self._reserved(last, digest)
+        return replace(found, rows=size.rows)
 
     def _known(self, entry: Entry, digest: str) -> Attested:
         """A table that was looked at before: attested, or charged and refused."""
+        why = OTHER_POLICY if is_outdated(self.release, entry) else self._other_shape()
         if entry.state == "kept":
-            return Attested(self.release, "refused", entry, _REFUSED_BEFORE.format(entry.id))
-        why = OTHER_POLICY if is_outdated(self.release, entry) else self._otherwise()
+            why = f"it was charged as entry {entry.id}, and no certificate speaks of it; {_DROP}"
         if why:
             return Attested(self.release, "refused", entry, why)
         run = Run.of_entry(entry)
         self._forget_secret(run)
-        if not certifies(
-            run, self.release.certificate, trusted_keys(self.desk.project, self.signer)
-        ):
+        trusted = trusted_keys(self.desk.project, self.signer)
+        if not certifies(run, self.release.certificate, trusted):
             self._write(run, digest)
         return Attested(self.release, "stands", entry)
 
     def _reserved(self, entry: Entry, digest: str) -> Attested:
         """A table whose release was reserved, and is looked at for the first time."""
-        run = Run.of_entry(entry)
+        run, relation = Run.of_entry(entry), self.release.relation
         try:
             request = request_file(self.release.certificate, "claim")
             self.ledger.approve(entry.id, brought_at(request))
@@ -136,10 +117,9 @@ class _Attesting:
             self.ledger.draw(entry.id, digest)
             return Attested(self.release, "refused", self.ledger.keep(entry.id, why), why)
         if not self.ledger.draw(entry.id, digest):
-            raise other_bytes(self.release.relation)
+            raise other_bytes(relation)
         self._write(run, digest)
-        name = self.release.relation
-        done = self.ledger.commit(entry.id, release_name=name, release_digest=digest)
+        done = self.ledger.commit(entry.id, release_name=relation, release_digest=digest)
         self._forget_secret(run)
         return Attested(self.release, "attested", done)
 
@@ -149,43 +129,40 @@ class _Attesting:
             certified(self.desk, self.release, run.query)
         except (NotCertifiable, PolicyError) as error:
             return str(error)
-        if why := self._otherwise():
-            return why
-        if not run.sealed:
-            return self._misshapen()
+        if (why := self._other_shape()) or not run.sealed:
+            return why or self._too_small()
         secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
-        warehouse = self.desk.warehouse
-        queries = (self._texts(f"(\n{run.query}\n)"), self._texts(quoted(*self._target)))
+        is_postgres = self.desk.named.type == "postgres"
+        # The rows of both as texts, in the order in which they are digested.
+        names = self.release.columns
+        kind = 'text COLLATE "C"' if is_postgres else "varchar"
+        told = ", ".join(f"(of_it.{quoted(name)})::{kind}" for name in names)
+        order = ", ".join(str(place) for place in range(1, len(names) + 1))
+        queries = tuple(
+            f"SELECT {told} FROM {relation} AS of_it ORDER BY {order}"
+            for relation in (f"(\n{run.query}\n)", quoted(*self.desk.name(self.release.parts)))
+        )
         with secrets_of(self.desk, run.query) as secrets:
             # On the connection that sees the secret, and of one state of everything.
             made, stands = secrets.lines(queries, self.release.id, secret)
-        if digest_of_lines(warehouse.release_lines(self._target))[0] != digest or (
-            self.desk.named.type == "postgres" and digest_of_lines(stands)[0] != digest
+        if digest_of_lines(self.desk.lines(self.release))[0] != digest or (
+            is_postgres and digest_of_lines(stands)[0] != digest
         ):
             raise WarehouseError(f"{self.release.relation} is being changed; run attest again")
         return "" if sorted(made, key=repr) == sorted(stands, key=repr) else _OTHER_ROWS
 
-    def _texts(self, relation: str) -> str:
-        """The rows of a relation as texts, in the order in which they are digested."""
-        names = released_columns(self.release.policy)
-        kind = 'text COLLATE "C"' if self.desk.named.type == "postgres" else "varchar"
-        told = ", ".join(f"(of_it.{quoted(name)})::{kind}" for name in names)
-        order = ", ".join(str(place) for place in range(1, len(names) + 1))
-        return f"SELECT {told} FROM {relation} AS of_it ORDER BY {order}"
-
-    def _otherwise(self) -> str:
-        why = other_shape(self.desk, self.release)
+    def _other_shape(self) -> str:
+        why = self.desk.other_shape(self.release)
         return why and f"{why}. No certificate speaks of it; {_DROP}"
 
-    def _misshapen(self) -> str:
-        """What of a table cannot be of a release, whoever drew it; empty where nothing is."""
+    def _too_small(self) -> str:
+        """That a group is smaller than any of a release, whoever drew it; empty where none is."""
         policy = self.release.policy
         keys = ", ".join(quoted(name) for name in policy.columns)
-        table = quoted(*self._target)
-        size = (
-            f"sum({quoted(policy.release.count_as)})" if policy.release.form == "counts" else None
-        )
-        small = f"SELECT 1 FROM {table} GROUP BY {keys} HAVING {size or 'count(*)'} < {policy.k}"
+        counts = policy.release.form == "counts"
+        size = f"sum({quoted(policy.release.count_as)})" if counts else "count(*)"
+        table = quoted(*self.desk.name(self.release.parts))
+        small = f"SELECT 1 FROM {table} GROUP BY {keys} HAVING {size} < {policy.k}"
         found = self.desk.warehouse.rows(f"SELECT count(*) AS n FROM ({small}) AS small")
         return _TOO_SMALL if int(found.column(0)[0].as_py()) else ""
 
@@ -201,12 +178,13 @@ class _Attesting:
         self.ledger.start(entry.id)
         self.ledger.draw(entry.id, digest)
         why = why.format(entry.id)
-        native = certificate is not None and release.policy.method == "native"
         required = self.ledger.required(entry.account)
-        native = native and (required is None or not required.policy.holds_back)
-        if not native or self._otherwise() or self._misshapen():
+        holds_back = required is not None and required.policy.holds_back
+        native = certificate is not None and release.policy.method == "native" and not holds_back
+        if not native or self._other_shape() or self._too_small():
             kept = self.ledger.keep(entry.id, why)
-            return Attested(release, "refused", kept, f"{why}; {_NO_CERTIFICATE}")
+            why = f"{why}; no certificate can speak of it, for nobody knows its secret; {_DROP}"
+            return Attested(release, "refused", kept, why)
         self._write(Run.of_entry(entry), digest)
         done = self.ledger.commit(entry.id, release_name=release.relation, release_digest=digest)
         return Attested(release, "charged", done, why)
@@ -240,5 +218,3 @@ _CHANGED = (
     "it has other rows than the release that was attested: it was drawn again, or changed by hand."
     " Entry {} is charged for it now, whatever the limit of its account says"
 )
-_NO_CERTIFICATE = f"no certificate can speak of it, for nobody knows its secret; {_DROP}"
-_REFUSED_BEFORE = f"it was charged as entry {{}}, and no certificate speaks of it; {_DROP}"

@@ -12,24 +12,20 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Literal, TypeGuard
-
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from typing import Literal
 
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
 from policy_engine.attest.validity import moment
-from policy_engine.compile.catalog import Table
-from policy_engine.dbt.approving import check_can_wait
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
 from policy_engine.dbt.releases import DbtRelease
-from policy_engine.dbt.shape import other_shape
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
 from policy_engine.errors import (
     BudgetExceeded,
+    NotApproved,
     NotCertifiable,
     NotReleasable,
     PolicyError,
@@ -39,9 +35,8 @@ from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located, refused
-from policy_engine.policy.resolve import Policy, terms_of
+from policy_engine.policy.resolve import terms_of
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.below import table_read
 from policy_engine.releasing.books import (
@@ -54,12 +49,28 @@ from policy_engine.releasing.books import (
 )  # fmt: skip
 from policy_engine.releasing.charging import charge_of
 from policy_engine.releasing.planning import certified as certificate_of
-from policy_engine.releasing.requests import Ends, Request, Run, name_of_place, place_of
-from policy_engine.releasing.reviewing import brought_at, request_file
+from policy_engine.releasing.requests import Request, Run, name_of_place
+from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
 Outcome = Literal["reserved", "waits", "stands"]
+Paid = Literal["nothing", "not started", "waits", "gone", "another text", "seen"]
+"""What the last entry of a release that does not stand has paid for.
+
+A crash came before a secret that is ``not started`` could be read. The last three were charged, and
+are charged anew only when somebody asks for that.
+"""
+_CHARGED: Mapping[Paid, str] = {
+    "gone": "entry {} paid for a table that is gone",
+    "another text": "entry {} paid for another text or policy, which dbt has not built",
+    "seen": "entry {} paid for a draw that may have been seen, and no table stands",
+}
+OTHER_POLICY = (
+    "its policy was changed since it was released, and a release never changes: what the project"
+    " says of it now is not true of the table that stands. Put the policy back, and release the"
+    " change as the next version"
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,6 @@ class Reserved:
 
     release: DbtRelease
     outcome: Outcome
-    certificate: Certificate | None
     entry: Entry | None
 
 
@@ -95,7 +105,7 @@ def reserve(
     for release, _ in due:
         _check_source(desk, release)
     _check_standing(desk, standing)
-    found = [Reserved(release, "stands", None, None) for release in standing]
+    found = {release.id: Reserved(release, "stands", None) for release in standing}
     ready = tuple((release, certified(desk, release, text)) for release, text in due)
     if ready:
         places = [release.certificate for release, _ in ready]
@@ -103,12 +113,11 @@ def reserve(
         with open_ledger(desk.project, signer, say=say) as ledger:
             bookings = [Booking(desk, ledger, *each) for each in ready]
             if not fresh:
-                _refuse(_CHARGED.format(b.release.id, why) for b in bookings if (why := b.past()))
+                _refuse(_refused_again(each) for each in bookings)
             for booking in bookings:
                 booking.check_approved()
-            found += [booking.run() for booking in bookings]
-    order = {release.id: number for number, (release, _) in enumerate(releases)}
-    return tuple(sorted(found, key=lambda each: order[each.release.id]))
+            found |= {booking.release.id: booking.run() for booking in bookings}
+    return tuple(found[release.id] for release, _ in releases)
 
 
 def _check_source(desk: Desk, release: DbtRelease) -> None:
@@ -142,48 +151,36 @@ def _has_constraints(model: Node) -> bool:
 
 def _check_standing(desk: Desk, standing: tuple[DbtRelease, ...]) -> None:
     """That what stands is what was released, as far as the ledger tells."""
-    shapes = ((each.id, other_shape(desk, each)) for each in standing)
-    _refuse(f"{name}: {why}. Drop it" for name, why in shapes if why)
+    shapes = ((each.id, desk.other_shape(each)) for each in standing)
+    _refuse(f"{name}: {why}. Drop it" if why else "" for name, why in shapes)
     if not standing or not has_ledger(desk.project):
         return
     with open_ledger(desk.project) as ledger:
-        _refuse(
-            f"{release.id}: {OTHER_POLICY}"
-            for release in standing
-            if is_outdated(release, last_of(desk.project, ledger, release))
-        )
+        pairs = [(each, desk.last(ledger, each)) for each in standing]
+    _refuse(f"{each.id}: {OTHER_POLICY}" if is_outdated(each, last) else "" for each, last in pairs)
 
 
 def _refuse(reasons: Iterable[str]) -> None:
-    if said := "\n".join(reasons):
+    if said := "\n".join(filter(None, reasons)):
         raise NotReleasable(said)
 
 
-def last_of(project: Project, ledger: Ledger, release: DbtRelease) -> Entry | None:
-    """The entry that was charged last for a release; None where none was."""
-    return ledger.last_at(place(project, release))
-
-
-def place(project: Project, release: DbtRelease) -> str:
-    """What all releases of one table have in common, whatever their policy is called."""
-    named = replace(release.policy, name=release.id)
-    return place_of(named, ends_of(project, release))
+def _refused_again(booking: Booking) -> str:
+    """Why a release is not charged; empty where it is, or has been and waits."""
+    last = booking.last
+    why = _CHARGED.get(booking.paid(last))
+    if why is None or last is None:
+        return ""
+    return (
+        f"{booking.release.id}: {why.format(last.id)}. Drawn once more it is another release, at a"
+        " price of its own: to pay for it, run 'policy-engine dbt reserve --fresh'. Nothing was"
+        " charged"
+    )
 
 
 def is_outdated(release: DbtRelease, entry: Entry | None) -> bool:
     """Whether the policy of a release was changed since it was charged."""
     return entry is not None and entry.policy_digest != release.policy.digest
-
-
-OTHER_POLICY = (
-    "its policy was changed since it was released, and a release never changes: what the project"
-    " says of it now is not true of the table that stands. Put the policy back, and release the"
-    " change as the next version"
-)
-_CHARGED = (
-    "{}: {}. Drawn once more it is another release, at a price of its own: to pay for it, run"
-    " 'policy-engine dbt reserve --fresh'. Nothing was charged"
-)
 
 
 def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
@@ -193,20 +190,21 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
         PolicyError: the policy names no account, or does not fit its source.
         NotCertifiable: the text is not what is printed for the policy.
     """
-    policy = release.policy
+    policy, warehouse = release.policy, desk.warehouse
+    dialect = warehouse.dialect
     if not policy.declared_budget:
         law = "budget must name the account that pays: in dbt the source is made of other tables"
         raise refused(policy.file, "budget", law, "as in budget: people")
-    warehouse, table = desk.warehouse, source_table(desk, release)
+    table = desk.source(release)
     if table is not None:
-        table_read(policy, table, warehouse.dialect.name)
-    table = replace(table or known_table(release, warehouse.dialect), parts=release.reads)
+        table_read(policy, table, dialect.name)
+    table = replace(table or known_table(release, dialect), parts=release.reads)
     try:
-        claim, query = printed_for(release, table, warehouse.dialect, text)
+        claim, query = printed_for(release, table, dialect, text)
         if plain(text) != plain(query):
             raise Unlike(release, "it has other comments or blanks")
         terms = terms_of(policy, ROWS, warehouse.engine_version)
-        return certificate_of(query, claim, warehouse.dialect.name, terms)
+        return certificate_of(query, claim, dialect.name, terms)
     except PolicyError as error:
         raise PolicyError(located(error.problems, policy.file)) from None
     except NotCertifiable as error:
@@ -214,85 +212,73 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
         raise
 
 
-def source_table(desk: Desk, release: DbtRelease) -> Table | None:
-    """The source as the warehouse has it; None where dbt has not made it yet."""
-    if not desk.stands(release.reads):
-        return None
-    return desk.table(release.policy, release.reads)
-
-
-def ends_of(project: Project, release: DbtRelease) -> Ends:
-    """Where a release and its certificate stand."""
-    return Ends.of_table(release.relation, release.certificate, project.directory)
-
-
 @dataclass(frozen=True)
 class Booking:
-    """One release that is due, and certified."""
+    """One release that is due; ``certificate`` is None where no text of it can be certified."""
 
     desk: Desk
     ledger: Ledger
     release: DbtRelease
     certificate: Certificate | None
 
-    def run(self) -> Reserved:
-        """Charge it and let its secret wait; what waits already is not charged again."""
-        assert self.certificate is not None
-        with secrets_of(self.desk, self.certificate.query) as secrets:
-            last = self._last
-            if last is not None and self._waits(secrets, last):
-                return Reserved(self.release, "waits", self.certificate, last)
-            secrets.make()  # what cannot be done is not charged
-            entry = self._started(last) if self._never_ran(last) else self._charged()
-            self._put(secrets, entry)
-        return Reserved(self.release, "reserved", self.certificate, entry)
+    @property
+    def last(self) -> Entry | None:
+        """The entry that was charged last for it."""
+        return self.desk.last(self.ledger, self.release)
+
+    def paid(self, last: Entry | None) -> Paid:
+        """What its last entry has paid for."""
+        if last is None or last.state == "cancelled":
+            return "nothing"
+        is_this = last.run.get("of") == self._of
+        if last.state == "reserved" and is_this:
+            return "not started"
+        if last.only_digest is not None:
+            return "gone"
+        with self._secrets() as secrets:
+            query = Run.of_entry(last).query if last.run else ""
+            waits = secrets.waits(self.release.id, text_md5(query))
+        if waits and is_this and last.state == "started":
+            return "waits"
+        return "another text" if waits else "seen"
 
     def check_approved(self) -> None:
         """NotApproved where its account requires approvals that are not there; writes nothing."""
-        check_can_wait(self.desk, self.ledger, self.release)
-        last = self._last
-        if self._never_ran(last):
+        account = self.release.policy.budget
+        check_pinned(self.desk.project, self.ledger, account)
+        required = self.ledger.required(account)
+        if required is not None and required.needs("release"):
+            raise NotApproved(
+                f"{self.release.id}: account {account!r} requires approvals of what came out before"
+                " it stands, and a table of dbt stands as soon as it is built: ask for approvals of"
+                " the claim alone in the review policy. Nothing was charged"
+            )
+        last = self.last
+        paid = self.paid(last)
+        if last is not None and paid == "not started":
             self.ledger.approve(last.id, self._brought)
-            return
-        assert self.certificate is not None
-        with secrets_of(self.desk, self.certificate.query) as secrets:
-            waits = last is not None and self._waits(secrets, last)
-        if not waits:
+        elif paid != "waits":
             self.ledger.check_reviewed(self.charge())
 
-    @property
-    def _brought(self) -> Brought:
-        return brought_at(request_file(self.release.certificate, "claim"))
-
-    def _started(self, entry: Entry) -> Entry:
-        return self.ledger.start(entry.id, self._brought)
-
-    def past(self) -> str:
-        """What became of it when it was charged before; empty where nothing was, or it waits."""
-        assert self.certificate is not None
-        last = self._last
-        if last is None or last.state == "cancelled" or self._never_ran(last):
-            return ""
-        with secrets_of(self.desk, self.certificate.query) as secrets:
-            if self._waits(secrets, last):
-                return ""
-            if last.only_digest is not None:
-                return _GONE.format(last.id)
-            waits = secrets.waits(self.release.id, text_md5(Run.of_entry(last).query))
-            return (_OTHER_TEXT if waits else _MAY_BE_SEEN).format(last.id)
-
-    @property
-    def _last(self) -> Entry | None:
-        return last_of(self.desk.project, self.ledger, self.release)
-
-    def _waits(self, secrets: WaitingSecrets, last: Entry) -> bool:
-        if last.state != "started" or last.run.get("of") != self._of or last.only_digest:
-            return False
-        return secrets.waits(self.release.id, text_md5(Run.of_entry(last).query))
-
-    def _never_ran(self, last: Entry | None) -> TypeGuard[Entry]:
-        """Whether it is paid for, and a crash came before its secret could be read."""
-        return last is not None and last.state == "reserved" and last.run.get("of") == self._of
+    def run(self) -> Reserved:
+        """Charge it and let its secret wait; what waits already is not charged again."""
+        last = self.last
+        paid = self.paid(last)
+        if paid == "waits":
+            return Reserved(self.release, "waits", last)
+        with self._secrets() as secrets:
+            secrets.make()  # what cannot be done is not charged
+            if last is not None and paid == "not started":
+                entry = self.ledger.start(last.id, self._brought)
+            else:
+                entry = self._charged()
+            run = Run.of_entry(entry)
+            # An engine that draws by itself needs no secret, but it does need leave to draw once.
+            secret = b""
+            if run.sealed:
+                secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
+            secrets.put(self.release.id, secret, text_md5(run.query))
+        return Reserved(self.release, "reserved", entry)
 
     def _charged(self) -> Entry:
         project, account = self.desk.project, self.release.policy.budget
@@ -303,38 +289,43 @@ class Booking:
 
     def charge(self) -> Charge:
         """What its account is asked for: its guarantee, where no text of it can be certified."""
-        release, ends = self.release, ends_of(self.desk.project, self.release)
-        sealing = sealing_key(self.desk.project, self.ledger)
-        # Its content is not named: dbt may make it anew first.
-        naming = naming_key(self.desk.project, self.ledger)
-        named_by = key_id(naming.public_key())
-        source = {"place": self._source_place(naming), NAMED_BY: named_by}
-        if self.certificate is None:
-            return replace(guarantee_of(release.policy), request=self._place, source=source)
-        request = Request(self._place, self._of, ends)
-        keys = [sealing.public_key()]
-        keys += map(load_reviewer_key, self.desk.project.reviewers)
-        sealed = seal(new_secret(), request.of, keys) if release.policy.method == "keyed" else {}
-        run = Run.new(request, self.certificate, sealed)
-        charge = charge_of(release.policy.budget, self.certificate, release.policy)
+        desk, policy, certificate = self.desk, self.release.policy, self.certificate
+        sealing = sealing_key(desk.project, self.ledger)
+        naming = naming_key(desk.project, self.ledger)
+        # The source's content is not named: dbt may make it anew first.
+        table, read = desk.source(self.release), desk.name(self.release.reads)
+        if table is not None and certificate is not None:
+            read = table_read(policy, table, certificate.dialect)
+        where = name_of_place(policy, desk.project, desk.named, read, naming)
+        source = {"place": where, NAMED_BY: key_id(naming.public_key())}
+        place = desk.place(self.release)
+        if certificate is None:
+            return Charge(
+                account=policy.budget,
+                epsilon=policy.guarantee.epsilon,
+                delta=policy.guarantee.delta,
+                neighbours=policy.guarantee.neighbours,
+                policy_name=policy.name,
+                policy_digest=policy.digest,
+                certificate_digest="",
+                unit=policy.source.key or "row",
+                request=place,
+                source=source,
+            )
+        request = Request(place, self._of, desk.ends(self.release))
+        keys = [sealing.public_key(), *map(load_reviewer_key, desk.project.reviewers)]
+        sealed = seal(new_secret(), request.of, keys) if policy.method == "keyed" else {}
         return replace(
-            charge,
-            request=request.place,
-            run=run.to_json(),
+            charge_of(policy.budget, certificate, policy),
+            request=place,
+            run=Run.new(request, certificate, sealed).to_json(),
             source=source,
             brought=self._brought,
         )
 
-    def _source_place(self, naming: X25519PrivateKey) -> str:
-        desk, release = self.desk, self.release
-        table, read = source_table(desk, release), release.reads[-desk.depth :]
-        if table is not None and self.certificate is not None:
-            read = table_read(release.policy, table, self.certificate.dialect)
-        return name_of_place(release.policy, desk.project, desk.named, read, naming)
-
     @property
-    def _place(self) -> str:
-        return place(self.desk.project, self.release)
+    def _brought(self) -> Brought:
+        return brought_at(request_file(self.release.certificate, "claim"))
 
     @property
     def _of(self) -> str:
@@ -343,27 +334,9 @@ class Booking:
         parts = [self.release.policy.digest, self.certificate.query, self.release.relation]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
-    def _put(self, secrets: WaitingSecrets, entry: Entry) -> None:
-        run = Run.of_entry(entry)
-        # An engine that draws by itself needs no secret, but it does need leave to draw once.
-        secret = b""
-        if run.sealed:
-            secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
-        secrets.put(self.release.id, secret, text_md5(run.query))
-
-
-def guarantee_of(policy: Policy) -> Charge:
-    """The charge for a release of which no text is known: what its policy promises."""
-    return Charge(
-        account=policy.budget,
-        epsilon=policy.guarantee.epsilon,
-        delta=policy.guarantee.delta,
-        neighbours=policy.guarantee.neighbours,
-        policy_name=policy.name,
-        policy_digest=policy.digest,
-        certificate_digest="",
-        unit=policy.source.key or "row",
-    )
+    def _secrets(self) -> AbstractContextManager[WaitingSecrets]:
+        assert self.certificate is not None
+        return secrets_of(self.desk, self.certificate.query)
 
 
 def secrets_of(desk: Desk, text: str) -> AbstractContextManager[WaitingSecrets]:
@@ -376,8 +349,3 @@ def secrets_of(desk: Desk, text: str) -> AbstractContextManager[WaitingSecrets]:
     if [part.lower() for part in name[-1:]] != [desk.secrets.lower().rpartition(".")[-1]]:
         raise WarehouseError(f"the model reads no secrets relation {desk.secrets}; sync it anew")
     return waiting_secrets(desk.named, desk.warehouse, name)
-
-
-_GONE = "entry {} paid for a table that is gone"
-_OTHER_TEXT = "entry {} paid for another text or policy, which dbt has not built"
-_MAY_BE_SEEN = "entry {} paid for a draw that may have been seen, and no table stands"

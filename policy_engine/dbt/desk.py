@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
@@ -15,11 +16,14 @@ from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, model_name,
 from policy_engine.dbt.runner import Dbt
 from policy_engine.dbt.targets import read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
+from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import check_own_project
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.project import Project, default_project, find_project, load_project
+from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.resolve import Policy
+from policy_engine.releasing import requests
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import connected
 
@@ -87,16 +91,17 @@ class Place:
 
     def built(self, manifest: Manifest) -> tuple[tuple[DbtRelease, str], ...]:
         """Every release with the text that dbt compiled of it last; empty where there is none."""
-        return tuple((each, self._text(each, manifest)) for each in self.releases(manifest))
-
-    def _text(self, release: DbtRelease, manifest: Manifest) -> str:
-        if release.model.compiled is not None:
-            return release.model.compiled
-        file = self.files.target / "compiled" / manifest.project / release.model.file
-        try:
-            return file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            return ""
+        found = []
+        for each in self.releases(manifest):
+            text = each.model.compiled
+            if text is None:
+                folder = self.files.target / "compiled" / manifest.project
+                try:
+                    text = (folder / each.model.file).read_text(encoding="utf-8")
+                except (OSError, UnicodeDecodeError):
+                    text = ""
+            found.append((each, text))
+        return tuple(found)
 
 
 def place_of(
@@ -113,11 +118,9 @@ def place_of(
     files = open_dbt_project(project_dir)
     targets = read_targets(files, profiles_dir)
     one = targets.one(target)
-    found = find_project(files.directory)
-    project = load_project(found) if found else default_project(files.directory)
     named = warehouse_of(files, targets, one.name)
     dbt = Dbt(files.directory, targets.file.parent, one.name, variables)
-    return Place(dbt, files, one.name, named, project)
+    return Place(dbt, files, one.name, named, project_at(files.directory))
 
 
 @dataclass(frozen=True)
@@ -129,43 +132,74 @@ class Desk:
     warehouse: Warehouse
     secrets: str
 
-    @property
-    def depth(self) -> int:
-        """How many parts a name has in the warehouse."""
-        return 2 if self.named.type == "postgres" else 3
+    def name(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """A full name, of as many parts as names have in the warehouse."""
+        return parts[-2:] if self.named.type == "postgres" else parts[-3:]
 
     def stands(self, parts: tuple[str, ...]) -> bool:
         """Whether there is a relation of this full name."""
-        return self.warehouse.exists(parts[-self.depth :])
+        return self.warehouse.exists(self.name(parts))
 
     def table(self, policy: Policy, parts: tuple[str, ...]) -> Table:
         """A relation that stands, as the warehouse has it."""
-        relation = ".".join(parts[-self.depth :])
-        return self.warehouse.table(replace(policy.source, relation=relation), policy.directory)
+        source = replace(policy.source, relation=".".join(self.name(parts)))
+        return self.warehouse.table(source, policy.directory)
+
+    def source(self, release: DbtRelease) -> Table | None:
+        """The source as the warehouse has it; None where dbt has not made it yet."""
+        reads = release.reads
+        return self.table(release.policy, reads) if self.stands(reads) else None
 
     def is_reached(self, parts: tuple[str, ...]) -> bool:
         """Whether the database of a full name is the one that is connected to."""
-        if self.named.type != "duckdb" or len(parts) < self.depth:
+        if self.named.type != "duckdb" or len(parts) < 3:
             return True
         known = self.warehouse.rows(
             "SELECT database_name FROM duckdb_databases() WHERE path IS NOT NULL"
         )
         return parts[0].lower() in {str(name).lower() for name in known.column(0).to_pylist()}
 
+    def lines(self, release: DbtRelease) -> Iterator[tuple[Any, ...]]:
+        """The rows of the table that stands in the place of a release."""
+        return self.warehouse.release_lines(self.name(release.parts))
+
+    def other_shape(self, release: DbtRelease) -> str:
+        """Why what stands is not a table of the released columns; empty where it is."""
+        found = self.table(release.policy, release.parts)
+        if found.view is not None:
+            return (
+                "a view stands in its place, which is drawn or read anew whenever somebody asks,"
+                " and no release"
+            )
+        names = tuple(column.name for column in found.columns)
+        if names == release.columns:
+            return ""
+        return (
+            f"it has the columns {', '.join(names)}, and released are {', '.join(release.columns)}:"
+            " a materialization or a hook made others of them, or the table was altered"
+        )
+
+    def ends(self, release: DbtRelease) -> requests.Ends:
+        """Where a release and its certificate stand."""
+        return requests.Ends.of_table(release.relation, release.certificate, self.project.directory)
+
+    def place(self, release: DbtRelease) -> str:
+        """What all releases of one table have in common, whatever their policy is called."""
+        return requests.place_of(replace(release.policy, name=release.id), self.ends(release))
+
+    def last(self, ledger: Ledger, release: DbtRelease) -> Entry | None:
+        """The entry that was charged last for a release; None where none was."""
+        return ledger.last_at(self.place(release))
+
 
 @contextmanager
 def open_desk(place: Place, *, writable: bool = True) -> Iterator[Desk]:
     """A connection to a target's warehouse, with the project's books beside it."""
-    if writable:
-        _make_database(place.named)
-    with closing(connected(place.named, writable=writable)) as warehouse:
-        yield Desk(place.project, place.named, warehouse, place.project.dbt.secrets)
-
-
-def _make_database(named: Named) -> None:
-    """The database of DuckDB where dbt has not made it yet."""
-    if named.type == "duckdb" and named.database is not None and not named.database.exists():
-        import duckdb
+    named = place.named
+    if writable and named.type == "duckdb" and named.database and not named.database.exists():
+        import duckdb  # dbt has not made it yet
 
         named.database.parent.mkdir(parents=True, exist_ok=True)
         duckdb.connect(str(named.database)).close()
+    with closing(connected(named, writable=writable)) as warehouse:
+        yield Desk(place.project, named, warehouse, place.project.dbt.secrets)

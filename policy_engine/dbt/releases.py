@@ -31,10 +31,7 @@ class DbtRelease:
 
     @property
     def id(self) -> str:
-        """What the release is called in the secrets relation.
-
-        It is the file's name of the model's text: ``adult_public_v1``.
-        """
+        """What the release is called in the secrets relation: as the model's file."""
         return f"{self.model.name}_v{self.written.release.version}"
 
     @cached_property
@@ -58,7 +55,7 @@ class DbtRelease:
 
         What is proved is the query; dbt makes the table of it.
         """
-        source = replace(self.written.source, relation=".".join(_parts(self.source)))
+        source = replace(self.written.source, relation=".".join(self.reads))
         release = replace(self.written.release, path=None, relation=None)
         return replace(self.written, source=source, release=release)
 
@@ -66,6 +63,13 @@ class DbtRelease:
     def reads(self) -> tuple[str, ...]:
         """The full name of the source."""
         return _parts(self.source)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are released, in their order."""
+        release = self.written.release
+        counted = (release.count_as,) if release.form == "counts" else ()
+        return (*self.written.columns, *counted)
 
 
 def _parts(node: Node) -> tuple[str, ...]:
@@ -102,21 +106,14 @@ def releases_of(
 def source_of(policy: Policy, manifest: Manifest) -> Node | None:
     """What a policy's ``source.relation`` means, as dbt has it."""
     wanted = read_wanted(policy.source.relation or "")
-    if wanted is None:
-        return None
-    if wanted.call == "source":
-        return manifest.source_named(*wanted.parts)
-    package = wanted.parts[0] if wanted.call == "ref" and len(wanted.parts) == 2 else ""
-    if wanted.call == "ref" or len(wanted.parts) == 1:
-        return manifest.node_named(package, wanted.parts[-1], wanted.version)
-    return manifest.source_named(*wanted.parts[-2:]) or _by_relation(wanted.parts, manifest)
-
-
-def _by_relation(parts: tuple[str, ...], manifest: Manifest) -> Node | None:
-    wanted = [part.lower() for part in parts]
+    found = wanted.node(manifest) if wanted is not None else None
+    if found is not None or wanted is None or wanted.is_ref or wanted.call == "source":
+        return found
+    # A name of several parts, which may be a relation's.
+    parts = [part.lower() for part in wanted.parts]
     nodes = manifest.of_kind("model", "seed", "snapshot", "source")
-    found = [n for n in nodes if [p.lower() for p in _parts(n)][-len(wanted) :] == wanted]
-    return found[0] if len(found) == 1 else manifest.node_named("", parts[-1])
+    same = [n for n in nodes if [p.lower() for p in _parts(n)][-len(parts) :] == parts]
+    return same[0] if len(same) == 1 else manifest.node_named("", wanted.parts[-1])
 
 
 def model_name(policy: Policy) -> str:
@@ -129,14 +126,7 @@ def model_name(policy: Policy) -> str:
 
 def model_of(policy: Policy, manifest: Manifest) -> Node | None:
     """The model of a policy in the project itself."""
-    name, version = model_name(policy), str(policy.release.version)
-    return next(
-        (
-            node
-            for node in manifest.of_kind("model")
-            if node.name == name
-            and node.package == manifest.project
-            and str(node.data.get("version")) == version
-        ),
-        None,
-    )
+    wanted = (model_name(policy), manifest.project, str(policy.release.version))
+    nodes = manifest.of_kind("model")
+    same = (n for n in nodes if (n.name, n.package, str(n.data.get("version"))) == wanted)
+    return next(same, None)

@@ -1,14 +1,22 @@
-"""How the releases of a target stand: a look, which changes nothing."""
+"""How the releases of a target stand: looks, which change nothing.
+
+By the ledger, as who releases knows it; and by certificates and keys alone, as anybody would check.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from policy_engine.dbt.booking import is_outdated, last_of, place
+from policy_engine.attest.exported import TableRows
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.results import Verified
+from policy_engine.dbt.booking import is_outdated
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease
-from policy_engine.dbt.shape import other_shape
+from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.ledger.entry import Entry
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.requests import Run
@@ -45,11 +53,10 @@ def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Standing, ..
         LedgerError, WarehouseError: as it says.
     """
     if not has_ledger(desk.project):
-        return tuple(_of_entry(desk, release, None) for release in releases)
+        return tuple(Standing(release, _state(desk, release, None)) for release in releases)
     with open_ledger(desk.project) as ledger:
-        return tuple(
-            _of_entry(desk, each, last_of(desk.project, ledger, each)) for each in releases
-        )
+        pairs = [(release, desk.last(ledger, release)) for release in releases]
+        return tuple(Standing(each, _state(desk, each, last), last) for each, last in pairs)
 
 
 def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tuple[Entry, ...]:
@@ -62,7 +69,7 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
     """
     if not has_ledger(desk.project):
         return ()
-    known = {place(desk.project, release) for release in releases}
+    known = {desk.place(release) for release in releases}
     with open_ledger(desk.project) as ledger:
         last = {entry.request: entry for entry in ledger.entries() if entry.state != "cancelled"}
     end = f".{target}.certificate.json"
@@ -70,24 +77,65 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
     return tuple(entry for entry in others if str(entry.run.get("certificate")).endswith(end))
 
 
-def _of_entry(desk: Desk, release: DbtRelease, entry: Entry | None) -> Standing:
-    return Standing(release, _state(desk, release, entry), entry)
-
-
 def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> State:
+    drawn = entry.only_digest if entry is not None else None
     if not desk.stands(release.parts):
         if entry is None:
             return "not reserved"
-        return "reserved" if entry.only_digest is None else "gone"
-    if entry is None or entry.only_digest is None:
+        return "reserved" if drawn is None else "gone"
+    if entry is None or drawn is None:
         return "built"
-    lines = desk.warehouse.release_lines(release.parts[-desk.depth :])
-    if digest_of_lines(lines)[0] != entry.only_digest or other_shape(desk, release):
+    if digest_of_lines(desk.lines(release))[0] != drawn or desk.other_shape(release):
         return "changed"
     if is_outdated(release, entry):
         return "outdated"
     if entry.state != "committed":
         return "refused"
-    trusted = trusted_keys(desk.project)
-    good = certifies(Run.of_entry(entry), release.certificate, trusted)
+    good = certifies(Run.of_entry(entry), release.certificate, trusted_keys(desk.project))
     return "certified" if good else "built"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A release that stands: what was ``found`` of its table, or ``why`` it is not as certified."""
+
+    release: DbtRelease
+    found: Verified | None = None
+    why: tuple[str, ...] = ()
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether everything held, the proof of its SQL too."""
+        return self.found is not None and self.found.is_proved
+
+
+def verified(
+    desk: Desk, releases: tuple[DbtRelease, ...], trusted: TrustedKeys
+) -> Iterator[Looked]:
+    """Every release that stands, checked by its certificate, the keys and the rows of its table.
+
+    Nothing of the ledger is read, and nothing is written.
+
+    Raises:
+        FileError, WarehouseError: a certificate or a table cannot be read.
+    """
+    for release in releases:
+        if desk.stands(release.parts):
+            yield _looked(desk, release, trusted)
+
+
+def _looked(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Looked:
+    try:
+        text = release.certificate.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        why = f"{release.relation} stands without a certificate: run 'policy-engine dbt attest'"
+        return Looked(release, why=(why,))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{release.certificate} could not be read: {error}") from None
+    columns = tuple(column.name for column in desk.table(release.policy, release.parts).columns)
+    lines = tuple(desk.lines(release))
+    try:
+        found = verify_release(text, trusted, TableRows(release.relation, columns, lines))
+    except VerificationFailed as failed:
+        return Looked(release, why=failed.reasons)
+    return Looked(release, found)

@@ -25,9 +25,8 @@ from policy_engine.dbt.outdated import outdated
 from policy_engine.dbt.project_policies import read_policies
 from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.releases import DbtRelease
-from policy_engine.dbt.status import left_behind, standing
+from policy_engine.dbt.status import Looked, left_behind, standing, verified
 from policy_engine.dbt.texts import text_md5
-from policy_engine.dbt.verifying import Looked, verified
 from policy_engine.errors import (
     FileError,
     NotCertifiable,
