@@ -7,14 +7,15 @@ certified text on the real engine. Nothing of the source but its schema is read.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from pathlib import Path
 from random import Random
 
 from policy_engine.attack.attacks import Attempt, membership
+from policy_engine.audit.bench import Tick
 from policy_engine.audit.events import Event, clearest_event, halves
 from policy_engine.audit.people import Pair
 from policy_engine.audit.policies import observed, prepared
-from policy_engine.audit.runs import Tick
 from policy_engine.audit.verdict import check_runs
 from policy_engine.errors import UsageError
 from policy_engine.policy.loading import load_policy
@@ -50,7 +51,7 @@ class Guesses:
         from scipy.stats import binomtest
 
         found = binomtest(self.right, self.coins).proportion_ci(confidence)
-        return _outwards(found.low, up=False), _outwards(found.high, up=True)
+        return floor(1000 * found.low) / 1000, ceil(1000 * found.high) / 1000
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -93,9 +94,3 @@ def membership_by_runs(
     bound = membership(made.claim.epsilon, made.claim.delta, policy.source.key or "row")
     told = f"{guesses}; the clearest of {len(made.pairs)} pairs: {pair.name}, by {event}"
     return replace(bound, name="membership by runs", measured=told)
-
-
-def _outwards(share: float, *, up: bool) -> float:
-    from math import ceil, floor
-
-    return (ceil if up else floor)(1000 * share) / 1000

@@ -1,5 +1,7 @@
 """A synthetic table on the real engine: the certified text, drawn again and again.
 
+Thousands of runs of many mechanisms are made on every processor.
+
 Everything is in a temporary folder. The source has there the name that the policy gives it, so
 the text that runs is the policy's own, letter by letter.
 """
@@ -8,21 +10,27 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+import warnings
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from threading import Event as StopEvent
+from threading import Lock
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
 
 from policy_engine.attest.enforcing import filtered
-from policy_engine.audit.events import Features
+from policy_engine.audit.events import FAILED, Features, features
 from policy_engine.audit.people import People
-from policy_engine.audit.seen import FAILED, features
 from policy_engine.audit.values import Value, keys
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.errors import EnvironmentFailed, InternalError
@@ -32,7 +40,6 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
-from policy_engine.warehouse.duckdb_sample import DrawnSample
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import literal, quoted
 
@@ -42,37 +49,14 @@ _ASKED = "policy_engine_asked"
 _SECRET = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\$salt""")
 
 
-class _CheckedOnce(DrawnSample):
-    """The sampler; its known-answer test runs once a connection instead of before every draw."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        super().__init__(connection)
-        self._checked: set[str] = set()
-
-    def check_known_rows(self) -> None:
-        """As a release does, the first time."""
-        if "rows" not in self._checked:
-            super().check_known_rows()
-            self._checked.add("rows")
-
-    def check_known_keys(self) -> None:
-        """As a release does, the first time."""
-        if "keys" not in self._checked:
-            super().check_known_keys()
-            self._checked.add("keys")
-
-
-def _from_table(found: re.Match[str]) -> str:
-    """The secret of the row that is asked for; what is quoted stays."""
-    return f"{_ASKED}.salt" if found[0] == "$salt" else found[0]
-
-
 class BenchWarehouse(DuckDBWarehouse):
     """The warehouse of a release, for thousands of them on one connection."""
 
     def __init__(self, name: str = "", database: Path | None = None, *, writes: bool = False):
         super().__init__(name, database, writable=writes)
-        self._sample = _CheckedOnce(self._connection)
+        # The sampler's known-answer test runs once a connection instead of before every draw.
+        for check in ("check_known_rows", "check_known_keys"):
+            setattr(self._sample, check, cache(getattr(self._sample, check)))
         # Tables this small are read by one thread anyway; the processors run tables side by side.
         self._connection.execute("SET threads = 1")
         self._counts: dict[tuple[Path, Table], int] = {}
@@ -90,7 +74,8 @@ class BenchWarehouse(DuckDBWarehouse):
         """
         secrets = [self._secret.hex(), *(new_secret().hex() for _ in range(more))]
         numbered = ", ".join(f"({number}, '{each}')" for number, each in enumerate(secrets))
-        asked = _SECRET.sub(_from_table, sql)
+        # The secret of the row that is asked for; what is quoted stays.
+        asked = _SECRET.sub(lambda m: f"{_ASKED}.salt" if m[0] == "$salt" else m[0], sql)
         with withheld():
             found: pa.Table = self._connection.execute(
                 f"SELECT {_ASKED}.number AS {_ASKED}, released.* FROM (VALUES {numbered})"
@@ -139,7 +124,7 @@ class Place:
         """The table of ``people``, on a connection of its own, while the body runs."""
         folder = Path(tempfile.mkdtemp(prefix="audit-of-policy-"))
         try:
-            policy = replace(self.policy, directory=folder.joinpath(*self._depth))
+            policy = replace(self.policy, directory=folder.joinpath(*self.depth))
             database = self._furnish(folder, policy, people)
             writes = policy.release.relation is not None
             with closing(BenchWarehouse(self.warehouse, database, writes=writes)) as warehouse:
@@ -148,7 +133,7 @@ class Place:
             shutil.rmtree(folder, ignore_errors=True)
 
     @property
-    def _depth(self) -> list[str]:
+    def depth(self) -> list[str]:
         """So many folders that no '..' of the source leaves the temporary one."""
         return ["d"] * Path(self.policy.source.path or "").parts.count("..")
 
@@ -162,10 +147,10 @@ class Place:
             self._write_csv(path, rows)
         with duckdb.connect(str(database or ":memory:")) as connection:
             for name in relations:
-                parts = self._parts(name)
-                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(parts[0])}")
+                schema, _ = _parts(name)
+                connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}")
             if source.relation:
-                self._insert(connection, quoted(*self._parts(source.relation)), rows)
+                self._insert(connection, quoted(*_parts(source.relation)), rows)
             elif path is not None and not is_csv(path.name):
                 self._insert(connection, "made", rows)
                 self._write(connection, path)
@@ -181,11 +166,6 @@ class Place:
         file = path / "made.parquet" if self.is_folder else path
         file.parent.mkdir(parents=True, exist_ok=True)
         connection.execute(f"COPY made TO {literal(str(file))} (FORMAT parquet)")
-
-    def _parts(self, relation: str) -> tuple[str, str]:
-        """The schema and the name of a relation of the warehouse's one database."""
-        parts = relation.split(".")
-        return (parts[-2] if len(parts) > 1 else "main"), parts[-1]
 
     def _rows(self, people: People) -> list[list[Value]]:
         """The rows as texts in the order of the columns."""
@@ -226,6 +206,12 @@ class Place:
             writer = csv.writer(file, delimiter=default_delimiter(path.name))
             writer.writerow([column.name for column in self.columns])
             writer.writerows(rows)
+
+
+def _parts(relation: str) -> tuple[str, str]:
+    """The schema and the name of a relation of the warehouse's one database."""
+    schema, name = ["main", *relation.split(".")][-2:]
+    return schema, name
 
 
 Draw = Callable[[], Features]
@@ -286,3 +272,71 @@ def _released(policy: Policy, warehouse: BenchWarehouse, sql: str) -> pa.Table:
     with suppress(_Undone):
         warehouse.publish(sql, target, "", take)
     return found[0]
+
+
+_CHUNK = 400
+"""Runs on one connection: it is opened in the time of about thirty."""
+
+Name = TypeVar("Name", bound=Hashable)
+Opener = Callable[[], AbstractContextManager[Draw]]
+"""Builds a table with its mechanism on a connection of its own."""
+Tick = Callable[[int, int], None]
+"""Told how many runs are done, and of how many."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """So many runs of one mechanism on one table."""
+
+    opener: Opener
+    number: int
+
+
+def observe(
+    wanted: Mapping[Name, Runs], tick: Tick = lambda done, total: None
+) -> dict[Name, list[Features]]:
+    """The runs of each mechanism. An error or an interrupt stops them all."""
+    stop, told = StopEvent(), _Count(sum(runs.number for runs in wanted.values()), tick)
+    # The engine works outside the interpreter's lock. What it warns of is a copy of a few rows; the
+    # filter is the process's, so that one thread alone sets it.
+    with warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as pool:
+        warnings.filterwarnings("ignore", "Arrow output on a DB-API result")
+        futures: dict[Name, list[Future[list[Features]]]] = {
+            name: [
+                pool.submit(_chunk, runs.opener, min(_CHUNK, runs.number - start), stop, told)
+                for start in range(0, runs.number, _CHUNK)
+            ]
+            for name, runs in wanted.items()
+        }
+        try:
+            return {
+                name: [run for chunk in chunks for run in chunk.result()]
+                for name, chunks in futures.items()
+            }
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Count:
+    """Counts what all threads have done."""
+
+    def __init__(self, total: int, tick: Tick) -> None:
+        self._lock, self._done, self._total, self._tick = Lock(), 0, total, tick
+
+    def one_more(self) -> None:
+        with self._lock:
+            self._done += 1
+            if self._done % 50 == 0 or self._done == self._total:
+                self._tick(self._done, self._total)
+
+
+def _chunk(opener: Opener, runs: int, stop: StopEvent, told: _Count) -> list[Features]:
+    found: list[Features] = []
+    if stop.is_set():
+        return found
+    with opener() as draw:
+        while len(found) < runs and not stop.is_set():
+            found.append(draw())
+            told.one_more()
+    return found

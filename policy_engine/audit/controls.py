@@ -19,9 +19,8 @@ import pyarrow as pa
 from policy_engine.accounting.composition import Accountant
 from policy_engine.attest.enforcing import filtered
 from policy_engine.audit.bench import BenchWarehouse, Draw, Place
-from policy_engine.audit.events import Features
+from policy_engine.audit.events import Features, features
 from policy_engine.audit.people import People, Person
-from policy_engine.audit.seen import features
 from policy_engine.audit.verdict import Claim
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.errors import InternalError

@@ -1,26 +1,50 @@
 """Events that tell two tables apart: searched for on one half of the runs, and there alone.
 
-A run is seen as features: named values, each some function of what was released. An event says
-something of one feature. Whatever is chosen here is judged on the other half of the runs.
+A run is seen as features: named values, each some function of what was released: the rows in their
+order, the counts, the columns with their types, and the bytes of the file that would be published.
+A run that fails has let out that it failed. An event says something of one feature. Whatever is
+chosen here is judged on the other half of the runs.
 """
 
 from __future__ import annotations
 
+import io
 import math
+import zlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
 from statistics import NormalDist
-from typing import TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from policy_engine.audit.estimate import Hits
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Features = Mapping[str, Hashable]
+FAILED: Features = {"the run failed": 1}
 ABSENT = 0
 """The value of a feature that a run does not have: a cell that is not shown counts nobody."""
 _FEW = 30
 """Of so few values at most, every set that a likelihood ratio picks is looked at too."""
+
+
+@dataclass(frozen=True)
+class Hits:
+    """How often an event was seen, and in how many runs.
+
+    >>> Hits(3, 1000).share
+    0.003
+    """
+
+    seen: int
+    runs: int
+
+    @property
+    def share(self) -> float:
+        """The plain frequency."""
+        return self.seen / self.runs
 
 
 def is_number(value: Hashable) -> TypeGuard[int | float | Decimal]:
@@ -113,44 +137,37 @@ def _best(
     return best
 
 
-Counts = Counter[Hashable]
-Candidate = tuple[Event, int, int]
-
-
-def _candidates(feature: str, one: Counts, other: Counts) -> Iterator[Candidate]:
+def _candidates(
+    feature: str, one: Counter[Hashable], other: Counter[Hashable]
+) -> Iterator[tuple[Event, int, int]]:
     """Events of one feature, each with its hits in both."""
     values = one.keys() | other.keys()
     runs, beside = one.total(), other.total()
     for value in values:
         yield Event(feature, "=", value), one[value], other[value]
         yield Event(feature, "!=", value), runs - one[value], beside - other[value]
+
+    def more_and_more(ordered: Iterable[Any], event: Callable[[Any], Event]) -> Iterator[Any]:
+        seen = beside = 0
+        for value in ordered:
+            seen, beside = seen + one[value], beside + other[value]
+            yield event(value), seen, beside
+
     numbers = sorted(filter(is_number, values))
-    yield from _running(feature, "<=", numbers, one, other)
-    yield from _running(feature, ">=", numbers[::-1], one, other)
-    if len(values) <= _FEW:
-        yield from _likeliest(feature, values, one, other)
-
-
-def _running(
-    feature: str, how: str, numbers: Iterable[float | Decimal], one: Counts, other: Counts
-) -> Iterator[Candidate]:
-    seen = beside = 0
-    for value in numbers:
-        seen, beside = seen + one[value], beside + other[value]
-        yield Event(feature, how, value), seen, beside
-
-
-def _likeliest(
-    feature: str, values: Iterable[Hashable], one: Counts, other: Counts
-) -> Iterator[Candidate]:
-    """The values in the order of their likelihood ratio, one more each time."""
-    ratio: Callable[[Hashable], float] = lambda value: (one[value] + 0.5) / (other[value] + 0.5)  # noqa: E731
+    yield from more_and_more(numbers, lambda value: Event(feature, "<=", value))
+    yield from more_and_more(reversed(numbers), lambda value: Event(feature, ">=", value))
+    if len(values) > _FEW:
+        return
+    # In the order of their likelihood ratio.
+    ratio = {value: (one[value] + 0.5) / (other[value] + 0.5) for value in values}
+    likeliest = sorted(values, key=lambda value: (-ratio[value], repr(value)))
     taken: list[Hashable] = []
-    seen = beside = 0
-    for value in sorted(values, key=lambda value: (-ratio(value), repr(value))):
+
+    def one_of(value: Hashable) -> Event:
         taken.append(value)
-        seen, beside = seen + one[value], beside + other[value]
-        yield Event(feature, "in", frozenset(taken)), seen, beside
+        return Event(feature, "in", frozenset(taken))
+
+    yield from more_and_more(likeliest, one_of)
 
 
 def _score(one: Hits, other: Hits, delta: float, z: float) -> float:
@@ -163,3 +180,93 @@ def _wilson(hits: Hits, z: float) -> float:
     p, n = hits.share, hits.runs
     spread = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return (p + z * z / (2 * n) + spread) / (1 + z * z / n)
+
+
+def features(
+    parts: Sequence[pa.Table], columns: Collection[str], count: str | None, *, file: bool
+) -> Features:
+    """The features of a run that released ``parts``, mostly one.
+
+    ``columns`` are those that tell groups apart and ``count`` the one that counts; any other is a
+    sum, or a column too many. ``file`` adds the bytes of the Parquet file.
+
+    >>> import pyarrow as pa
+    >>> features([pa.table({"sex": ["f"], "n": [7]})], ["sex"], "n", file=False)["count of f"]
+    7
+    """
+    found: dict[str, Hashable] = {}
+    for number, part in enumerate(parts, start=1):
+        prefix = "" if len(parts) == 1 else f"release {number}: "
+        one = _of_part(part, columns, count)
+        if file:  # its size and a checksum: it has whatever the engine's columns carry
+            import pyarrow.parquet as pq
+
+            written = io.BytesIO()
+            pq.write_table(part, written)
+            content = written.getvalue()
+            one |= {"file size": len(content), "file checksum": f"{zlib.crc32(content):08x}"}
+        found |= {prefix + name: value for name, value in one.items()}
+    if len(parts) > 1:
+        first, *others = (int(found[f"release {i + 1}: total"]) for i in range(len(parts)))  # type: ignore[call-overload]  # a total is one
+        for number, other in enumerate(others, start=2):
+            found[f"total of release 1 − that of release {number}"] = first - other
+    return found
+
+
+def _of_part(part: pa.Table, columns: Collection[str], count: str | None) -> dict[str, Hashable]:
+    names = list(part.column_names)
+    rows = list(zip(*(_values(column) for column in part.columns), strict=True))
+    keys = [i for i, name in enumerate(names) if name in columns and name != count]
+    cells = [tuple(row[i] for i in keys) for row in rows]
+    at = names.index(count) if count in names else None
+    found: dict[str, Hashable] = {
+        "columns": tuple(f"{field.name} {field.type}" for field in part.schema),
+        "rows": len(rows),
+        "total": len(rows) if at is None else sum(row[at] or 0 for row in rows),
+    }
+    for cell, row in zip(cells, rows, strict=True):
+        name = f"count of {_shown(cell)}"
+        found[name] = int(found.get(name, 0)) + (1 if at is None else row[at] or 0)  # type: ignore[call-overload]  # a count is one
+    met = [cell for cell, _ in groupby(cells)]
+    found["order"] = tuple(sorted(range(len(met)), key=lambda i: repr(met[i])))
+    if met:
+        found |= {"first row": _shown(met[0]), "last row": _shown(met[-1])}
+    for i, name in enumerate(names):
+        if i not in keys and i != at:
+            found |= _extra(name, [row[i] for row in rows], cells, int(str(found["total"])))
+    return found
+
+
+def _extra(
+    name: str, values: list[Any], cells: list[tuple[Any, ...]], total: int
+) -> dict[str, Hashable]:
+    """A column that tells no groups apart, as sums do: its extremes, and its value in every group.
+
+    A number is also compared with the total: a count of all that was sampled shows little by
+    itself, and less the total it shows who was suppressed.
+    """
+    known = [value for value in values if value is not None]
+    found: dict[str, Hashable] = {f"{name} is anywhere": int(bool(known))}
+    if known:
+        found |= {f"greatest {name}": max(known), f"least {name}": min(known)}
+        if is_number(known[0]):
+            found[f"greatest {name} − total"] = max(known) - total
+    for cell, value in zip(cells, values, strict=True):
+        found[f"{name} of {_shown(cell)}"] = value
+    return found
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """The values; moments as numbers, for the engine has years that Python does not."""
+    import pyarrow as pa
+
+    if pa.types.is_temporal(column.type):
+        wide = column.type.bit_width == 64
+        column = column.cast(pa.int64() if wide else pa.int32())
+    found: list[Any] = column.to_pylist()
+    return found
+
+
+def _shown(cell: tuple[Any, ...]) -> str:
+    text = ", ".join("NULL" if value is None else str(value) or "''" for value in cell)
+    return text if len(text) <= 80 else f"{text[:80]}… ({zlib.crc32(text.encode()):08x})"

@@ -13,11 +13,9 @@ from pathlib import Path
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
-from policy_engine.audit.bench import Place, drawing
-from policy_engine.audit.estimate import Hits
-from policy_engine.audit.events import Features
+from policy_engine.audit.bench import Place, Runs, Tick, drawing, observe
+from policy_engine.audit.events import Features, Hits
 from policy_engine.audit.people import Pair, People, pairs_for
-from policy_engine.audit.runs import Runs, Tick, observe
 from policy_engine.audit.verdict import (
     CONFIDENCE,
     Claim,
@@ -87,13 +85,6 @@ class Prepared:
     claim: Claim
     notes: tuple[str, ...]
 
-    @property
-    def tables(self) -> tuple[People, ...]:
-        """Every table once: some serve two pairs."""
-        return tuple(
-            dict.fromkeys(table for pair in self.pairs for table in (pair.one, pair.other))
-        )
-
 
 def audit(
     policy: Policy,
@@ -144,9 +135,10 @@ def observed(
     made: Prepared, runs: int, tick: Tick = lambda done, total: None
 ) -> dict[People, list[Features]]:
     """What so many runs on each table let out."""
-    wanted = {
+    wanted = {  # each table once: some serve two pairs
         table: Runs(partial(drawing, made.place, table, made.certificate), runs)
-        for table in made.tables
+        for pair in made.pairs
+        for table in (pair.one, pair.other)
     }
     with _elsewhere(made.place):
         return observe(wanted, tick)
@@ -234,9 +226,8 @@ def _elsewhere(place: Place) -> Iterator[None]:
     if place.policy.source.path is None:
         yield
         return
-    up = Path(place.policy.source.path).parts.count("..")
     with tempfile.TemporaryDirectory(prefix="audit-of-policy-") as folder:
-        inside = Path(folder).joinpath(*["d"] * up)
+        inside = Path(folder).joinpath(*place.depth)
         inside.mkdir(parents=True, exist_ok=True)
         with chdir(inside):
             yield

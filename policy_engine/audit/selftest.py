@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
+from policy_engine.audit.bench import Runs, Tick, observe
 from policy_engine.audit.controls import CONTROLS, Control
-from policy_engine.audit.runs import Runs, Tick, observe
 from policy_engine.audit.verdict import CONFIDENCE, Verdict, check_runs, error_of, judge
 
 SOUND_RUNS = 100

@@ -1,24 +1,30 @@
 """From the runs on two neighbouring tables to a lower bound on ε, and a verdict.
 
-The one path of every audit, of policies and of the self-test: choose an event for each direction
-on one half of the runs, count it on the other, bound ε, compare with the claim.
+(ε, δ)-DP says P[M(D) ∈ S] ≤ e^ε·P[M(D') ∈ S] + δ for every event S. So for any S that was fixed
+before the runs were looked at, ε ≥ ln((p − δ)/p'), with p bounded from below and p' from above,
+each by Clopper and Pearson's exact bound. The one path of every audit, of policies and of the
+self-test: choose an event for each direction on one half of the runs, count it on the other, bound
+ε, compare with the claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 
 from policy_engine.accounting.bisection import least_integer
-from policy_engine.audit.estimate import Hits, epsilon_at_least
-from policy_engine.audit.events import Event, Features, best_event, halves
+from policy_engine.accounting.domain import arithmetic
+from policy_engine.audit.events import Event, Features, Hits, best_event, halves
 from policy_engine.errors import UsageError
 
 CONFIDENCE = Decimal("0.999999")
 LEAST_RUNS = 100
 _MOST_RUNS = 10**6
 _LEAST_ERROR = Decimal("1e-12")
+_GRID, _OF_SCIPY = 10**9, 1e-13
+"""Probabilities are bounded on a grid of 10⁻⁹, outwards, by far more than scipy's own error."""
+_DOWN = Context(prec=12, rounding=ROUND_FLOOR)
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,51 @@ class Verdict:
         return self.epsilon > self.claim.epsilon
 
 
+def at_least(hits: Hits, error: Decimal) -> Decimal:
+    """A probability that the event's true one is below with probability at most ``error``.
+
+    Clopper and Pearson: the p at which so many hits or more have probability ``error``, rounded
+    down. Assumption: the runs are independent and alike. Errors: none for 0 < error < 1.
+
+    >>> at_least(Hits(0, 100), Decimal("0.01")), at_least(Hits(100, 100), Decimal("0.01"))
+    (Decimal('0'), Decimal('0.954992586'))
+    """
+    from scipy.stats import beta
+
+    if hits.seen == 0:
+        return Decimal(0)
+    found = beta.ppf(float(error), hits.seen, hits.runs - hits.seen + 1)
+    return Decimal(max(0, int((found - _OF_SCIPY) * _GRID))) / _GRID
+
+
+def at_most(hits: Hits, error: Decimal) -> Decimal:
+    """A probability that the event's true one is above with probability at most ``error``.
+
+    >>> at_most(Hits(0, 100), Decimal("0.01"))
+    Decimal('0.045007414')
+    """
+    return 1 - at_least(Hits(hits.runs - hits.seen, hits.runs), error)
+
+
+def epsilon_at_least(one: Hits, other: Hits, delta: Decimal, error: Decimal) -> Decimal:
+    """The ε that the two counts of one event prove at δ; 0 where they prove none.
+
+    Guarantee: of a mechanism that is (ε, δ)-DP it is above ε with probability at most ``error``.
+    Assumption: the event was chosen without looking at these runs. Rounded down.
+
+    >>> epsilon_at_least(Hits(500, 1000), Hits(0, 1000), Decimal("1e-9"), Decimal("1e-6"))
+    Decimal('3.37902999031')
+    >>> epsilon_at_least(Hits(500, 1000), Hits(480, 1000), Decimal("1e-9"), Decimal("1e-6"))
+    Decimal('0')
+    """
+    low = at_least(one, error / 2) - delta
+    high = at_most(other, error / 2)
+    if low <= high:
+        return Decimal(0)
+    with arithmetic(low, high):
+        return _DOWN.plus((low / high).ln())
+
+
 def judge(
     one: Sequence[Features], other: Sequence[Features], claim: Claim, error: Decimal
 ) -> Verdict:
@@ -71,25 +122,15 @@ def judge(
     >>> judge([{"n": 1}] * 2000, [{"n": 0}] * 2000, claim, Decimal("1e-6")).broken
     True
     """
-    attacks = [
-        _attack("remove", one, other, claim, error / 2),
-        _attack("add", other, one, claim, error / 2),
-    ]
+    each = error / 2  # of two directions
+    attacks = []
+    for direction, here, there in (("remove", one, other), ("add", other, one)):
+        (choose, judged), (choose_beside, beside) = halves(here), halves(there)
+        event = best_event(choose, choose_beside, float(claim.delta), float(each / 2))
+        found, found_beside = event.count(judged), event.count(beside)
+        epsilon = epsilon_at_least(found, found_beside, claim.delta, each)
+        attacks.append(Attack(direction, event, found, found_beside, epsilon))
     return Verdict(claim, len(one), max(attacks, key=lambda attack: attack.epsilon))
-
-
-def _attack(
-    direction: str,
-    one: Sequence[Features],
-    other: Sequence[Features],
-    claim: Claim,
-    error: Decimal,
-) -> Attack:
-    (choose, judged), (choose_beside, beside) = halves(one), halves(other)
-    event = best_event(choose, choose_beside, float(claim.delta), float(error / 2))
-    found, found_beside = event.count(judged), event.count(beside)
-    epsilon = epsilon_at_least(found, found_beside, claim.delta, error)
-    return Attack(direction, event, found, found_beside, epsilon)
 
 
 def power(runs: int, claim: Claim, error: Decimal) -> Hits | None:
@@ -119,10 +160,7 @@ def runs_that_refute(claim: Claim, error: Decimal) -> int | None:
     """
     runs = LEAST_RUNS
     while runs <= _MOST_RUNS:
-        every = epsilon_at_least(
-            Hits(runs // 2, runs // 2), Hits(0, runs // 2), claim.delta, error / 2
-        )
-        if every > claim.epsilon:
+        if power(runs, claim, error) is not None:
             return runs
         runs *= 2
     return None
@@ -131,8 +169,7 @@ def runs_that_refute(claim: Claim, error: Decimal) -> int | None:
 def error_of(confidence: Decimal, tests: int) -> Decimal:
     """The error that each of so many tests may have (Bonferroni).
 
-    Raises:
-        UsageError: the confidence is not from 0.5 to 1 − 10⁻¹².
+    Raises UsageError: the confidence is not from 0.5 to 1 − 10⁻¹².
 
     >>> error_of(Decimal("0.99"), 10)
     Decimal('0.001')

@@ -75,7 +75,7 @@ def _audit(path: Path, runs: int | None, seed: int, level: Decimal, form: Format
     from policy_engine.audit.policies import RUNS
     from policy_engine.audit.policies import audit as run
     from policy_engine.policy.loading import load_policy
-    from policy_engine.releasing.readiness import about
+    from policy_engine.releasing.preview import about
 
     policy = load_policy(path)
     with progress(f"auditing {policy.name}") as seen, about(path):

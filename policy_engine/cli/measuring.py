@@ -106,7 +106,7 @@ def measure(
     found = ask(path, questions)
     good_for = None
     if workload:
-        from policy_engine.measure.utility import utility_of
+        from policy_engine.measure.workload import utility_of
 
         good_for = utility_of(path, questions.sensitive, policy if raw else None)
         found = replace(found, is_public=found.is_public and good_for.is_public)

@@ -63,8 +63,7 @@ def plan(
     from policy_engine.policy.loading import load_policy
     from policy_engine.policy.noise import Chance
     from policy_engine.releasing.planning import unenforced
-    from policy_engine.releasing.preview import preview
-    from policy_engine.releasing.readiness import about
+    from policy_engine.releasing.preview import about, preview
     from policy_engine.releasing.validation import check_guarantee, warnings_of
 
     if output is not None:
@@ -274,7 +273,7 @@ def _of_noise(policy: Policy, count: str, error: Decimal) -> Iterator[str]:
 def _beside_counts(policy: Policy) -> Iterator[str]:
     """What stands beside the counts: sums and means, and other groupings."""
     from policy_engine.accounting.noise_laws import shown_half
-    from policy_engine.releasing.sums import error_of_sum
+    from policy_engine.releasing.meaning import error_of_sum
 
     noise, count = policy.noise, policy.release.count_as
     for each in noise.sums if noise is not None else ():

@@ -613,7 +613,7 @@ def reconcile(
 
     Example: policy-engine ledger reconcile
     """
-    from policy_engine.releasing.reconcile import reconcile as run
+    from policy_engine.releasing.settlement import reconcile as run
 
     project = project_here()
     found = run(project)
@@ -687,8 +687,8 @@ def rederive(
     Example: policy-engine ledger rederive 3 policies/adult/policy.yaml --key reviewer.pem
     """
     from policy_engine.policy.loading import load_policy
+    from policy_engine.releasing.job import rederive as run
     from policy_engine.releasing.planning import project_of
-    from policy_engine.releasing.rederive import rederive as run
 
     loaded = load_policy(policy)
     found = run(loaded, project_of(loaded), entry, key)

@@ -58,7 +58,7 @@ def release(
 
     Example: policy-engine release policies/adult/policy.yaml
     """
-    from policy_engine.releasing.readiness import make_ready
+    from policy_engine.releasing.preview import make_ready
 
     done: list[dict[str, Any]] = []
     try:
@@ -73,7 +73,7 @@ def release(
 
 
 def _release(policy: Policy, form: Format, *, replace: bool, fresh: bool) -> dict[str, Any]:
-    from policy_engine.releasing.readiness import about
+    from policy_engine.releasing.preview import about
     from policy_engine.releasing.release import release as run
     from policy_engine.releasing.validation import warnings_of
 

@@ -38,7 +38,6 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import terms_of
 from policy_engine.releasing.beginning import ledger_writer
-from policy_engine.releasing.below import table_read
 from policy_engine.releasing.books import (
     has_ledger,
     limit_of,
@@ -49,6 +48,7 @@ from policy_engine.releasing.books import (
 )  # fmt: skip
 from policy_engine.releasing.charging import charge_of
 from policy_engine.releasing.planning import certified as certificate_of
+from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import Request, Run, name_of_place
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 from policy_engine.warehouse.drawing import new_secret

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import UsageError
 from policy_engine.measure.categorical import Disclosed, Sizes, disclosed_of, sizes_of
-from policy_engine.measure.marginals import Fit, Marginal, Together, divergence, together
+from policy_engine.measure.marginals import Marginal, Together, divergence, together
 from policy_engine.measure.risks import Risk, journalist, prosecutor, scaled, uniqueness
 from policy_engine.measure.statement import (
     EQUAL,
@@ -136,27 +136,17 @@ def measure(path: Path, questions: Questions = Questions()) -> Measurement:
         several = subject.groupings or questions.marginals
         if not several:
             return found
-        counts = [_marginal(connection, subject, each) for each in several]
-        told = tuple(together(counts, each) for each in questions.sensitive or (None,))
-        lost = None if subject.groupings else _lost(connection, subject, told[0].fit)
+
+        def counts(columns: tuple[str, ...]) -> dict[tuple[Any, ...], int]:
+            relation = relations.get(columns, subject.relation)
+            return counts_of(connection, relation, columns, subject.count)
+
+        relations = {named: relation for relation, named in subject.tables()}
+        marginals = [Marginal(each, counts(each)) for each in several]
+        told = tuple(together(marginals, each) for each in questions.sensitive or (None,))
+        fit = None if subject.groupings else told[0].fit
+        lost = None if fit is None else divergence(fit, counts(fit.columns))
     return replace(found, marginals=several, together=told, lost=lost)
-
-
-def _marginal(
-    connection: duckdb.DuckDBPyConnection, subject: Subject, columns: tuple[str, ...]
-) -> Marginal:
-    """The counts by some columns: of a release with groupings those of one of them."""
-    relation = {named: relation for relation, named in subject.tables()}.get(columns)
-    found = relation or subject.relation
-    return Marginal(columns, counts_of(connection, found, columns, subject.count))
-
-
-def _lost(connection: duckdb.DuckDBPyConnection, subject: Subject, fit: Fit | None) -> float | None:
-    """How far the table is from what its marginals tell."""
-    if fit is None:
-        return None
-    counts = counts_of(connection, subject.relation, fit.columns, subject.count)
-    return divergence(fit, counts)
 
 
 def _check(subject: Subject, questions: Questions) -> None:
@@ -199,8 +189,7 @@ def _measured(
     others = None if rate is None else scaled(sizes, rate)
     if questions.population is not None:
         others = journalist(_pairs(connection, questions.population, relation, whole))
-    told = zip(sensitive, rows, strict=False)
-    disclosed = tuple(disclosed_of(column, row) for column, row in told)
+    disclosed = tuple(map(disclosed_of, sensitive, rows))
     return Measured(quasi, sizes, disclosed, prosecutor(sizes), others, rate, **named)
 
 

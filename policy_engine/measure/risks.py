@@ -111,26 +111,21 @@ def zayatz(sizes: Sizes, rate: float) -> float | None:
     >>> zayatz(Sizes({1: 2, 2: 1}), 1.0)
     0.5
     """
+    from scipy.stats import hypergeom
+
     if not sizes.people:
         return None
-    n = sizes.people
+    n, alone = sizes.people, sizes.by_size.get(1, 0)
     population = round(n / rate)
-    alone = sizes.by_size.get(1, 0)
     if not alone:
         return 0.0
     if population == n:
         return alone / n
-    weights = {size: times * _drawn_once(size, population, n)
+    # Of ``size`` people just one is in the sample.
+    weights = {size: times * float(hypergeom.pmf(1, population, size, n))
                for size, times in sizes.by_size.items()}  # fmt: skip
     chance = weights[1] / sum(weights.values())
     return min(1.0, alone * chance / rate / population)
-
-
-def _drawn_once(size: int, population: int, sample: int) -> float:
-    """The chance that of ``size`` people just one is among ``sample`` of a population."""
-    from scipy.stats import hypergeom
-
-    return float(hypergeom.pmf(1, population, size, sample))
 
 
 def pitman(sizes: Sizes, rate: float) -> float | None:

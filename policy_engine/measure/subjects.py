@@ -8,7 +8,7 @@ data, which is confidential, and so is all that is computed from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -202,7 +202,11 @@ def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str
         count=str(count) if count in columns else None,
         rate=_rate(facts),
         promise=_promise(facts),
-        orders={} if claim is None else _orders(claim),
+        orders={
+            shown.name: shown.recode.labels  # of bins, from the least to the greatest
+            for shown in (claim.columns if claim is not None else ())
+            if isinstance(shown.recode, Bins)
+        },
         groupings=tuple(each.columns for each in groupings),
         mechanism=str(facts.get("mechanism", "")),
     )
@@ -210,23 +214,14 @@ def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str
 
 def _rate(facts: dict[str, Any]) -> float | None:
     """At what rate its people were drawn from their population; None where all are counted."""
-    try:
-        rate = float(facts["rate"])
-    except (KeyError, ValueError, TypeError):
-        return None
-    return rate if 0 < rate < 1 else None
+    with suppress(KeyError, ValueError, TypeError):
+        if 0 < (rate := float(facts["rate"])) < 1:
+            return rate
+    return None
 
 
 def _promise(facts: dict[str, Any]) -> tuple[Decimal, Decimal, str] | None:
     """ε, δ and the unit, as the release says itself: verify checks it."""
-    try:
-        epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
-    except (KeyError, TypeError, InvalidOperation):
-        return None
-    return epsilon, delta, str(facts.get("unit"))
-
-
-def _orders(claim: Claim) -> dict[str, tuple[str, ...]]:
-    """The labels of bins, from the least to the greatest."""
-    columns = [shown for shown in claim.columns if isinstance(shown.recode, Bins)]
-    return {each.name: each.recode.labels for each in columns if isinstance(each.recode, Bins)}
+    with suppress(KeyError, TypeError, InvalidOperation):
+        return Decimal(facts["epsilon"]), Decimal(facts["delta"]), str(facts.get("unit"))
+    return None

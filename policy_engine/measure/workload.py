@@ -16,16 +16,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.compile.catalog import fresh
 from policy_engine.errors import UsageError, to_install
+from policy_engine.kernel.mechanisms import Inserted, Randomised
+from policy_engine.measure.subjects import (
+    Subject,
+    check_columns,
+    counts_of,
+    measuring,
+    subject_of,
+)
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.syntactic import Suppression
+from policy_engine.releasing.charging import planned
+from policy_engine.releasing.planning import project_of
+from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
-    import numpy as np
+    import pyarrow as pa
 
-    Numbers = np.ndarray[Any, np.dtype[np.float64]]
-
+_SOURCE = "policy_engine_source"
 QUERIES, _MOST_COLUMNS, _SANITY, _SEED = 1_000, 3, 1_000, 20
 Cells = Mapping[tuple[Any, ...], float]
 """How many people have each combination of values of the released columns."""
@@ -62,6 +77,63 @@ class Workload:
     def is_public(self) -> bool:
         """Whether all of it is of the release alone."""
         return self.errors is None
+
+
+def utility_of(path: Path, sensitive: Sequence[str], source_of: Policy | None = None) -> Workload:
+    """What the release in a file is good for; beside its source where a policy says which.
+
+    With a policy the answer is confidential. Raises UsageError for a file that is no release of
+    counts or rows by one grouping, and PolicyError where the policy's source does not fit.
+    """
+    with measuring() as connection:
+        subject = subject_of(path, connection, None)
+        _check(subject, sensitive)
+        columns, scale = tuple(subject.columns), Decimal(1)
+        if subject.rate is not None:
+            of_source = Decimal(1) if source_of is None else source_of.source.sampled_at
+            scale = of_source / Decimal(str(subject.rate))
+        released = counts_of(connection, subject.relation, columns, subject.count)
+        estimates = {key: n * float(scale) for key, n in released.items()}
+        source = None
+        if source_of is not None:
+            # A name that no column of the policy or of its source has, as far as it says.
+            beside = (*source_of.reads_beside, *(name for name, _ in source_of.source.columns))
+            count = fresh("people", (*source_of.columns, *beside, source_of.source.key or ""))
+            connection.register(_SOURCE, _source(source_of, count))
+            source = counts_of(connection, _SOURCE, columns, count)
+        return workload(columns, estimates, sensitive, source, subject.orders)
+
+
+def _check(subject: Subject, sensitive: Sequence[str]) -> None:
+    if not subject.is_release:
+        raise UsageError(f"{subject.name} is no release: --workload asks what one is good for")
+    if subject.groupings:
+        raise UsageError(f"{subject.name} has several groupings, and --workload is of one")
+    if subject.mechanism in (Randomised.mechanism, Inserted.mechanism):
+        raise UsageError(f"the rows of {subject.name} are partly nobody's: see 'estimate'")
+    if not sensitive:
+        raise UsageError("--workload needs --sensitive, the column that a tree is grown for")
+    check_columns(tuple(sensitive), subject.columns, subject.name)
+
+
+def _source(policy: Policy, count: str) -> pa.Table:
+    """How many people of a policy's source have each combination of its released values."""
+    exact = replace(
+        policy,
+        noise=Suppression(()),
+        k=1,
+        rate=Decimal(1),
+        method="keyed",
+        models=(),
+        release=replace(policy.release, form="counts", count_as=count),
+    )
+    with (
+        planned(exact, project_of(policy)) as plan,
+        plan.warehouse.sampled(exact, plan.table, new_secret()) as unchanged,
+    ):
+        rows = plan.warehouse.rows(plan.certificate.query)
+        unchanged()
+    return rows
 
 
 def workload(
@@ -128,16 +200,15 @@ def _learnt(
         return Learnt(column, None, None)
     grown, asked = _halves(released)
     own = _right(_grown(places, grown, column), places, asked, column)
+    found = Learnt(column, own, _commonest(places, grown, asked, column))
     if source is None:
-        return Learnt(column, own, _commonest(places, grown, asked, column))
+        return found
     half, other = _halves(source)
-    return Learnt(
-        column,
-        own,
-        _commonest(places, grown, asked, column),
-        _right(_grown(places, released, column), places, other, column),
-        _commonest(places, half, other, column),
-        _right(_grown(places, half, column), places, other, column),
+    return replace(
+        found,
+        sanitised=_right(_grown(places, released, column), places, other, column),
+        base=_commonest(places, half, other, column),
+        best=_right(_grown(places, half, column), places, other, column),
     )
 
 

@@ -20,26 +20,21 @@ from policy_engine.attest.approvals import (
     tally,
 )
 from policy_engine.attest.attestation import Unverified, unverified
-from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.review_policy import document_digest
-from policy_engine.attest.sealing import state_mac, state_salt
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.reviews import Required, claim_of, release_of
-from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.below import table_read
 from policy_engine.releasing.books import naming_key
-from policy_engine.releasing.places import ends_of
+from policy_engine.releasing.charging import names_of_source
 from policy_engine.releasing.planning import open_warehouse
 from policy_engine.releasing.preview import preview
-from policy_engine.releasing.requests import name_of_place
 from policy_engine.releasing.reviewing import (
     asked_for,
     brought_at,
@@ -47,7 +42,6 @@ from policy_engine.releasing.reviewing import (
     request_file,
     write_request,
 )
-from policy_engine.warehouse.profiles import resolved
 
 
 @dataclass(frozen=True)
@@ -75,12 +69,10 @@ def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = Fa
     Raises NotApproved where the account requires none.
     """
     found = preview(policy, project)
-    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-        ends = ends_of(policy, project, warehouse)
-    certificate = ends.certificate_path
     paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
-    charge = asked_for(found.charge, found.certificate, ends)
-    return _next(paid, charge, certificate, required_of(ledger, charge.account))
+    charge = asked_for(found.charge, found.certificate, found.ends)
+    required = required_of(ledger, charge.account)
+    return _next(paid, charge, found.ends.certificate_path, required)
 
 
 def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, str]:
@@ -88,17 +80,10 @@ def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, 
     naming = naming_key(project, ledger)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         table = warehouse.table(policy.source, policy.directory)
-        read = table_read(policy, table, warehouse.dialect.name)
-        named = resolved(project.warehouse)
-        return {
-            "place": name_of_place(policy, project, named, read, naming),
-            "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
-            NAMED_BY: key_id(naming.public_key()),
-        }
+        return names_of_source(policy, project, warehouse, table, naming)
 
 
 def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Required) -> Sought:
-    entry = charge if paid is None else paid
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
         file = request_file(certificate, "release")
@@ -108,8 +93,9 @@ def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Requi
             f"account {charge.account!r} requires no approvals of a claim: release it"
             + ("; what comes out is approved then" if required.needs("release") else "")
         )
+    asked = paid or charge
     file = request_file(certificate, "claim")
-    return Sought(claim_of(entry), file, plain(entry.run["predicate"]))
+    return Sought(claim_of(asked), file, plain(asked.run["predicate"]))
 
 
 def asked_of_charge(charge: Charge, certificate: Path, ledger: Ledger) -> Sought:
@@ -175,22 +161,19 @@ def shown_by(file: Path) -> Presented:
         stage, of = found["stage"], {str(k): str(v) for k, v in dict(plain(found["of"])).items()}
         matter = Matter(stage, said.subject_name, said.subject_sha256, of)  # type: ignore[arg-type]
         review_policy = str(found["review_policy"])
-        wanted, digest = _digest_shown(matter, shown)
+        if stage == "change":
+            is_named = of["to"] == document_digest(shown)
+        else:
+            timeless = stage == "claim"
+            told = {name: each for name, each in shown.items() if name != "time" or not timeless}
+            is_named = of["certificate"] == digest_of(told)
     except (AttributeError, KeyError, TypeError, ValueError):
         raise VerificationFailed((f"{file}: the request is of another version",)) from None
-    if wanted != digest:
+    if not is_named:
         raise VerificationFailed(
             (f"{file}: what is shown is not what the request names: ask for the file anew",)
         )
     return Presented(said, matter, review_policy, shown)
-
-
-def _digest_shown(matter: Matter, shown: Mapping[str, Any]) -> tuple[str, str]:
-    if matter.stage == "change":
-        return matter.of["to"], document_digest(shown)
-    timeless = {name: value for name, value in shown.items() if name != "time"}
-    told = timeless if matter.stage == "claim" else shown
-    return matter.of["certificate"], digest_of(dict(told))
 
 
 def answered(

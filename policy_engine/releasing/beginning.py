@@ -9,7 +9,7 @@ empty ledger that is there was made so, and is gone on with: a crash locks nobod
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -20,11 +20,15 @@ from policy_engine.errors import NoLedger, UsageError
 from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.project import PROJECT_FILE, Project, default_project
-from policy_engine.releasing.books import has_ledger, lost_ledger, open_ledger, pin_of
+from policy_engine.releasing.books import (
+    begins_here,
+    file_of,
+    has_ledger,
+    lost_ledger,
+    open_ledger,
+    pin_of,
+)
 from policy_engine.releasing.certificates import certificates_in, is_of_a_release
-
-_SHOWN = 5
-"""Of many certificates so many are named."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,9 @@ def older_than(project: Project, places: Iterable[Path] = ()) -> Older:
     ``places`` are where certificates may stand beside those in the project's folder. Keys alone may
     have been made in advance, or come with a checkout.
     """
-    keys = []
-    if Keyring.at(project.keyring).entries:
-        keys.append(f"{project.keyring} has keys")
-    return Older(tuple(keys), tuple(_traces(project, places)))
+    has_keys = bool(Keyring.at(project.keyring).entries)
+    keys = (f"{project.keyring} has keys",) if has_keys else ()
+    return Older(keys, tuple(_traces(project, places)))
 
 
 def _traces(project: Project, places: Iterable[Path]) -> Iterator[str]:
@@ -61,9 +64,10 @@ def _traces(project: Project, places: Iterable[Path]) -> Iterator[str]:
                 yield f"{folder} has keys or a ledger of a project, and {name} is gone"
     standing = (*filter(is_of_a_release, places), *certificates_in(project.directory))
     found = list({path.resolve(): path for path in standing}.values())
-    yield from (f"{path} is the certificate of a release" for path in found[:_SHOWN])
-    if found[_SHOWN:]:
-        yield f"{len(found) - _SHOWN} more certificates are there"
+    most = 5
+    yield from (f"{path} is the certificate of a release" for path in found[:most])
+    if found[most:]:
+        yield f"{len(found) - most} more certificates are there"
 
 
 def _is_left(folder: Path) -> bool:
@@ -80,16 +84,15 @@ def check_clean(project: Project, places: Iterable[Path] = ()) -> None:
 
     Raises NoLedger.
     """
-    if has_ledger(project) or _begins_here(project) is not None:
+    if has_ledger(project) or begins_here(project) is not None:
         return
     older = older_than(project, places)
     # A run beside this one makes the ledger first, and then the keys.
-    if str(older) and _begins_here(project) is None:
+    if str(older) and begins_here(project) is None:
         raise _not_by_itself(project, older)
 
 
 def _not_by_itself(project: Project, older: Older) -> NoLedger:
-    """Why no ledger begins by itself."""
     if older.releases:
         return lost_ledger(project, f"there are older things: {older}")
     return NoLedger(
@@ -119,12 +122,8 @@ def ledger_writer(
 
 def _make_empty(project: Project) -> None:
     if project.begins != IN_EACH_CHECKOUT:
-        check_can_pin(_file(project))
+        check_can_pin(file_of(project))
     open_records(project.ledger).close()
-
-
-def _file(project: Project) -> Path:
-    return project.file or project.directory / PROJECT_FILE
 
 
 @dataclass(frozen=True)
@@ -148,14 +147,20 @@ def begin(project: Project, *, anew: bool, say: Callable[[str], None]) -> Begun:
     Raises NoLedger for what only ``anew`` does, UsageError where the project's ledger is there and
     is to begin anew, FileError where a file cannot be read or written.
     """
-    here = _begins_here(project)
+    here = begins_here(project)
     is_ours = bool(here) and project.pin in ("", here)
     if is_ours and anew:
         raise UsageError(
             f"{project.ledger_name} is the project's ledger, and does not begin anew while it is"
             " there: nothing of what it charged may be forgotten"
         )
-    found = Older() if is_ours else _found(project)
+    found = Older() if is_ours else older_than(project)
+    if not is_ours and project.witness.exists():
+        seen = f"{project.witness} has seen another ledger"
+        found = replace(found, releases=(seen, *found.releases))
+    if not is_ours and project.pin:
+        named = f"{project.file} names another ledger"
+        found = replace(found, releases=(named, *found.releases))
     if found.releases and not anew:
         raise _not_by_itself(project, found)
     if str(found):
@@ -170,26 +175,5 @@ def begin(project: Project, *, anew: bool, say: Callable[[str], None]) -> Begun:
         records = ledger.verify().records
     if project.begins == IN_EACH_CHECKOUT:
         return Begun(begins, records, None)
-    write_pin(_file(project), begins, instead=anew)
-    return Begun(begins, records, _file(project))
-
-
-def _begins_here(project: Project) -> str | None:
-    """What the ledger that is there begins with, empty if it is; None where there is none."""
-    try:
-        records = open_records(project.ledger, create=False)
-    except NoLedger:
-        return None
-    with closing(records):
-        first = records.get(1)
-        return "" if first is None else pin_of(first.hash)
-
-
-def _found(project: Project) -> Older:
-    """What is older than the ledger that begins, another ledger's traces among it."""
-    older, gone = older_than(project), []
-    if project.pin:
-        gone.append(f"{project.file} names another ledger")
-    if project.witness.exists():
-        gone.append(f"{project.witness} has seen another ledger")
-    return Older(older.keys, (*gone, *older.releases))
+    write_pin(file_of(project), begins, instead=anew)
+    return Begun(begins, records, file_of(project))

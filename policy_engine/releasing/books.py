@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -17,7 +17,7 @@ from policy_engine.attest.sealing import generate_sealing_key, hand_on, load_sea
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
 from policy_engine.errors import FileError, LedgerBroken, LedgerError, NoLedger, Problem, UsageError
-from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.account import Limit
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
@@ -34,8 +34,7 @@ from policy_engine.policy.tree import path_text
 def limit_of(policy: Policy, project: Project, account: str) -> Limit | None:
     """The limit of the account that pays, None where it only adds up.
 
-    Raises:
-        PolicyError: the account is none of the project's.
+    Raises PolicyError: the account is none of the project's.
     """
     check_account(policy, project, account)
     relation = None if policy.declared_budget else policy.source.relation
@@ -53,7 +52,7 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
     """
     listed = listed_as(account, project, relation)
     limit = project.accounts[listed] if listed is not None else None
-    if listed is None or limit is None:
+    if limit is None or listed is None:
         return None
     where = ""
     if project.file is not None:
@@ -122,23 +121,37 @@ def open_ledger(
     _check_named(project)
     trust, witness = trust_of(project, signer), Witness(project.witness)
     trusted = witness if compared else None
-    writes = signer is not None and not project.begins
 
     def begun(begins: str) -> None:
-        if writes:
-            _pin(project, begins, say)
+        file = file_of(project)
+        writes = signer is not None and not project.begins
+        if writes and write_pin(file, pin_of(begins)):
+            say(
+                f"{file} now names the ledger that keeps this project's charges"
+                f" ({project.ledger_name}): commit it, so that no checkout begins another one"
+            )
 
     try:
         ledger = Ledger.open(project.ledger, trust, create=False, witness=trusted, begun=begun)
     except NoLedger as error:
-        if (trace := _trace_of(project, witness)) is None:
+        if (seen := witness.seen()) is not None:
+            records = counted(seen.records, "record")
+            trace = f"this machine has seen {records} of it ({project.witness})"
+        elif project.pin:
+            trace = f"{project.file} names the one that keeps this project's charges"
+        else:
             raise
         raise lost_ledger(project, trace) from error
     try:
         begins = ledger.begins()
-        if project.pin:
-            _check_pinned(project, begins)
-        elif begins is not None:
+        if project.pin and (begins is None or pin_of(begins) != project.pin):
+            found = "is empty" if begins is None else f"begins with {pin_of(begins)}"
+            raise LedgerBroken(
+                f"{project.ledger_name}: this ledger {found}, and {project.file} names the one that"
+                f" begins with {project.pin} ({BEGINS}): it knows nothing of what was charged"
+                f" there, so nothing is charged on it. {_JOIN}; {_ANEW}"
+            )
+        if begins is not None and not project.pin:
             begun(begins)
     except BaseException:
         ledger.close()
@@ -146,38 +159,14 @@ def open_ledger(
     return ledger
 
 
+def file_of(project: Project) -> Path:
+    """The project file, there or to be made."""
+    return project.file or project.directory / PROJECT_FILE
+
+
 def pin_of(begins: str) -> str:
     """How the project file names the ledger whose first record has this hash."""
     return f"sha256:{begins}"
-
-
-def _pin(project: Project, begins: str, say: Callable[[str], None]) -> None:
-    file = project.file or project.directory / PROJECT_FILE
-    if write_pin(file, pin_of(begins)):
-        say(
-            f"{file} now names the ledger that keeps this project's charges"
-            f" ({project.ledger_name}): commit it, so that no checkout begins another one"
-        )
-
-
-def _trace_of(project: Project, witness: Witness) -> str | None:
-    """What tells of a ledger that is not there: what this machine saw of it, or the pin."""
-    seen = witness.seen()
-    if seen is not None:
-        return f"this machine has seen {counted(seen.records, 'record')} of it ({project.witness})"
-    if project.pin:
-        return f"{project.file} names the one that keeps this project's charges"
-    return None
-
-
-def _check_pinned(project: Project, begins: str | None) -> None:
-    if begins is None or pin_of(begins) != project.pin:
-        found = "is empty" if begins is None else f"begins with {pin_of(begins)}"
-        raise LedgerBroken(
-            f"{project.ledger_name}: this ledger {found}, and {project.file} names the one that"
-            f" begins with {project.pin} ({BEGINS}): it knows nothing of what was charged there, so"
-            f" nothing is charged on it. {_JOIN}; {_ANEW}"
-        )
 
 
 @contextmanager
@@ -203,16 +192,18 @@ def has_ledger(project: Project) -> bool:
     One that is gone is no absent one: to open it says what is missing.
     """
     _check_named(project)
-    if project.pin or project.witness.exists():
-        return True
-    if isinstance(project.ledger, Path) and not project.ledger.exists():
-        return False
+    return bool(project.pin or project.witness.exists() or begins_here(project))
+
+
+def begins_here(project: Project) -> str | None:
+    """What the ledger that is there begins with, empty if it is; None where there is none."""
     try:
         records = open_records(project.ledger, create=False)
     except NoLedger:
-        return False
+        return None
     with closing(records):
-        return records.last() is not None
+        first = records.get(1)
+        return "" if first is None else pin_of(first.hash)
 
 
 def _check_named(project: Project) -> None:
@@ -237,16 +228,9 @@ def lost_ledger(project: Project, trace: str) -> NoLedger:
     return NoLedger(f"{project.ledger_name}: the ledger is not here: {trace}. {_JOIN}; {_ANEW}")
 
 
-def account_now(project: Project, name: str, limit: Limit | None) -> Account:
-    """An account as it stands; an absent ledger has spent nothing, and stays absent.
-
-    ``limit`` is what the project file says: it counts where the ledger has none, or a higher one.
-    """
-    found = Account(name)
-    if has_ledger(project):
-        with open_ledger(project) as ledger:
-            found = ledger.account(name)
-    return effective(found, limit)
+def begun_ledger(project: Project) -> AbstractContextManager[Ledger | None]:
+    """The project's ledger to read; None where none has begun, which spent nothing."""
+    return open_ledger(project) if has_ledger(project) else nullcontext()
 
 
 def sealing_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
@@ -265,8 +249,8 @@ def check_not_lost(project: Project, ledger: Ledger) -> None:
     """Raise FileError where the sealing key is missing, and something was sealed for it."""
     path = project.sealing_key
     ledger.verify()  # what it says of secrets is believed
-    was_here = path.with_suffix(".pub").exists() or ledger.namer() is not None
-    was_here = was_here or any(entry.run.get("sealed") for entry in ledger.entries())
+    was_named = path.with_suffix(".pub").exists() or ledger.namer() is not None
+    was_here = was_named or any(entry.run.get("sealed") for entry in ledger.entries())
     if was_here and not path.exists():  # else another release has just made it
         raise FileError(
             f"{path}: the sealing key is missing, without which no release can be told from a"

@@ -1,9 +1,13 @@
-"""What a release is of, and what the ledger is asked to book for it."""
+"""What a release is of, where it goes, and what the ledger is asked to book for it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
+from functools import cached_property
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -15,56 +19,138 @@ from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.sealing import state_mac, state_salt
 from policy_engine.attest.syntactic import Uncertified
 from policy_engine.compile.catalog import Table
-from policy_engine.errors import BudgetExceeded
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.price import statistics_of
-from policy_engine.ledger.account import Account
+from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.below import table_read
-from policy_engine.releasing.books import named_otherwise
-from policy_engine.releasing.parts import part_of
-from policy_engine.releasing.places import ends_of
-from policy_engine.releasing.planning import warehouse_of
+from policy_engine.releasing.books import limit_of
+from policy_engine.releasing.planning import (
+    open_warehouse,
+    paying_account,
+    table_read,
+    vouched_for,
+    warehouse_of,
+)
+from policy_engine.releasing.publish import (
+    check_certificate,
+    check_target,
+    exists,
+    is_of_a_release,
+    not_a_release,
+)
 from policy_engine.releasing.requests import (
+    Ends,
     Request,
+    as_charged,
+    ends_of,
     name_of_place,
     names_beside,
+    part_of,
     predicate_digest,
     request_of,
+    table_certificate_path,
 )
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.profiles import resolved
 
 
-def request_for(
+@dataclass(frozen=True)
+class Planned:
+    """A policy, the connection to its source, and what is certified of it: nothing ran yet."""
+
+    policy: Policy
+    project: Project
+    warehouse: Warehouse
+    certificate: Vouched
+    table: Table
+
+    @cached_property
+    def account(self) -> str:
+        """The account that pays."""
+        return paying_account(self.policy, self.project, self.table, self.certificate.dialect)
+
+    @property
+    def limit(self) -> Limit | None:
+        """What the project file says that its account may spend."""
+        return limit_of(self.policy, self.project, self.account)
+
+    @cached_property
+    def ends(self) -> Ends:
+        """Where the release goes."""
+        return ends_of(self.policy, self.project, self.warehouse)
+
+    def charge(self) -> Charge:
+        """What the ledger is asked to book, as far as the certificate says."""
+        return charge_of(self.account, self.certificate, self.policy)
+
+    def request(self, naming: X25519PrivateKey, ledger: Ledger) -> Request:
+        """What is asked for of the source as it is now, as the ledger calls it."""
+        policy, project, warehouse = self.policy, self.project, self.warehouse
+        source = names_of_source(policy, project, warehouse, self.table, naming)
+        read = table_read(policy, self.table, self.certificate.dialect)
+        named = resolved(warehouse_of(policy, project))
+        request = replace_field(
+            request_of(policy, self.certificate, self.ends, source),
+            beside=names_beside(policy, project, named, read, naming),
+            part=part_of(self.certificate, source["place"], naming),
+        )
+        return as_charged(request, policy, ledger.last_at(request.place))
+
+
+def plan_of(policy: Policy, project: Project, warehouse: Warehouse) -> Planned:
+    """The plan of a policy, with the errors of ``planning.vouched_for``."""
+    return Planned(policy, project, warehouse, *vouched_for(policy, project, warehouse))
+
+
+@contextmanager
+def planned(policy: Policy, project: Project) -> Iterator[Planned]:
+    """The plan of a policy while the body runs; nothing can be written through it."""
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        yield plan_of(policy, project, warehouse)
+
+
+def names_of_source(
     policy: Policy,
     project: Project,
     warehouse: Warehouse,
-    naming: X25519PrivateKey,
-    *,
-    certificate: Vouched,
     table: Table,
-) -> Request:
-    """What is asked for: of the source as it is now."""
+    naming: X25519PrivateKey,
+) -> dict[str, str]:
+    """The names by which a ledger knows a source: where it lies, and what is in it now."""
     named = resolved(warehouse_of(policy, project))
-    read = table_read(policy, table, certificate.dialect)
-    source = {
+    read = table_read(policy, table, warehouse.dialect.name)
+    return {
         "place": name_of_place(policy, project, named, read, naming),
         "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
         NAMED_BY: key_id(naming.public_key()),
     }
-    request = request_of(policy, certificate, ends_of(policy, project, warehouse), source)
-    return replace_field(
-        request,
-        beside=names_beside(policy, project, named, read, naming),
-        part=part_of(certificate, source["place"], naming),
-    )
+
+
+def check_place(
+    policy: Policy, warehouse: Warehouse, *, replace: bool, paid: int | None = None
+) -> None:
+    """Refuse, before anything is charged, what cannot be written, or stands in the way.
+
+    ``paid`` is the entry that has paid for the release already. Raises FileError.
+    """
+    if policy.release_path is not None:
+        check_target(policy.release_path, replace=replace, paid=paid)
+        return
+    target = warehouse.target(policy.release.relation or "")
+    name = ".".join(target)
+    if warehouse.exists(target):
+        if not replace:
+            raise exists(name, paid)
+        if not is_of_a_release(warehouse.comment(target)):
+            raise not_a_release(name)
+        warehouse.check_replaceable(target)
+    check_certificate(table_certificate_path(policy), name, replace=replace, paid=paid)
 
 
 def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
@@ -89,27 +175,18 @@ def event_of(certificate: Vouched, policy: Policy) -> tuple[Event, Decimal]:
     Releases of one source share the sample that it is of its population, if it is one. They compose
     without it only, so event and δ are those of the release's own sample.
     """
+    delta, notion = certificate.delta, certificate.neighbours
     if isinstance(certificate, Uncertified):
-        return Unbounded(), certificate.delta
+        return Unbounded(), delta
     claim = certificate.claim
     if claim is not None and isinstance(claim.law, Noisy):
-        statistics = statistics_of(claim, claim.law, certificate.neighbours)
-        return TableNoise(statistics), certificate.delta
+        return TableNoise(statistics_of(claim, claim.law, notion)), delta
     if claim is not None and isinstance(claim.law, Pure):
-        return pure_event(claim.law, certificate.neighbours), certificate.delta
+        return pure_event(claim.law, notion), delta
     rate = certified_rate(policy.rate, policy.method)
-    delta = certificate.delta
     if certificate.terms.sampled_at != 1:
-        epsilon, notion = certificate.epsilon, certificate.neighbours
-        delta = claimed(delta_exact(certificate.k, rate, epsilon, notion).delta)
+        delta = claimed(delta_exact(certificate.k, rate, certificate.epsilon, notion).delta)
     return SampledSuppression(certificate.k, rate), delta
-
-
-def check_payer(ledger: Ledger, project: Project, charge: Charge) -> None:
-    """BudgetExceeded where the people of a charge pay from another account."""
-    if twin := named_otherwise(ledger, project, charge.account):
-        raise BudgetExceeded(twin)
-    ledger.check_source(charge)
 
 
 def another_account(policy: Policy, last: Entry | None, account: Account) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -14,21 +17,24 @@ from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
 from policy_engine.attest.keys import TrustedKeys, key_id
-from policy_engine.attest.parquet_file import METADATA_KEY
-from policy_engine.attest.predicates import Vouched
+from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
 from policy_engine.attest.review_policy import Stage
-from policy_engine.attest.sealing import load_reviewer_key, seal, secret_of_parts, unseal
+from policy_engine.attest.sealing import (
+    load_reviewer_key,
+    load_sealing_key,
+    seal,
+    secret_of_parts,
+    unseal,
+)
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.tables import read_parquet
-from policy_engine.compile.catalog import Table
-from policy_engine.errors import NotApproved
+from policy_engine.errors import NotApproved, UsageError
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
-from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.below import paying_account
-from policy_engine.releasing.books import trusted_keys
-from policy_engine.releasing.charging import charge_of
+from policy_engine.policy.resolve import Policy, loaded
+from policy_engine.releasing.books import open_ledger, trusted_keys
+from policy_engine.releasing.charging import Planned, planned
 from policy_engine.releasing.publish import (
     certificate_of_table,
     check_certificate,
@@ -36,16 +42,16 @@ from policy_engine.releasing.publish import (
     publish_file,
     write_certificate,
 )
-from policy_engine.releasing.requests import Request, Run
+from policy_engine.releasing.requests import Request, Run, is_of
 from policy_engine.releasing.reviewing import (
     brought_at,
-    let_lines_wait,
     let_wait,
+    line_of,
     request_file,
     waiting_file,
 )
+from policy_engine.releasing.settlement import look, mend
 from policy_engine.releasing.sizes import Size, digest_at, digest_of_table, size_of, size_of_table
-from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
@@ -54,9 +60,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Done:
-    """What was published: its name, SHA-256 and size."""
+    """What was published: its SHA-256 and size."""
 
-    name: str
     digest: str
     size: Size
 
@@ -65,11 +70,8 @@ class Done:
 class Job:
     """A certified release: new, or one that was charged before."""
 
-    policy: Policy
-    project: Project
-    certificate: Vouched
-    table: Table
-    warehouse: Warehouse
+    plan: Planned
+    ledger: Ledger
     request: Request
     signer: Signer
     sealing: X25519PrivateKey
@@ -77,48 +79,38 @@ class Job:
     replace: bool
 
     @property
-    def account(self) -> str:
-        """The account that pays."""
-        return paying_account(self.policy, self.project, self.table, self.certificate.dialect)
-
-    @property
-    def name(self) -> str:
-        """The release as the ledger names it."""
-        path = self.policy.release_path
-        return self.request.ends.name if path is None else str(path)
-
-    @property
-    def subject(self) -> str:
-        """The release as its certificate names it."""
-        path = self.request.ends.path
-        return self.name if path is None else path.name
-
-    @property
     def trusted(self) -> TrustedKeys:
         """Whose certificates of it count."""
-        return trusted_keys(self.project, self.signer)
+        return trusted_keys(self.plan.project, self.signer)
 
     def is_there(self) -> bool:
         """Whether anything stands in the release's place."""
-        path = self.request.ends.path
+        path, warehouse = self.request.ends.path, self.plan.warehouse
         if path is not None:
             return path.exists()
-        return self.warehouse.exists(self.warehouse.target(self.name))
+        return warehouse.exists(warehouse.target(self.request.ends.name))
 
     def digest(self, run: Run) -> str | None:
         """The digest of what stands in the release's place; None where nothing of the run does."""
-        return digest_at(run, self.request.ends, self.warehouse)
+        return digest_at(run, self.request.ends, self.plan.warehouse)
 
-    def digest_of_table(self, name: str, facts: str) -> str | None:
-        """The same of a table."""
-        return digest_of_table(self.warehouse, name, facts)
+    def look(self, run: Run) -> str | None:
+        """The digest of the run's release, if it stands with its certificate."""
+        return look(run, self.request.ends, self._digest_of_table, self.trusted)
+
+    def mend(self, run: Run) -> str | None:
+        """The same, once what the run left aside is put in place or taken away."""
+        return mend(run, self.request.ends, self._digest_of_table, self.trusted)
+
+    def _digest_of_table(self, name: str, facts: str) -> str | None:
+        return digest_of_table(self.plan.warehouse, name, facts)
 
     def size(self) -> Size:
         """The size of the release that stands."""
-        path = self.request.ends.path
+        path, warehouse, policy = self.request.ends.path, self.plan.warehouse, self.plan.policy
         if path is None:
-            return size_of_table(self.warehouse, self.warehouse.target(self.name), self.policy)[1]
-        return size_of(read_parquet(path), self.policy)
+            return size_of_table(warehouse, warehouse.target(self.request.ends.name), policy)[1]
+        return size_of(read_parquet(path), policy)
 
     def brought(self, stage: Stage) -> Brought:
         """The approvals that stand beside the certificate, or where it will."""
@@ -126,39 +118,38 @@ class Job:
 
     def charge(self) -> Charge:
         """What the ledger is asked to book, with a new secret sealed in it."""
-        secret = new_secret()
-        keys = [self.sealing.public_key(), *map(load_reviewer_key, self.project.reviewers)]
-        if self.request.part is not None:
-            secret = secret_of_parts(self.request.part[0], self.naming) + secret
-        sealed = seal(secret, self.request.of, keys) if self.policy.method == "keyed" else {}
-        run = Run.new(self.request, self.certificate, sealed)
+        plan, request, secret = self.plan, self.request, new_secret()
+        keys = [self.sealing.public_key(), *map(load_reviewer_key, plan.project.reviewers)]
+        if request.part is not None:
+            secret = secret_of_parts(request.part[0], self.naming) + secret
+        sealed = seal(secret, request.of, keys) if plan.policy.method == "keyed" else {}
         return replace_field(
-            charge_of(self.account, self.certificate, self.policy),
-            request=self.request.place,
-            part=self.request.part,
-            run=run.to_json(),
-            source=self.request.source,
-            beside=self.request.beside,
+            plan.charge(),
+            request=request.place,
+            part=request.part,
+            run=Run.new(request, plan.certificate, sealed).to_json(),
+            source=request.source,
+            beside=request.beside,
             brought=self.brought("claim"),
         )
 
-    def draw(self, ledger: Ledger, entry: Entry) -> Done:
+    def draw(self, entry: Entry) -> Done:
         """Draw the sample of an entry that is started, and put release and certificate in place."""
         run = Run.of_entry(entry)
 
-        def draw(digest: str) -> str:
-            if not ledger.draw(entry.id, digest, self.brought("release")):
-                raise other_bytes(self.name)
+        def certified(digest: str) -> str:
+            if not self.ledger.draw(entry.id, digest, self.brought("release")):
+                raise other_bytes(self.request.ends.told)
             return self._envelope(run, digest)
 
         put = self._to_table if self.request.ends.path is None else self._to_file
-        return put(run, self._secret(run), draw)
+        return put(run, self._secret(run), certified)
 
     def certify_again(self, run: Run, digest: str) -> None:
         """Write the certificate that is gone of a release that stands."""
-        path = self.request.ends.certificate_path
-        check_certificate(path, self.subject, replace=self.replace)
-        write_certificate(self._envelope(run, digest), path, replace=self.replace)
+        ends = self.request.ends
+        check_certificate(ends.certificate_path, ends.subject, replace=self.replace)
+        write_certificate(self._envelope(run, digest), ends.certificate_path, replace=self.replace)
 
     def _secret(self, run: Run) -> bytes:
         # An engine that draws the sample by itself needs none of ours.
@@ -169,49 +160,119 @@ class Job:
         return unseal(run.sealed, run.of, self.sealing if is_ours else self.naming)
 
     def _envelope(self, run: Run, digest: str) -> str:
-        return sign(statement(self.subject, digest, run.predicate), self.signer).to_json()
+        return sign(
+            statement(self.request.ends.subject, digest, run.predicate), self.signer
+        ).to_json()
 
-    def _to_file(self, run: Run, secret: bytes, draw: Callable[[str], str]) -> Done:
-        path = self.request.ends.path
+    def _to_file(self, run: Run, secret: bytes, certified: Callable[[str], str]) -> Done:
+        plan, path, facts = self.plan, self.request.ends.path, {METADATA_KEY: run.facts}
         assert path is not None
-        with self.warehouse.sampled(self.policy, self.table, secret) as unchanged:
-            rows = kept(self.warehouse.rows(run.query), run)
+        with plan.warehouse.sampled(plan.policy, plan.table, secret) as unchanged:
+            rows = _kept(plan.warehouse.rows(run.query), run)
             unchanged()
-        facts = {METADATA_KEY: run.facts}
         try:
-            digest = publish_file(rows, path, facts, draw, replace=self.replace, mark=run.mark)
+            digest = publish_file(rows, path, facts, certified, replace=self.replace, mark=run.mark)
         except NotApproved as error:
-            error.add_note(let_wait(waiting_file(self.project, run), rows, facts))
+            keep = partial(write_parquet, rows, metadata=facts)
+            error.add_note(let_wait(waiting_file(plan.project, run), keep))
             raise
-        return Done(self.name, digest, size_of(rows, self.policy))
+        return Done(digest, size_of(rows, plan.policy))
 
-    def _to_table(self, run: Run, secret: bytes, draw: Callable[[str], str]) -> Done:
-        target = self.warehouse.target(self.name)
-        done: list[Done] = []
+    def _to_table(self, run: Run, secret: bytes, certified: Callable[[str], str]) -> Done:
+        plan, warehouse, done = self.plan, self.plan.warehouse, list[Done]()
+        target = warehouse.target(self.request.ends.name)
         with (
             certificate_of_table(self.request.ends.certificate_path, run.mark) as put,
-            self.warehouse.sampled(self.policy, self.table, secret) as unchanged,
+            warehouse.sampled(plan.policy, plan.table, secret) as unchanged,
         ):
 
             def attest() -> None:
                 unchanged()
-                digest, size = size_of_table(self.warehouse, target, self.policy)
+                digest, size = size_of_table(warehouse, target, plan.policy)
                 try:
-                    put(draw(digest))
+                    put(certified(digest))
                 except NotApproved as error:
-                    lines = self.warehouse.release_lines(target)
-                    error.add_note(let_lines_wait(waiting_file(self.project, run), lines))
+                    text = "".join(f"{line_of(line)}\n" for line in warehouse.release_lines(target))
+                    keep = partial(Path.write_text, data=text, encoding="utf-8")
+                    error.add_note(let_wait(waiting_file(plan.project, run), keep))
                     raise
-                done.append(Done(self.name, digest, size))
+                done.append(Done(digest, size))
 
-            self.warehouse.publish(run.query, target, run.facts, attest, replace=self.replace)
+            warehouse.publish(run.query, target, run.facts, attest, replace=self.replace)
         return done[0]
 
 
-def kept(rows: pa.Table, run: Run) -> pa.Table:
+def _kept(rows: pa.Table, run: Run) -> pa.Table:
     """What a certified query gave, without the classes that break a model of the policy.
 
     Nothing but those rows decides it, so that it costs nothing.
     """
     facts = run.predicate
     return filtered(rows, len(facts["columns"]), facts["count"], models_of(facts))
+
+
+@dataclass(frozen=True)
+class Rederived:
+    """A release that was drawn again, and whether its bytes are those that were published.
+
+    ``recorded`` is the digest of those. Of other bytes nothing is told: they are the result of one
+    sample on two states of a source, which nobody has paid for.
+    """
+
+    entry: int
+    recorded: str | None
+    same: bool
+
+
+def rederive(policy: Policy, project: Project, entry_id: int, key: Path | None = None) -> Rederived:
+    """Run an entry's release once more, into a folder that is thrown away.
+
+    Whoever holds a reviewer's key, the policy and the source as it was can do it.
+
+    Raises:
+        UsageError: there is no such entry, or it is not one of this policy that can be drawn again.
+        LedgerError: the secret is not sealed for the key.
+    """
+    sealing = load_sealing_key(key or project.sealing_key)
+    with open_ledger(project) as ledger:
+        entry = ledger.entry(entry_id)
+    run = _run_again(policy, entry)
+    secret = unseal(run.sealed, run.of, sealing)
+    with planned(loaded(policy), project) as plan:
+        if not is_of(run, plan.certificate):
+            raise UsageError(
+                f"entry {entry_id} ran another text than the policy has now; take the policy and"
+                " the source as they were"
+            )
+        with plan.warehouse.sampled(policy, plan.table, secret):
+            rows = _kept(plan.warehouse.rows(run.query), run)
+        with tempfile.TemporaryDirectory() as folder:
+            place, facts = Path(folder) / Path(run.target).name, {METADATA_KEY: run.facts}
+            digest = publish_file(rows, place, facts, lambda digest: digest, replace=False)
+    return Rederived(entry_id, entry.release_digest, digest == entry.release_digest)
+
+
+def _run_again(policy: Policy, entry: Entry) -> Run:
+    """The run of an entry; UsageError where it cannot be drawn again."""
+    if entry.policy_name != policy.name:
+        raise UsageError(
+            f"entry {entry.id} is of the policy {entry.policy_name!r}, and not of {policy.name!r}"
+        )
+    if not entry.run:
+        raise UsageError(f"entry {entry.id} does not say how to run it again")
+    if entry.state != "committed":
+        raise UsageError(
+            f"entry {entry.id} is {entry.state}: no release of it was published, so that there is"
+            " nothing to compare with"
+        )
+    run = Run.of_entry(entry)
+    if not run.sealed:
+        raise UsageError(
+            f"entry {entry.id} drew its sample by the engine itself (method: native), which keeps"
+            " no secret: it cannot be drawn again"
+        )
+    if not run.is_file:
+        raise UsageError(
+            f"entry {entry.id} is a table; only a release to a file can be drawn again here"
+        )
+    return run

@@ -13,7 +13,7 @@ from policy_engine.ledger.states import Change, changes_of, decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
-from policy_engine.releasing.books import has_ledger, open_ledger, stated_limit
+from policy_engine.releasing.books import begun_ledger, stated_limit
 
 if TYPE_CHECKING:
     from policy_engine.ledger.reviews import Required
@@ -60,9 +60,9 @@ def ledger_state(project: Project) -> LedgerState:
 
     The ledger is read and not written; where none has begun, nothing was spent. Raises LedgerError.
     """
-    if not has_ledger(project):
-        return _under_limits(LedgerState(), {}, project)
-    with open_ledger(project) as opened:
+    with begun_ledger(project) as opened:
+        if opened is None:
+            return _under_limits(LedgerState(), {}, project)
         return _read(opened, project)
 
 

@@ -5,40 +5,54 @@ Nothing runs, and nothing is charged.
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace as replace_field
+from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
 from policy_engine.attest.predicates import Vouched
 from policy_engine.attest.syntactic import Uncertified
 from policy_engine.check.known import Known
-from policy_engine.compile.catalog import Table, at_home
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
-from policy_engine.errors import NotCertifiable, PolicyError, Problem, UsageError
+from policy_engine.errors import (
+    Finding,
+    NotCertifiable,
+    PolicyError,
+    Problem,
+    UsageError,
+    WarehouseFailed,
+)
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import People
-from policy_engine.policy.accounts import check_own_project
+from policy_engine.policy.accounts import account_of, check_own_project
 from policy_engine.policy.fields import Method
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy, loaded, terms_of
-from policy_engine.releasing.below import table_read
+from policy_engine.syntax.names import dotted
 from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected
 from policy_engine.warehouse.profiles import resolved
 
+_IN_A_VIEW = "found in the view "
+_FAILS = (
+    "the source {} is a view: an expression of it, or of one that it reads, which fails on one row"
+    " fails all; let it give NULL there (TRY_CAST), or make a table of the view"
+)
+
 
 def project_of(policy: Policy, start: Path | None = None) -> Project:
     """The project of a policy: found upwards from ``start``, then from the policy's folder.
 
-    Raises:
-        PolicyError: the two find different ones; or the project file has problems.
+    Raises PolicyError: the two find different ones; or the project file has problems.
     """
     found = find_project(start or Path.cwd()) or find_project(policy.directory)
     check_own_project(policy, found)
@@ -82,15 +96,36 @@ def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Cer
 
 def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Vouched, Table]:
     """The same, and the statement of a policy without (ε, δ), of which nothing is certified."""
-    table, target = ends_read(policy, warehouse)
+    table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
     dialect = warehouse.dialect
     table_read(policy, table, dialect.name)
-    claim, query = compiled_for(policy, table, dialect)
-    terms = terms_of(policy, _envelope_of(target, dialect), warehouse.engine_version)
+    claim, query = _compiled(policy, table, dialect)
+    envelope = created("", name_of(target, dialect)).strip() if target else ROWS
+    terms = terms_of(policy, envelope, warehouse.engine_version)
     if policy.is_syntactic:
         return Uncertified(terms, query, dialect.name, claim, policy.k), table
     return certified(query, claim, dialect.name, terms), table
+
+
+def _compiled(policy: Policy, table: Table, dialect: Engine) -> tuple[Claim, str]:
+    """The claim of a policy and its text; PolicyError names the place in the policy's file."""
+    try:
+        return compiled(policy, table, dialect)
+    except PolicyError as error:
+        raise PolicyError(located(error.problems, policy.file)) from None
+
+
+def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
+    """The certificate of a print; NotCertifiable where its guarantee is not met."""
+    try:
+        return certify(query, claim, engine, terms)
+    except Unmet as error:
+        from policy_engine.syntax.findings import findings_of
+        from policy_engine.verify.checks import guarantee_is_met
+
+        unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
+        raise NotCertifiable(findings_of(unmet)) from None
 
 
 def unenforced(policy: Policy, certificate: Vouched) -> tuple[Problem, ...]:
@@ -107,31 +142,7 @@ def unenforced(policy: Policy, certificate: Vouched) -> tuple[Problem, ...]:
     return located((Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
 
 
-def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
-    """The certificate of a print.
-
-    Raises:
-        NotCertifiable: its guarantee is not met.
-    """
-    try:
-        return certify(query, claim, engine, terms)
-    except Unmet as error:
-        from policy_engine.syntax.findings import findings_of
-        from policy_engine.verify.checks import guarantee_is_met
-
-        unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
-        raise NotCertifiable(findings_of(unmet)) from None
-
-
-def compiled_for(policy: Policy, table: Table, dialect: Engine) -> tuple[Claim, str]:
-    """The claim of a policy and its text; PolicyError names the place in the policy's file."""
-    try:
-        return compiled(policy, table, dialect)
-    except PolicyError as error:
-        raise PolicyError(located(error.problems, policy.file)) from None
-
-
-def ends_read(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]:
+def _ends(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]:
     """The source, and the full name of the table to write; no name for a file."""
     table, relation = warehouse.table(policy.source, policy.directory), policy.release.relation
     return table, warehouse.target(relation) if relation is not None else ()
@@ -150,11 +161,6 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
     if table.is_folder and source and path and path.resolve().is_relative_to(source.resolve()):
         message = f"release.path must not lie in the source's folder, found {policy.release.text}"
         raise refused(policy.file, "release.path", message, "release to a folder of its own")
-
-
-def _envelope_of(target: tuple[str, ...], dialect: Engine) -> str:
-    """How the envelope of a release into ``target`` begins; of a file it is none."""
-    return created("", name_of(target, dialect)).strip() if target else ROWS
 
 
 def compile_policy(
@@ -183,10 +189,10 @@ def compile_policy(
     if schema is not None:
         table, relation = _described(policy, schema, wanted), policy.release.relation
         target = tuple(relation.split(".")) if relation else ()
-        return enveloped(compiled_for(policy, table, wanted)[1], target, wanted)
+        return enveloped(_compiled(policy, table, wanted)[1], target, wanted)
     with closing(open_warehouse(policy, project_of(policy), writes=False)) as warehouse:
-        table, target = ends_read(policy, warehouse)
-        return enveloped(compiled_for(policy, table, wanted)[1], target, wanted)
+        table, target = _ends(policy, warehouse)
+        return enveloped(_compiled(policy, table, wanted)[1], target, wanted)
 
 
 def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
@@ -203,3 +209,91 @@ def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
 def enveloped(query: str, target: tuple[str, ...], dialect: Engine) -> str:
     """The query in its envelope, as somebody would run it by hand."""
     return created(query, name_of(target, dialect)) if target else query
+
+
+def schema_of(table: Table) -> Schema:
+    """What the catalog says, in the kernel's words."""
+    tables, views = {}, {}
+    for each in (table, *table.related):
+        if each.view is None:
+            types = {column.name: column.type for column in each.columns}
+            tables[dotted(each.parts) or each.files] = types
+        else:
+            views[dotted(each.parts)] = each.view
+    return Schema(tables, views, known=True)
+
+
+def paying_account(policy: Policy, project: Project, table: Table, dialect: str) -> str:
+    """The account that pays: a view's release pays from the account of the table it reads."""
+    return account_of(policy, project, table_read(policy, table, dialect))
+
+
+def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
+    """The name of the table that is read, below every view; empty for a file.
+
+    Raises NotCertifiable: a view shows other rows than those of one table, each by itself, or
+    its text is of an engine whose texts are not proved, and the author does not confirm it.
+    """
+    if table.view is None:
+        return table.parts
+    if policy.part is not None:
+        law = "part is drawn by a key, and what a view calls so may be no key of its table"
+        raise refused(policy.file, "part", law, "release from the table, or remove it")
+    below = _below(table, dialect, policy.source.key)
+    if isinstance(below, NotCertifiable):
+        if policy.source.is_rowwise:
+            return _confirmed(policy, table)
+        raise NotCertifiable(_of_views(below.findings), below.file)
+    read = below.lower().split(".")
+    tables = [each.parts for each in table.related if each.view is None]
+    found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
+    return found[0] if len(found) == 1 else tuple(read)
+
+
+@lru_cache(maxsize=16)
+def _below(view: Table, dialect: str, key: str | None) -> str | NotCertifiable:
+    """The table below a view, or why it is none: proved once, and asked for at each step."""
+    from policy_engine.syntax.findings import findings_of
+    from policy_engine.syntax.node_laws import reads_a_table
+    from policy_engine.verify.views import table_below
+
+    if dialect != "duckdb":
+        text = f"the view {'.'.join(view.parts)}, whose text is proved on DuckDB alone"
+        broken = reads_a_table.broken_by(f"{text}; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}")
+        return NotCertifiable(findings_of(broken))
+    columns = tuple(column.name for column in view.columns)
+    try:
+        return table_below(view.parts, columns, schema_of(view), key)
+    except NotCertifiable as error:
+        return error
+
+
+def _of_views(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What is found in a view that is read: all else follows from it; every finding without one."""
+    found = [each for each in findings if _IN_A_VIEW in each.message]
+    remedy = f"; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}"
+    told = (each.message.rpartition("; ")[0] + remedy for each in found)
+    mended = (replace_field(each, message=text) for each, text in zip(found, told, strict=True))
+    return tuple(mended) or findings
+
+
+def _confirmed(policy: Policy, view: Table) -> tuple[str, ...]:
+    """A view of which the author says whose its rows are: its own name is charged.
+
+    Raises PolicyError where no account is named, for the text does not tell whose people they are.
+    """
+    if policy.declared_budget:
+        return view.parts
+    law = "budget must name the account that pays where source.view is rowwise"
+    raise refused(policy.file, "budget", law, "the account that the people of the view have")
+
+
+@contextmanager
+def through_view(table: Table) -> Iterator[None]:
+    """Name the view that is read in a failure of the warehouse, which says no more itself."""
+    try:
+        yield
+    except WarehouseFailed as error:
+        if table.view is not None:
+            error.add_note(_FAILS.format(dotted(table.parts)))
+        raise

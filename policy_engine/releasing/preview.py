@@ -1,15 +1,17 @@
-"""A dry run of a release: what it would be, and whether its account can pay."""
+"""A dry run: what a release would be, whether its account can pay, and several ones together."""
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
 
 from policy_engine.attest.predicates import Vouched
-from policy_engine.compile.catalog import Table
-from policy_engine.errors import BudgetExceeded
+from policy_engine.errors import BudgetExceeded, NotCertifiable, PolicyError, Problem
 from policy_engine.ledger.account import (
     Account,
     Balance,
@@ -17,31 +19,35 @@ from policy_engine.ledger.account import (
     affords,
     balance_of,
     check_not_raised,
+    effective,
 )
-from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.store import Ledger
+from policy_engine.policy.accounts import check_account
+from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing.beginning import check_clean
-from policy_engine.releasing.below import paying_account, through_view
 from policy_engine.releasing.books import (
-    account_now,
+    begun_ledger,
     check_not_lost,
-    has_ledger,
-    limit_of,
+    named_otherwise,
     naming_key,
-    open_ledger,
 )
-from policy_engine.releasing.charging import another_account, charge_of, check_payer, request_for
-from policy_engine.releasing.places import ends_of
-from policy_engine.releasing.planning import open_warehouse, project_of, vouched_for
-from policy_engine.releasing.requests import Ends, Request, Run, as_charged, place_of
+from policy_engine.releasing.charging import Planned, another_account, check_place, planned
+from policy_engine.releasing.planning import open_warehouse, project_of, through_view
+from policy_engine.releasing.requests import Ends, Request, Run, place_of
+from policy_engine.releasing.reviewing import check_brought
 from policy_engine.releasing.sizes import digest_at
-from policy_engine.warehouse.base import Warehouse
+from policy_engine.releasing.validation import check_guarantee, target_clashes
+
+_One = TypeVar("_One")
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What a release would be: its certificate, the account that would pay, and what.
+    """What a release would be: its certificate, the account that would pay, what, and its place.
 
     ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already,
     ``news`` what should be known before it is paid.
@@ -50,6 +56,7 @@ class Preview:
     certificate: Vouched
     account: Account
     charge: Charge
+    ends: Ends
     refusal: str = ""
     repeats: int | None = None
     news: str = ""
@@ -91,61 +98,137 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     """A dry run: the certificate to be, and what its account has left. Writes nothing."""
     policy = loaded(policy, syntactic=True)
     project = project or project_of(policy)
-    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-        certificate, table = vouched_for(policy, project, warehouse)
-        with through_view(table):
-            request = _asked(policy, project, warehouse, certificate, table)
-            repeats = None if request is None else _paid(policy, project, warehouse, request)
-        place = place_of(policy, ends_of(policy, project, warehouse))
-        check_clean(project, (ends_of(policy, project, warehouse).certificate_path,))
-    name = paying_account(policy, project, table, certificate.dialect)
-    limit = limit_of(policy, project, name)
-    account = account_now(project, name, limit)
-    charge = charge_of(name, certificate, policy)
-    if request is not None:
-        charge = replace_field(charge, part=request.part)
-    found = Preview(certificate, account, charge, "", repeats)
-    try:
-        if repeats is None and has_ledger(project):
-            with open_ledger(project) as ledger:
-                news = another_account(policy, ledger.last_at(place), account)
-                found = replace_field(found, news=news)
-                asked = charge
-                if request is not None:
-                    asked = replace_field(charge, source=request.source, beside=request.beside)
-                check_payer(ledger, project, asked)
-        check_not_raised(account, limit)
-        admit(account, charge)
-    except BudgetExceeded as error:
-        return replace_field(found, refusal=str(error))
-    return found
+    with (
+        planned(policy, project) as plan,
+        through_view(plan.table),
+        begun_ledger(project) as ledger,
+    ):
+        request = None if ledger is None else _asked(plan, ledger)
+        repeats = None if ledger is None or request is None else _paid(plan, ledger, request)
+        check_clean(project, (plan.ends.certificate_path,))
+        limit, charge = plan.limit, plan.charge()
+        account = Account(plan.account) if ledger is None else ledger.account(plan.account)
+        account = effective(account, limit)
+        if request is not None:
+            charge = replace_field(charge, part=request.part)
+        found = Preview(plan.certificate, account, charge, plan.ends, "", repeats)
+        try:
+            if repeats is None and ledger is not None:
+                last = ledger.last_at(place_of(policy, plan.ends))
+                found = replace_field(found, news=another_account(policy, last, account))
+                _check_payer(project, ledger, charge, request)
+            check_not_raised(account, limit)
+            admit(account, charge)
+        except BudgetExceeded as error:
+            return replace_field(found, refusal=str(error))
+        return found
 
 
-def _asked(
-    policy: Policy, project: Project, warehouse: Warehouse, certificate: Vouched, table: Table
-) -> Request | None:
-    """What a ledger would be asked for; None where there is none, for none is made to find out."""
-    if not has_ledger(project):
+def _asked(plan: Planned, ledger: Ledger) -> Request | None:
+    """What a ledger would be asked for; None without a key, for none is made to find out."""
+    if not plan.project.sealing_key.exists():
+        check_not_lost(plan.project, ledger)
         return None
-    with open_ledger(project) as ledger:
-        if not project.sealing_key.exists():
-            check_not_lost(project, ledger)
-            return None
-        naming = naming_key(project, ledger)
-    return request_for(policy, project, warehouse, naming, certificate=certificate, table=table)
+    return plan.request(naming_key(plan.project, ledger), ledger)
 
 
-def _paid(policy: Policy, project: Project, warehouse: Warehouse, request: Request) -> int | None:
-    """The entry that has paid for just this release."""
-    with open_ledger(project) as ledger:
-        request = as_charged(request, policy, ledger.last_at(request.place))
-        found = ledger.paid(request.place, request.of)
-    if found is None or not _is_free(found, request.ends, warehouse):
+def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
+    """The entry that has paid for just this release, which stands or can be made again."""
+    entry = ledger.paid(request.place, request.of)
+    if entry is None:
         return None
-    return found.id
-
-
-def _is_free(entry: Entry, ends: Ends, warehouse: Warehouse) -> bool:
-    """Whether the release of an entry stands, or can be made again."""
     run = Run.of_entry(entry)
-    return bool(run.sealed) or digest_at(run, ends, warehouse) == entry.release_digest
+    stands = run.sealed or digest_at(run, request.ends, plan.warehouse) == entry.release_digest
+    return entry.id if stands else None
+
+
+def _check_payer(project: Project, ledger: Ledger, charge: Charge, request: Request | None) -> None:
+    """BudgetExceeded where the people of a charge pay from another account."""
+    if twin := named_otherwise(ledger, project, charge.account):
+        raise BudgetExceeded(twin)
+    if request is not None:
+        charge = replace_field(charge, source=request.source, beside=request.beside)
+    ledger.check_source(charge)
+
+
+def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:
+    """The policies of ``paths``, once all of them together could be released.
+
+    Everything that can fail without touching the data is tried for every file: loading,
+    certifying, targets, and whether the accounts can pay for all of them. Nothing is charged
+    and nothing is drawn.
+
+    Raises:
+        PolicyError: with every problem of every file that can be read.
+        NotCertifiable, BudgetExceeded, EnvironmentFailed: of the first file that has one.
+    """
+    policies = _of_all(paths, _loaded)
+    clashes = target_clashes(policies)
+    if clashes:
+        raise PolicyError(tuple(problem for found in clashes.values() for problem in found))
+    if len(policies) > 1:
+        _try_all(policies, replace=replace, fresh=fresh)
+    return tuple(policies)
+
+
+def _of_all(asked: Iterable[_One], make: Callable[[_One], _Made]) -> list[_Made]:
+    """What is made of each one; PolicyError with the problems of all."""
+    made: list[_Made] = []
+    problems: list[Problem] = []
+    for each in asked:
+        try:
+            made.append(make(each))
+        except PolicyError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise PolicyError(tuple(dict.fromkeys(problems)))
+    return made
+
+
+def _loaded(path: Path) -> Policy:
+    policy = load_policy(path, syntactic=True)
+    check_account(policy, project_of(policy))
+    check_guarantee(policy)
+    return policy
+
+
+def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
+    def previewed(policy: Policy) -> tuple[Policy, Project, Preview]:
+        project = project_of(policy)
+        with about(policy.file):
+            return policy, project, preview(policy, project)
+
+    found = _of_all(policies, previewed)
+    new = [each for each in found if fresh or each[2].repeats is None]
+    _check_accounts([(project, asked) for _, project, asked in new])
+    for policy, project, asked in new:
+        with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+            check_place(policy, warehouse, replace=replace)
+        with begun_ledger(project) as ledger:
+            if ledger is not None:
+                check_brought(ledger, asked.charge, asked.certificate, asked.ends)
+
+
+def _check_accounts(previews: Sequence[tuple[Project, Preview]]) -> None:
+    """BudgetExceeded where an account could not pay for all that is asked of it."""
+    accounts: dict[tuple[str, str], Account] = {}
+    for project, found in previews:
+        key = (str(project.ledger), found.account.name)
+        account = accounts.get(key, found.account)
+        try:
+            if found.refusal:
+                raise BudgetExceeded(found.refusal)
+            admit(account, found.charge)
+        except BudgetExceeded as error:
+            together = "nothing was released, for an account must pay for all that is asked at once"
+            raise BudgetExceeded(f"{error}; {together}") from None
+        accounts[key] = account.plus(found.charge)
+
+
+@contextmanager
+def about(file: Path) -> Iterator[None]:
+    """Name the policy file in what the kernel finds while the body certifies it."""
+    try:
+        yield
+    except NotCertifiable as error:
+        raise NotCertifiable(error.findings, str(file)) from None

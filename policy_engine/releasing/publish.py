@@ -83,9 +83,8 @@ def check_target(release: Path, *, replace: bool, paid: int | None = None) -> No
 
     ``paid`` is the entry that has paid for the release already.
 
-    Raises:
-        FileError: it exists and ``replace`` is off, is no release, is a directory, or cannot be
-            written.
+    Raises FileError: it exists and ``replace`` is off, is no release, is a directory, or cannot
+    be written.
     """
     for path in (release, certificate_path(release)):
         if path.is_dir():
@@ -165,8 +164,7 @@ def publish_file(
     ``mark`` names what is written aside, so that ``recover`` finds it after a crash. Whatever
     ``attest`` raises, nothing is put in place.
 
-    Raises:
-        FileError: the disk is full, the target read-only or, meanwhile, taken.
+    Raises FileError: the disk is full, the target read-only or, meanwhile, taken.
     """
     mark = mark or secrets.token_hex(8)
     certificate = certificate_path(release)
@@ -201,8 +199,7 @@ def publish_file(
 def write_certificate(text: str, path: Path, *, replace: bool) -> None:
     """Put a certificate in place by itself: for a release that is a table.
 
-    Raises:
-        FileError: it exists and ``replace`` is off, or it cannot be written.
+    Raises FileError: it exists and ``replace`` is off, or it cannot be written.
     """
     mark = secrets.token_hex(8)
     aside = _aside(path, mark)

@@ -17,35 +17,27 @@ from typing import Literal
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.keys import key_id
-from policy_engine.attest.predicates import Vouched
 from policy_engine.attest.validity import moment
-from policy_engine.compile.catalog import Table
 from policy_engine.errors import BudgetExceeded, FileError, LedgerError
 from policy_engine.ledger.account import Account, Balance, admit, balance_of
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing.beginning import check_clean, ledger_writer
-from policy_engine.releasing.below import paying_account, through_view
 from policy_engine.releasing.books import (
     has_ledger,
-    limit_of,
     named_otherwise,
     naming_key,
     open_ledger,
     sealing_key,
-    trusted_keys,
 )
 from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
-from policy_engine.releasing.charging import another_account, charge_of, request_for
+from policy_engine.releasing.charging import Planned, another_account, check_place, plan_of
 from policy_engine.releasing.job import Done, Job
-from policy_engine.releasing.places import check_place, ends_of
-from policy_engine.releasing.planning import open_warehouse, project_of, unenforced, vouched_for
-from policy_engine.releasing.requests import Run, as_charged, change_since
+from policy_engine.releasing.planning import open_warehouse, project_of, through_view, unenforced
+from policy_engine.releasing.requests import Run, change_since
 from policy_engine.releasing.reviewing import check_pinned, waiting_file
-from policy_engine.releasing.settlement import certifies, is_anothers, look, mend
-from policy_engine.warehouse.base import Warehouse
+from policy_engine.releasing.settlement import certifies, is_own
 
 
 @dataclass(frozen=True)
@@ -53,8 +45,8 @@ class Released:
     """What a release was. ``release`` and ``certificate`` say where the two are.
 
     ``people`` are those of the sample who are in a group that is shown. Without (ε, δ) both are
-    None. ``repeated``: it was paid
-    for before, and cost nothing now. ``remarks`` say what its author may not have meant.
+    None. ``repeated``: it was paid for before, and cost nothing now. ``remarks`` say what its
+    author may not have meant.
     """
 
     release: str
@@ -88,10 +80,6 @@ class Released:
         return self.balance.left_delta
 
 
-def _unwatched(ask: Callable[[], float | None]) -> AbstractContextManager[None]:
-    return nullcontext()
-
-
 def release(
     policy: Policy,
     project: Project | None = None,
@@ -99,7 +87,7 @@ def release(
     replace: bool = False,
     fresh: bool = False,
     say: Callable[[str], None] = lambda text: None,
-    watch: Callable[[Callable[[], float | None]], AbstractContextManager[None]] = _unwatched,
+    watch: Callable[[Callable[[], float | None]], AbstractContextManager[object]] = nullcontext,
 ) -> Released:
     """Publish what ``policy`` says, with its certificate, and charge its account.
 
@@ -125,45 +113,29 @@ def release(
         closing(open_warehouse(policy, project, writes=True)) as warehouse,
         watch(warehouse.progress),
     ):
-        certificate, table = vouched_for(policy, project, warehouse)
-        for warning in unenforced(policy, certificate):
+        plan = plan_of(policy, project, warehouse)
+        for warning in unenforced(policy, plan.certificate):
             say(f"warning: {warning}")
+        places = (plan.ends.certificate_path,)
         if not has_ledger(project):
-            _check_first(policy, project, warehouse, certificate, table, replace=replace)
-        places = (ends_of(policy, project, warehouse).certificate_path,)
-        signer = ledger_writer(project, moment(certificate.time), places)
-        with open_ledger(project, signer, say=say) as ledger, through_view(table):
-            sealing = sealing_key(project, ledger)
-            naming = naming_key(project, ledger)
-            request = request_for(
-                policy, project, warehouse, naming, certificate=certificate, table=table
-            )
-            request = as_charged(request, policy, ledger.last_at(request.place))
-            job = Job(
-                policy, project, certificate, table, warehouse, request, signer, sealing, naming,
-                replace,
-            )  # fmt: skip
-            return _run(job, ledger, fresh=fresh, say=say)
+            _check_first(plan, replace=replace)
+        signer = ledger_writer(project, moment(plan.certificate.time), places)
+        with open_ledger(project, signer, say=say) as ledger, through_view(plan.table):
+            sealing, naming = sealing_key(project, ledger), naming_key(project, ledger)
+            request = plan.request(naming, ledger)
+            job = Job(plan, ledger, request, signer, sealing, naming, replace)
+            return _run(job, fresh=fresh, say=say)
 
 
-def _check_first(
-    policy: Policy,
-    project: Project,
-    warehouse: Warehouse,
-    certificate: Vouched,
-    table: Table,
-    *,
-    replace: bool,
-) -> None:
+def _check_first(plan: Planned, *, replace: bool) -> None:
     """Refuse a first release before a ledger or a key is made for it."""
-    check_clean(project, (ends_of(policy, project, warehouse).certificate_path,))
-    name = paying_account(policy, project, table, certificate.dialect)
-    account = Account(name, limit=limit_of(policy, project, name))
+    check_clean(plan.project, (plan.ends.certificate_path,))
+    account = Account(plan.account, limit=plan.limit)
     try:
-        admit(account, charge_of(name, certificate, policy))
-        check_place(policy, warehouse, replace=replace)
+        admit(account, plan.charge())
+        check_place(plan.policy, plan.warehouse, replace=replace)
     except (BudgetExceeded, FileError):
-        if not has_ledger(project):  # else a run of the same beside this one was faster
+        if not has_ledger(plan.project):  # else a run of the same beside this one was faster
             raise
 
 
@@ -185,29 +157,27 @@ STEPS: Mapping[tuple[Paid, Standing], Step] = {
 }
 
 
-def _run(job: Job, ledger: Ledger, *, fresh: bool, say: Callable[[str], None]) -> Released:
+def _run(job: Job, *, fresh: bool, say: Callable[[str], None]) -> Released:
     """Publish, unless the same release stands already."""
-    entry = None if fresh else ledger.paid(job.request.place, job.request.of)
+    entry = None if fresh else job.ledger.paid(job.request.place, job.request.of)
     if entry is None:
-        return _charge(job, ledger, None, fresh=fresh, say=say)
-    mend(Run.of_entry(entry), job.request.ends, job.digest_of_table, job.trusted)
-    paid: Paid = "with a secret" if Run.of_entry(entry).sealed else "without one"
-    step = STEPS[paid, _standing(job, ledger, entry)]
+        return _charge(job, None, fresh=fresh, say=say)
+    run = Run.of_entry(entry)
+    job.mend(run)
+    step = STEPS["with a secret" if run.sealed else "without one", _standing(job, entry)]
     if step == "charge":
-        return _charge(job, ledger, entry, fresh=fresh, say=say)
+        return _charge(job, entry, fresh=fresh, say=say)
     if step == "certify":
-        job.certify_again(Run.of_entry(entry), str(entry.release_digest))
-    if step in ("take", "certify") and (found := _taken(job, ledger, entry)) is not None:
+        job.certify_again(run, str(entry.release_digest))
+    if step in ("take", "certify") and (found := _taken(job, entry)) is not None:
         return found
-    return _finish(
-        replace_field(job, replace=True) if step == "finish over" else job, ledger, entry
-    )
+    return _finish(replace_field(job, replace=True) if step == "finish over" else job, entry)
 
 
-def _standing(job: Job, ledger: Ledger, entry: Entry) -> Standing:
+def _standing(job: Job, entry: Entry) -> Standing:
     """What stands of the release of an entry."""
     run, certificate = Run.of_entry(entry), job.request.ends.certificate_path
-    if _own(ledger, entry, look(run, job.request.ends, job.digest_of_table, job.trusted)):
+    if is_own(job.ledger, entry, job.look(run)):
         return "release"
     in_the_way = certificate.exists() and not job.replace
     if entry.release_digest and not in_the_way and job.digest(run) == entry.release_digest:
@@ -217,139 +187,123 @@ def _standing(job: Job, ledger: Ledger, entry: Entry) -> Standing:
     return "nothing"
 
 
-def _own(ledger: Ledger, entry: Entry, digest: str | None) -> bool:
-    """Whether bytes that stand are those that an entry was charged for, and no other's."""
-    return digest is not None and entry.may_be(digest) and not is_anothers(ledger, entry, digest)
-
-
-def _taken(job: Job, ledger: Ledger, entry: Entry) -> Released | None:
+def _taken(job: Job, entry: Entry | None) -> Released | None:
     """The release of an entry where it stands; its entry is committed then."""
-    run = Run.of_entry(entry)
-    digest = mend(run, job.request.ends, job.digest_of_table, job.trusted)
-    if digest is None or not _own(ledger, entry, digest):
+    digest = None if entry is None else job.mend(Run.of_entry(entry))
+    if entry is None or digest is None or not is_own(job.ledger, entry, digest):
         return None
     if entry.state == "reserved":
-        ledger.start(entry.id)
+        job.ledger.start(entry.id)
     if entry.state != "committed":
-        ledger.commit(entry.id, release_name=job.name, release_digest=digest)
-    return _released(job, ledger, entry, Done(job.name, digest, job.size()), repeated=True)
+        job.ledger.commit(entry.id, release_name=job.request.ends.told, release_digest=digest)
+    return _released(job, entry, Done(digest, job.size()), repeated=True)
 
 
-def _taken_of_a_twin(job: Job, ledger: Ledger) -> Released | None:
-    """What a run of the same beside this one has published meanwhile."""
-    entry = ledger.paid(job.request.place, job.request.of)
-    return None if entry is None else _taken(job, ledger, entry)
+def _check_place(job: Job, paid: int | None, *, fresh: bool = False) -> Released | None:
+    """Refuse what stands in the way, unless a run of the same beside this one published it."""
+    try:
+        check_place(job.plan.policy, job.plan.warehouse, replace=job.replace, paid=paid)
+    except FileError:
+        twin = None if fresh else job.ledger.paid(job.request.place, job.request.of)
+        if (found := _taken(job, twin)) is None:
+            raise
+        return found
+    return None
 
 
-def _finish(job: Job, ledger: Ledger, entry: Entry) -> Released:
+def _finish(job: Job, entry: Entry) -> Released:
     """Make the release of an entry that is paid, at no cost."""
-    ledger.verify()  # what was given back, and hidden, would run for nothing
-    try:
-        check_place(job.policy, job.warehouse, replace=job.replace, paid=entry.id)
-    except FileError:
-        if (found := _taken_of_a_twin(job, ledger)) is None:
-            raise
-        return found
-    return _published(job, ledger, entry, repeated=True)
+    job.ledger.verify()  # what was given back, and hidden, would run for nothing
+    return _check_place(job, entry.id) or _published(job, entry, repeated=True)
 
 
-def _charge(
-    job: Job, ledger: Ledger, entry: Entry | None, *, fresh: bool, say: Callable[[str], None]
-) -> Released:
+def _charge(job: Job, entry: Entry | None, *, fresh: bool, say: Callable[[str], None]) -> Released:
     """Charge a new release and make it. ``entry`` has paid for one that cannot be made again."""
-    _tell_forgotten(job, ledger, say)
-    try:
-        check_place(job.policy, job.warehouse, replace=job.replace)
-    except FileError:
-        found = None if fresh else _taken_of_a_twin(job, ledger)
-        if found is None:
-            raise
+    plan, ledger = job.plan, job.ledger
+    _tell_forgotten(job, say)
+    if (found := _check_place(job, None, fresh=fresh)) is not None:
         return found
-    if twin := named_otherwise(ledger, job.project, job.account):
+    if twin := named_otherwise(ledger, plan.project, plan.account):
         raise BudgetExceeded(twin)
-    check_pinned(job.project, ledger, job.account)
-    limit = limit_of(job.policy, job.project, job.account)
-    charge, last = job.charge(), ledger.last_at(job.request.place)
+    check_pinned(plan.project, ledger, plan.account)
+    limit, charge, last = plan.limit, job.charge(), ledger.last_at(job.request.place)
     # No price is announced of what would not be charged; whether it is, reserve decides.
     if last is not None and ledger.can_pay(charge, limit):
         say(_news(job, last, entry, fresh=fresh))
-        if other := another_account(job.policy, last, Account(job.account, limit=limit)):
+        if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
             say(other)
     try:
         paid = ledger.reserve(charge, limit, anew=fresh or entry is not None).entry
     except KeyboardInterrupt as error:
         error.add_note("'policy-engine ledger show' says whether it was charged")
         raise
-    return _published(job, ledger, paid, repeated=False, fresh=fresh)
+    return _published(job, paid, repeated=False, fresh=fresh)
 
 
-def _published(
-    job: Job, ledger: Ledger, entry: Entry, *, repeated: bool, fresh: bool = False
-) -> Released:
+def _published(job: Job, entry: Entry, *, repeated: bool, fresh: bool = False) -> Released:
     """Draw what an entry has paid for, or say how to go on."""
+    project, ledger = job.plan.project, job.ledger
     try:
-        check_pinned(job.project, ledger, entry.account)
+        check_pinned(project, ledger, entry.account)
         ledger.approve(entry.id, job.brought("claim"))
         if entry.state == "reserved":
             ledger.start(entry.id)
-        done = job.draw(ledger, entry)
-        _commit(ledger, entry, done)
-        waiting_file(job.project, Run.of_entry(entry)).unlink(missing_ok=True)
-        return _released(job, ledger, entry, done, repeated=repeated)
-    except FileError as error:
-        # Somebody else has run the same meanwhile, and it stands.
-        if (found := _taken(job, ledger, ledger.entry(entry.id))) is not None:
-            return found
-        error.add_note(_how_to_go_on(entry, fresh=fresh))
-        raise
+        done = job.draw(entry)
+        _commit(job, entry, done)
+        waiting_file(project, Run.of_entry(entry)).unlink(missing_ok=True)
+        return _released(job, entry, done, repeated=repeated)
     except BaseException as error:
+        # A run of the same beside this one may have published it meanwhile.
+        found = _taken(job, ledger.entry(entry.id)) if isinstance(error, FileError) else None
+        if found is not None:
+            return found
         error.add_note(_how_to_go_on(entry, fresh=fresh))
         raise
 
 
 def _news(job: Job, last: Entry, entry: Entry | None, *, fresh: bool) -> str:
     """That this is a new release, and why, before it costs anything."""
-    run, why = Run.of_entry(last), []
+    policy, certificate, run, why = job.plan.policy, job.plan.certificate, Run.of_entry(last), []
     if fresh:
-        drawn = "sample" if job.policy.noise is None else "draw of the noise"
+        drawn = "sample" if policy.noise is None else "draw of the noise"
         why.append(f"a new {drawn} is asked for")
     if entry is not None:
         why.append("its release is gone, and the engine cannot draw the same sample again")
     elif run.of != job.request.of:
-        why.append(change_since(run, job.certificate, key_id(job.sealing.public_key())))
+        why.append(change_since(run, certificate, key_id(job.sealing.public_key())))
     before = "was released before" if last.state == "committed" else "was begun before"
     state = "" if last.state == "committed" else f", {last.state}"
     price = (
-        f"at the price of ε {in_text(job.certificate.epsilon)},"
-        f" δ {in_text(job.certificate.delta)} (unit: {job.certificate.unit})"
+        f"at the price of ε {in_text(certificate.epsilon)},"
+        f" δ {in_text(certificate.delta)} (unit: {certificate.unit})"
     )
-    if job.policy.is_syntactic:
+    if policy.is_syntactic:
         price = "and what is learnt from both together nothing limits"
     return (
-        f"{job.policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
+        f"{policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
         f" is a new release, {price}"
     )
 
 
-def _tell_forgotten(job: Job, ledger: Ledger, say: Callable[[str], None]) -> None:
+def _tell_forgotten(job: Job, say: Callable[[str], None]) -> None:
     """Say which releases that stand were charged, and the ledger does not know them."""
-    places = {job.request.ends.certificate_path.resolve()}
-    if job.project.file is not None:
-        places |= {path.resolve() for path in certificates_in(job.project.directory)}
-    trusted = trusted_keys(job.project, job.signer)
-    if missing := forgotten(sorted(places), ledger.entries(), trusted):
+    project, places = job.plan.project, {job.request.ends.certificate_path.resolve()}
+    if project.file is not None:
+        places |= {path.resolve() for path in certificates_in(project.directory)}
+    if missing := forgotten(sorted(places), job.ledger.entries(), job.trusted):
         say(forgotten_text(missing))
 
 
-def _released(job: Job, ledger: Ledger, entry: Entry, done: Done, *, repeated: bool) -> Released:
-    state = ledger.account(entry.account)
+def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released:
+    state, certificate = job.ledger.account(entry.account), job.plan.certificate
+    is_syntactic = job.plan.policy.is_syntactic
     return Released(
-        release=done.name,
+        release=job.request.ends.told,
         certificate=job.request.ends.certificate_path,
-        epsilon=None if job.policy.is_syntactic else job.certificate.epsilon,
-        delta=None if job.policy.is_syntactic else job.certificate.delta,
-        k=job.certificate.k,
-        rate=job.certificate.rate,
+        epsilon=None if is_syntactic else certificate.epsilon,
+        delta=None if is_syntactic else certificate.delta,
+        k=certificate.k,
+        rate=certificate.rate,
         groups=done.size.groups,
         rows=done.size.rows,
         people=done.size.people,
@@ -369,11 +323,12 @@ def _how_to_go_on(entry: Entry, *, fresh: bool) -> str:
     return f"entry {entry.id} is paid: {same} finishes it at no cost, while the source is as it was"
 
 
-def _commit(ledger: Ledger, entry: Entry, done: Done) -> None:
+def _commit(job: Job, entry: Entry, done: Done) -> None:
+    name = job.request.ends.told
     try:
-        ledger.commit(entry.id, release_name=done.name, release_digest=done.digest)
+        job.ledger.commit(entry.id, release_name=name, release_digest=done.digest)
     except LedgerError as error:
         raise LedgerError(
-            f"{error}; {done.name} is published with its certificate and is paid for, but its"
+            f"{error}; {name} is published with its certificate and is paid for, but its"
             " ledger entry stays open: run 'policy-engine ledger reconcile'"
         ) from error

@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -25,15 +25,16 @@ from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.sealing import state_mac
 from policy_engine.kernel.certificate import ROWS
 from policy_engine.kernel.claim import digest_of
+from policy_engine.kernel.mechanisms import NoisyPart
+from policy_engine.kernel.sources import People
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.accounts import path_from
-from policy_engine.policy.project import Project, Warehouse
+from policy_engine.policy.project import Project
+from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.publish import certificate_path
+from policy_engine.releasing.publish import CERTIFICATE_SUFFIX, certificate_path
+from policy_engine.warehouse.base import Warehouse
 
-_MARK_BYTES = 8
-_IN_A_FILE = 2
-"""Schema and table; what a database is called before them is the project file's to say."""
 _PORTS = {"postgresql": 5432, "mariadb": 3306}
 _HERE = ("localhost", "127.0.0.1", "::1", "", "/var/run/postgresql", "/run/postgresql", "/tmp")
 """What a URL calls this machine, and where servers' sockets lie."""
@@ -42,10 +43,9 @@ _ENVELOPE = re.compile(r"\A((?:-- [^\n]*\n)*)CREATE (?:OR REPLACE )?TABLE [^\n]*
 
 @dataclass(frozen=True)
 class Ends:
-    """Where a release goes: a file, or a table, and its certificate.
+    """Where a release goes: a file, or a table without a ``path``, and its certificate.
 
     ``name`` and ``certificate`` are as the ledger names them, paths from the project's folder.
-    ``path`` is None for a table.
     """
 
     name: str
@@ -56,13 +56,36 @@ class Ends:
     @classmethod
     def of_file(cls, path: Path, project: Path) -> Ends:
         """A file and its certificate beside it."""
-        beside = certificate_path(path)
-        return cls(_from(project, path), _from(project, beside), path, beside)
+        ends = cls.of_table(_from(project, path), certificate_path(path), project)
+        return replace(ends, path=path)
 
     @classmethod
     def of_table(cls, name: str, certificate: Path, project: Path) -> Ends:
         """A table and the file of its certificate."""
         return cls(name, _from(project, certificate), None, certificate)
+
+    @property
+    def told(self) -> str:
+        """The release as people and the ledger's entries name it."""
+        return self.name if self.path is None else str(self.path)
+
+    @property
+    def subject(self) -> str:
+        """The release as its certificate names it."""
+        return self.name if self.path is None else self.path.name
+
+
+def ends_of(policy: Policy, project: Project, warehouse: Warehouse) -> Ends:
+    """Where the release of a policy goes."""
+    if policy.release_path is not None:
+        return Ends.of_file(policy.release_path, project.directory)
+    name = ".".join(warehouse.target(policy.release.relation or ""))
+    return Ends.of_table(name, table_certificate_path(policy), project.directory)
+
+
+def table_certificate_path(policy: Policy) -> Path:
+    """Where the certificate of a release into a table stands: beside the policy."""
+    return policy.directory / f"{policy.name}{CERTIFICATE_SUFFIX}"
 
 
 def _from(folder: Path, path: Path) -> str:
@@ -104,14 +127,13 @@ class Run:
     @classmethod
     def new(cls, request: Request, certificate: Vouched, sealed: Mapping[str, str]) -> Run:
         """A first run."""
-        mark = secrets.token_hex(_MARK_BYTES)
         ends = request.ends
         return cls(
             of=request.of,
             target=ends.name,
             certificate=ends.certificate,
             is_file=ends.path is not None,
-            mark=mark,
+            mark=secrets.token_hex(8),
             predicate=predicate_of(certificate),
             sealed=sealed,
         )
@@ -119,7 +141,7 @@ class Run:
     @classmethod
     def of_entry(cls, entry: Entry) -> Run:
         """The run that an entry was charged for."""
-        return cls(**{name: entry.run[name] for name in cls.__dataclass_fields__})
+        return cls(**{each.name: entry.run[each.name] for each in fields(cls)})
 
     def ends(self, project: Path) -> Ends:
         """Where the release went, seen from the folder of the project."""
@@ -138,7 +160,8 @@ class Run:
     def text(self) -> str:
         """What a request is of: its claim, else its query, and where it goes."""
         if "query" not in self.predicate:
-            return _text_of(str(self.predicate["sql"]))
+            # A text of version 1, whether or not it replaces what stands in its place.
+            return str(self.predicate["sql"]).replace("CREATE OR REPLACE TABLE", "CREATE TABLE", 1)
         claim = self.predicate.get("claim")
         identity = self.query if claim is None else digest_of(plain(claim))
         return text_of(identity, str(self.predicate["published_as"]))
@@ -155,25 +178,16 @@ class Run:
 
     def to_json(self) -> dict[str, Any]:
         """The run as it is recorded."""
-        return {name: getattr(self, name) for name in type(self).__dataclass_fields__}
+        return dict(vars(self))
 
 
 def request_of(
     policy: Policy, certificate: Vouched, ends: Ends, source: Mapping[str, str]
 ) -> Request:
     """What a policy asks of a source of these names, of which one is of its content."""
-    return Request(
-        place=place_of(policy, ends),
-        of=_digest(
-            [
-                policy.digest,
-                text_of(certificate.identity, certificate.terms.published_as),
-                source["content"],
-            ]
-        ),
-        ends=ends,
-        source=source,
-    )
+    text = text_of(certificate.identity, certificate.terms.published_as)
+    of = _digest([policy.digest, text, source["content"]])
+    return Request(place_of(policy, ends), of, ends, source)
 
 
 def as_charged(request: Request, policy: Policy, last: Entry | None) -> Request:
@@ -189,12 +203,25 @@ def as_charged(request: Request, policy: Policy, last: Entry | None) -> Request:
     return replace(request, of=run.of) if same == run.of else request
 
 
+def part_of(certificate: Vouched, place: str, naming: X25519PrivateKey) -> tuple[str, str] | None:
+    """The name of the partition, and the number of the part; None where everybody is counted.
+
+    Guarantee: all on which a unit's part depends is in the name, the ``naming`` key by which its
+    secret is drawn (`attest.sealing.secret_of_parts`) as well. So who has the name of another
+    release's partition has its parts, and releases of different parts have no unit in common.
+    Whatever differs makes another partition, which adds up with it [PART].
+    """
+    claim = certificate.claim
+    if claim is None or not isinstance(claim.law, NoisyPart):
+        return None
+    assert isinstance(claim.unit, People)
+    key = claim.unit.key
+    drawn = ["parts", place, certificate.dialect, key.name, *astuple(key.type), claim.law.parts]
+    return state_mac(json.dumps(drawn).encode(), naming), str(claim.law.number)
+
+
 def name_of_place(
-    policy: Policy,
-    project: Project,
-    named: Warehouse,
-    parts: tuple[str, ...],
-    key: X25519PrivateKey,
+    policy: Policy, project: Project, named: Named, parts: tuple[str, ...], key: X25519PrivateKey
 ) -> str:
     """A name for where a source lies, however it is written: SHA-256 in hex.
 
@@ -205,21 +232,18 @@ def name_of_place(
     file = policy.source_path or named.database
     if file is None:
         return _name_of_table(named, _server(named.url), parts)
-    inside = parts[-_IN_A_FILE:] if policy.source_path is None else ()
+    # Schema and table; what a database is called before them is the project file's to say.
+    inside = parts[-2:] if policy.source_path is None else ()
     place = ["file", path_from(project, file), *map(str.lower, inside)]
     return state_mac(json.dumps(place).encode(), key)
 
 
-def _name_of_table(named: Warehouse, server: list[str], parts: tuple[str, ...]) -> str:
+def _name_of_table(named: Named, server: list[str], parts: tuple[str, ...]) -> str:
     return _digest(["table", named.type, *server, *map(str.lower, parts)])
 
 
 def names_beside(
-    policy: Policy,
-    project: Project,
-    named: Warehouse,
-    parts: tuple[str, ...],
-    key: X25519PrivateKey,
+    policy: Policy, project: Project, named: Named, parts: tuple[str, ...], key: X25519PrivateKey
 ) -> tuple[str, ...]:
     """Other names under which a source's rows can have been charged.
 
@@ -269,11 +293,6 @@ def text_of(query: str, published_as: str) -> str:
     return f"{query.removesuffix(words)}{published_as}\n{words}"
 
 
-def _text_of(sql: str) -> str:
-    """A text of version 1, whether or not it replaces what stands in its place."""
-    return sql.replace("CREATE OR REPLACE TABLE", "CREATE TABLE", 1)
-
-
 def is_of(run: Run, certificate: Vouched) -> bool:
     """Whether a run was of what ``certificate`` is of, as far as the run says.
 
@@ -287,7 +306,7 @@ def is_of(run: Run, certificate: Vouched) -> bool:
 def change_since(run: Run, certificate: Vouched, sealing_key_id: str) -> str:
     """What is not as it was at an earlier run in the same place."""
     if run.sealed and sealing_key_id not in run.sealed:
-        # States of a source are named with the sealing key, so those names cannot be compared.
+        # States of a source are named with the sealing key: those names cannot be compared.
         return (
             "its secret is sealed for another key than this project's (sealing.pem), without which"
             " nothing can be released again"

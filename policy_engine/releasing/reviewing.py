@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policy_engine.attest.approvals import Brought, lines_of
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
 from policy_engine.attest.confidential import KEPT, make_folder
-from policy_engine.attest.parquet_file import write_parquet
 from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.review_policy import Stage
 from policy_engine.errors import FileError, NotApproved
@@ -28,9 +27,6 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import meant
 from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.requests import Ends, Run
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 REQUEST_SUFFIX = ".review.json"
 _LARGEST = 2 * LARGEST_ENVELOPE
@@ -144,30 +140,29 @@ def check_pinned(project: Project, ledger: Ledger, account: str) -> None:
 
 def waiting_file(project: Project, run: Run) -> Path:
     """Where the release of a run waits for approvals: for those who may see it before."""
-    return _waiting_folder(project) / f"{run.mark}-{Path(run.target).name}"
-
-
-def _waiting_folder(project: Project) -> Path:
-    return project.directory / KEPT / "waiting"
+    return project.directory / KEPT / "waiting" / f"{run.mark}-{Path(run.target).name}"
 
 
 def is_waiting(path: Path, project: Project) -> bool:
     """Whether a file is a release that waits for approvals."""
-    return path.resolve().parent == _waiting_folder(project).resolve()
+    return path.resolve().parent == (project.directory / KEPT / "waiting").resolve()
 
 
-def let_wait(path: Path, rows: pa.Table, facts: Mapping[str, str]) -> str:
-    """Keep a release that waits, the very bytes; where it is."""
-    _open(path)
-    write_parquet(rows, path, facts)
-    return _waits(path)
+def let_wait(path: Path, write: Callable[[Path], object]) -> str:
+    """Keep a release that waits in a file that is its owner's alone; says where it is.
 
-
-def let_lines_wait(path: Path, lines: Iterable[tuple[Any, ...]]) -> str:
-    """The same for a table: its rows as JSON lines, of which its digest is."""
-    _open(path)
-    path.write_text("".join(f"{line_of(line)}\n" for line in lines), encoding="utf-8")
-    return _waits(path)
+    ``write`` puts there the very bytes, or for a table its rows as JSON lines, of which its digest
+    is.
+    """
+    for folder in (path.parent.parent, path.parent):
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    write(path)
+    return f"what came out waits in {path} for those who approve it, and is confidential until then"
 
 
 def line_of(row: tuple[Any, ...]) -> str:
@@ -179,25 +174,6 @@ def line_of(row: tuple[Any, ...]) -> str:
     return json.dumps([None if v is None else str(v) for v in row], ensure_ascii=False)
 
 
-def _open(path: Path) -> None:
-    """A new file that is its owner's alone."""
-    _make(path.parent.parent)
-    _make(path.parent)
-    path.unlink(missing_ok=True)
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-
-
-def _waits(path: Path) -> str:
-    return f"what came out waits in {path} for those who approve it, and is confidential until then"
-
-
-def _make(folder: Path) -> None:
-    try:
-        make_folder(folder)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
-
-
 def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
@@ -205,9 +181,8 @@ def _read(path: Path) -> str:
         if len(content) <= _LARGEST:
             return content.decode()
     except FileNotFoundError:
-        raise FileError(
-            "; ".join([f"{path}: does not exist", *filter(None, [meant(path)])])
-        ) from None
+        near = meant(path)
+        raise FileError(f"{path}: does not exist" + (f"; {near}" if near else "")) from None
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path}: cannot be read as text") from None
     raise FileError(f"{path}: has more than {_LARGEST} bytes, which no approvals have")

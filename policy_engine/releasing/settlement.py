@@ -13,19 +13,23 @@ Only what exists decides:
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from policy_engine.attest.attestation import open_envelope, type_of_release
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.errors import VerificationFailed
+from policy_engine.attest.signers import writer_of
+from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
+from policy_engine.policy.project import Project
+from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.publish import aside_text, file_digest, recover, recover_table
 from policy_engine.releasing.requests import Ends, Run, predicate_digest
-
-Outcome = Literal["committed", "cancelled", "kept"]
+from policy_engine.releasing.sizes import digest_of_table
+from policy_engine.warehouse.connecting import connected
 
 NOT_STARTED = "it was never started, so nothing ran"
 NOT_THERE = "its release is not there, and what was seen of it is not known"
@@ -36,7 +40,7 @@ class Settled:
     """What became of an entry, and why."""
 
     entry: Entry
-    outcome: Outcome
+    outcome: Literal["committed", "cancelled", "kept"]
     why: str
 
 
@@ -44,30 +48,61 @@ Digest = Callable[[str, str], str | None]
 """The digest of the rows of a table with these facts; None where no such table stands."""
 
 
-def settle(
-    ledger: Ledger, entry: Entry, ends: Ends, of_table: Digest, trusted: TrustedKeys
-) -> Settled:
+def reconcile(project: Project) -> tuple[Settled, ...]:
+    """Settle each open entry of a project's ledger: commit it, give it back, or keep it as spent.
+
+    An entry of a release that runs just now may be settled too: one that was not started is given
+    back, and its run stops before it draws; one that was started stays charged.
+
+    Raises:
+        LedgerError: the ledger fails or does not hold.
+        WarehouseError: a release is a table, and the warehouse that would have it cannot be asked.
+    """
+    if not has_ledger(project):
+        return ()
+    open_ledger(project).close()  # one that is not here is told before a key is made
+    signer = writer_of(project)
+    with open_ledger(project, signer) as ledger:
+        ledger.verify()
+        trusted = trusted_keys(project, signer)
+        found = [entry for entry in ledger.entries() if entry.is_open and entry.run]
+        return tuple(settle(ledger, entry, project, trusted) for entry in found)
+
+
+def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys) -> Settled:
     """Settle an open entry by what exists; finish or undo what its run left in the file system."""
     if entry.state == "reserved":
         return Settled(ledger.cancel(entry.id, NOT_STARTED), "cancelled", NOT_STARTED)
-    digest = mend(Run.of_entry(entry), ends, of_table, trusted)
-    if digest is None or not entry.may_be(digest) or is_anothers(ledger, entry, digest):
+    run = Run.of_entry(entry)
+    digest = mend(run, run.ends(project.directory), table_of(project), trusted)
+    if not is_own(ledger, entry, digest):
         return Settled(ledger.keep(entry.id, NOT_THERE), "kept", NOT_THERE)
-    name = entry.run["target"]
-    committed = ledger.commit(entry.id, release_name=name, release_digest=digest)
+    committed = ledger.commit(entry.id, release_name=run.target, release_digest=str(digest))
     return Settled(committed, "committed", "its release stands with its certificate")
 
 
-def is_anothers(ledger: Ledger, entry: Entry, digest: str) -> bool:
-    """Whether the release that stands is that of another entry in the same place.
+def table_of(project: Project) -> Digest:
+    """Asks the warehouse of a project for the digests of its tables."""
+
+    def digest(name: str, facts: str) -> str | None:
+        named = project.warehouse
+        if named.type == "duckdb" and named.database is None:
+            raise WarehouseError(f"warehouse {named.name} has no database to look for {name} in")
+        with closing(connected(named)) as warehouse:
+            return digest_of_table(warehouse, name, facts)
+
+    return digest
+
+
+def is_own(ledger: Ledger, entry: Entry, digest: str | None) -> bool:
+    """Whether bytes that stand are those that an entry was charged for, and no other's.
 
     Two runs of one second have certificates of one digest; their releases differ.
     """
-    return any(
-        other.release_digest == digest
-        for other in ledger.of_request(entry.request)
-        if other.id != entry.id
-    )
+    if digest is None or not entry.may_be(digest):
+        return False
+    others = (other for other in ledger.of_request(entry.request) if other.id != entry.id)
+    return all(other.release_digest != digest for other in others)
 
 
 def look(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str | None:

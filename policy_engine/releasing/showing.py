@@ -1,243 +1,36 @@
-"""What a release holds and what its numbers mean, by its certificate: shown, and not checked."""
+"""The first rows of a release and what its certificate says of them: shown, and not checked."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
 from policy_engine.attest.attestation import Json, Unverified, unverified_release
 from policy_engine.attest.facts import claim_of, models_of
-from policy_engine.attest.syntactic import SyntacticMeaning
 from policy_engine.attest.tables import read_parquet
-from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimated import all_shown, compared, estimated, tuples_there
-from policy_engine.kernel.estimates import estimates
+from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Inserted, Listed, Noisy, NoisyPart, Pure, Randomised
-from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
-from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.recodes import Bins
 from policy_engine.policy.project import Project
 from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.certificates import carried_facts
+from policy_engine.releasing.meaning import AnyMeaning, Meaning, NoisyMeaning, PureMeaning
 from policy_engine.releasing.publish import certificate_path, is_release
-from policy_engine.releasing.reading_order import in_reading_order
-from policy_engine.releasing.remarks import lacking, numbered
 from policy_engine.releasing.reviewing import is_waiting
-from policy_engine.releasing.sizes import digest_of_lines
-from policy_engine.releasing.sums import error_of_sum
+from policy_engine.releasing.sizes import Lines, digest_of_lines, numbered, remarks
 from policy_engine.warehouse.connecting import connected
 
+Line = tuple[Any, ...]
 _UNREAD = "its certificate is of a mechanism that this version does not know, or is damaged"
 _MISSING = "what its numbers mean is not known: there is no certificate {}"
-
 _WAITS = (
     "it waits for approvals, confidential until then and without a certificate: by its own words"
 )
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What the numbers of a release are, as its certificate says.
-
-    ``rate`` is that at which people of the source were sampled; where the source is itself a
-    sample, ``of_population`` is that at which people of its population were. ``count`` is the
-    column of the counts, None where every row is one person.
-    """
-
-    k: int
-    rate: Decimal
-    of_population: Decimal
-    count: str | None
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Json]) -> _Meaning | None:
-        """What the facts of a certificate say; None where they cannot be read."""
-        if (kind := facts.get("mechanism")) in (Noisy.mechanism, SyntacticMeaning.mechanism):
-            return NoisyMeaning.of(facts) if kind == Noisy.mechanism else SyntacticMeaning.of(facts)
-        if kind in (Randomised.mechanism, Inserted.mechanism):
-            return PureMeaning.of(facts)
-        try:
-            rate, of_it = Decimal(str(facts["rate"])), Decimal(str(facts["sampled_at"]))
-            k, count, form = int(str(facts["k"])), facts["count"], facts["form"]
-        except (KeyError, ValueError, InvalidOperation):
-            return None
-        known = facts.get("mechanism") == MECHANISM and form in ("counts", "rows")
-        if not known or not 0 < rate < of_it <= 1 or (form == "counts") != isinstance(count, str):
-            return None
-        return cls(k, rate / of_it, rate, str(count) if form == "counts" else None)
-
-    def told(self) -> Iterator[str]:
-        """Sentences."""
-        rate, k = _number(self.rate), self.k
-        error = math.sqrt(k * (1 - self.rate)) / float(self.rate)
-        what = f"{self.count} counts people" if self.count else "each row is one person"
-        counted = self.count or "the rows of a group"
-        yield f"{what} of a sample, which each person of the source was in with probability {rate}"
-        yield (
-            f"{counted} / {rate} estimates the group in the source: {k} is about"
-            f" {k / self.rate:.0f}, give or take {error:.0f} (1 SD)"
-        )
-        if self.of_population != self.rate:
-            yield (
-                "the source is a sample itself:"
-                f" {counted} / {_number(self.of_population)} estimates the group in its population"
-            )
-        yield (
-            f"a group that is missing had fewer than {k} people in the sample: it need not be empty"
-        )
-        yield f"of groups near {k} those are shown that the sample favoured: they seem too large"
-
-
-@dataclass(frozen=True)
-class NoisyMeaning:
-    """What the numbers of noisy counts are, by the claim of its certificate."""
-
-    claim: Claim
-    law: Noisy
-
-    @property
-    def count(self) -> str | None:
-        """The column of the counts, None where every row is one person."""
-        return self.claim.count
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Json]) -> NoisyMeaning | None:
-        """What the facts of a certificate say; None where they cannot be read."""
-        try:
-            claim = claim_of(facts)
-        except ClaimError:
-            return None
-        return cls(claim, claim.law) if isinstance(claim.law, Noisy) else None
-
-    def told(self) -> Iterator[str]:
-        """Sentences."""
-        from policy_engine.accounting.noise_laws import around, deviation, shown_half
-
-        law, k, table = self.law, self.law.k, self.law.table
-        counted = self.claim.count or "the number of a group's rows"
-        low, high = around(table, law.offset)
-        if self.claim.count is None:
-            yield (
-                "a group is repeated as often as its number says: noise adds rows that are"
-                " nobody's, and takes others away"
-            )
-        most = self.claim.unit.groups
-        who = "are in the group" if most == 1 else "were counted in the group"
-        part = f"part {law.number} of {law.parts} of " if isinstance(law, NoisyPart) else ""
-        yield (
-            f"{counted} is how many people of {part}the source {who}, with noise: give or take"
-            f" {deviation(table):.1f} (1 SD), and for certain there are between {counted} - {-low}"
-            f" and {counted} + {high}"
-        )
-        if most > 1:
-            yield (
-                f"a person is counted in up to {most} groups; of whoever is in more, {most} were"
-                " drawn, so that a group may have more people than were counted"
-            )
-        if isinstance(law, Listed):
-            yield from (all_shown(law, counted), *self._of_sums())
-            return
-        yield f"every group that is shown has at least {'one person' if k == 1 else f'{k} people'}"
-        yield from self._of_sums()
-        yield from self._of_groupings()
-        half = shown_half(table, k)
-        yield (
-            f"a group of {half} people is shown half of the time: one that is missing need not be"
-            " empty, and of groups near it those are shown that the noise favoured: they seem too"
-            " large"
-        )
-
-    def _of_sums(self) -> Iterator[str]:
-        for each in self.law.aggregates:
-            clip, about = each.clip, error_of_sum(each, self.claim.count or "")
-            ends = (clip.low, clip.high, clip.absent)
-            low, high, absent = (digits_of(end * each.unit) for end in ends)
-            yield (
-                f"{each.name} is the {'mean' if clip.is_mean else 'sum'} of {each.column.name} over"
-                f" the people of the group, each with a value from {low} to {high}, with noise:"
-                f" give or take {about} (1 SD); a person without a value counts as {absent}"
-            )
-
-    def _of_groupings(self) -> Iterator[str]:
-        from policy_engine.accounting.noise_laws import around, deviation, shown_half
-
-        if not self.law.groupings:
-            return
-        by = [f"{n} by {', '.join(each.columns)}" for n, each in enumerate(self.law.groupings, 1)]
-        yield (
-            f"everybody is counted once in each {GROUPING}: {'; '.join(by)}; a column that is not"
-            " in it is NULL in its rows"
-        )
-        for number, each in enumerate(self.law.groupings, 1):
-            if each.tables:
-                own, count = each.tables[0], self.claim.count or ""
-                low, high = around(own)
-                yield (
-                    f"in {GROUPING} {number} it is give or take {deviation(own):.1f} (1 SD),"
-                    f" between {count} - {-low} and {count} + {high}, and"
-                    f" {shown_half(own, self.law.k)} people are shown half of the time"
-                )
-                for beside, table in zip(self.law.aggregates, each.tables[1:], strict=True):
-                    error = error_of_sum(beside, count, table)
-                    yield f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
-
-
-@dataclass(frozen=True)
-class PureMeaning:
-    """What the rows of a mechanism of public values are, by the claim of its certificate."""
-
-    claim: Claim
-    epsilon: Decimal
-    neighbours: str
-
-    @property
-    def count(self) -> str | None:
-        """The column of the counts, None where every row is one answer or tuple."""
-        return self.claim.count
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Json]) -> PureMeaning | None:
-        """What the facts of a certificate say; None where they cannot be read."""
-        try:
-            claim, epsilon = claim_of(facts), nonnegative_epsilon(facts["epsilon"])
-            notion = neighbour_notion(facts["neighbours"])
-        except (ClaimError, DomainError, KeyError):
-            return None
-        return cls(claim, epsilon, notion) if isinstance(claim.law, Pure) and epsilon else None
-
-    def told(self) -> Iterator[str]:
-        """Sentences."""
-        if isinstance(self.claim.law, Randomised):
-            yield "a value is a person's own, or one of its public list by chance"
-        else:
-            yield "a tuple is shown by chance too where nobody has it, and left out by chance"
-        yield from estimates(self.claim)
-        yield from compared(self.epsilon, self.neighbours)
-
-    def found(self, names: tuple[str, ...], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
-        """What the rows estimate of the source; nothing where they are not as they should be."""
-        lines, count = list(lines), self.claim.count
-        wanted = (*(shown.name for shown in self.claim.columns), *([count] if count else []))
-        counted = count is None or all(str(line[-1]).isdecimal() for line in lines)
-        if names != wanted or not counted or not all(len(line) == len(names) for line in lines):
-            return
-        if isinstance(self.claim.law, Inserted):
-            there, domain = tuples_there(self.claim.law, len(lines)), self.claim.law.domain
-            yield f"estimated tuples that are there: {float(there):.1f} of {domain}"
-        for name, values in estimated(self.claim, lines):
-            listed = (f"{_label(value)} {float(n):,.0f}" for value, n in values.items())
-            yield f"estimated people by {name}: {', '.join(listed)}"
-
-
-_Meaning = Meaning | NoisyMeaning | PureMeaning | SyntacticMeaning
 
 
 @dataclass(frozen=True)
@@ -256,7 +49,7 @@ class Shown:
     size: int
     meaning: tuple[str, ...]
     remarks: tuple[str, ...] = ()
-    known: _Meaning | None = None
+    known: AnyMeaning | None = None
 
 
 def show(named: Path, project: Project, rows: int) -> Shown:
@@ -334,9 +127,7 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     return Shown(name, certificate, names, first, len(lines), said, told, meaning)
 
 
-def _told(
-    meaning: _Meaning | None, names: tuple[str, ...], lines: Iterable[tuple[Any, ...]]
-) -> tuple[str, ...]:
+def _told(meaning: AnyMeaning | None, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
     """What the numbers mean, or why that is not known."""
     if meaning is None:
         return (_UNREAD,)
@@ -357,13 +148,7 @@ def _left_out(facts: Mapping[str, Json]) -> tuple[str, ...]:
     )
 
 
-def _label(value: str | None) -> str:
-    return "(missing)" if value is None else value
-
-
-def _remarks(
-    meaning: _Meaning | None, names: tuple[str, ...], lines: Iterable[tuple[Any, ...]]
-) -> tuple[str, ...]:
+def _remarks(meaning: AnyMeaning | None, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
     """The columns that lack values in many people; nothing where rows are not as they should be.
 
     Of public values some are missing by chance.
@@ -380,7 +165,7 @@ def _remarks(
         return ()
     if counted and not all(str(line[place]).isdecimal() for line in found):  # a table's are texts
         return ()
-    return lacking(names[:place], found, counted=counted)
+    return remarks(names[:place], found, counted=counted, of_alike=False)
 
 
 def _stated(path: Path) -> Unverified:
@@ -393,6 +178,39 @@ def _stated(path: Path) -> Unverified:
         raise VerificationFailed((f"{path} is no certificate of a release: {error}",)) from None
 
 
-def _number(value: Decimal) -> str:
-    """A rate in at most six digits."""
-    return f"{float(value):.6g}"
+def in_reading_order(
+    facts: Mapping[str, Any], names: Sequence[str], lines: Sequence[Line]
+) -> list[Line]:
+    """The rows of a file, which are sorted by what they show, with bins by their cuts.
+
+    Labels are texts, so that ``<30`` stands behind ``100-199`` in the file. Every other column
+    stays in its order there, and so does all of it where the certificate states no claim, or the
+    rows have other columns than it says.
+
+    >>> _ordered([("<9", 1), ("9-19", 2), (">=19", 3), (None, 4)], 0, {0: {"<9": 0, "9-19": 1}})
+    [('<9', 1), ('9-19', 2), ('>=19', 3), (None, 4)]
+    """
+    try:
+        columns = claim_of(facts).columns
+    except ClaimError:
+        columns = ()
+    if any(len(line) != len(names) for line in lines):
+        columns = ()
+    ranks = {
+        names.index(column.name): {label: n for n, label in enumerate(column.recode.labels)}
+        for column in columns
+        if isinstance(column.recode, Bins) and column.name in names
+    }
+    return _ordered(lines, 0, ranks)
+
+
+def _ordered(
+    lines: Sequence[Line], place: int, ranks: Mapping[int, Mapping[str, int]]
+) -> list[Line]:
+    """Rows that are alike before ``place``, from there on in order."""
+    if place > max(ranks, default=-1):
+        return list(lines)
+    alike = [(value, list(group)) for value, group in groupby(lines, itemgetter(place))]
+    if (own := ranks.get(place)) is not None:
+        alike.sort(key=lambda each: own.get(each[0], len(own)))
+    return [line for _, group in alike for line in _ordered(group, place + 1, ranks)]

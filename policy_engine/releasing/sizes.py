@@ -1,11 +1,14 @@
-"""What stands in a release's place: the digest of its rows, and how many people they are."""
+"""What stands in a release's place: the digest of its rows, how many people, what else they show.
+
+What they show that the author may not have meant is post-processing, and free.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from typing import TYPE_CHECKING, Any
@@ -15,13 +18,24 @@ from policy_engine.policy.noise import Chance
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.publish import file_digest
-from policy_engine.releasing.remarks import numbered, remarks
 from policy_engine.releasing.requests import Ends, Run, predicate_digest
 from policy_engine.releasing.reviewing import line_of
 from policy_engine.warehouse.base import Warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Lines = Iterable[tuple[Any, ...]]
+_SLICE = 1000
+_MANY = 20
+"""Per cent of the people shown: of so many without a value it is said, for nobody may mean it."""
+_NOT_READ = (
+    "if the source has values there, they were not read, or no group of them is large enough; see"
+    " source.columns and source.csv"
+)
+_NULL = "{} is NULL in every row that is shown: {}"
+_PARTLY = "{} % of the people shown have no value in {}: {}"
+_ALIKE = "{} has the same value in every row that is shown, and tells no two groups apart"
 
 
 @dataclass(frozen=True)
@@ -58,9 +72,7 @@ def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
     return digest_of_lines(warehouse.release_lines(target))[0]
 
 
-def digest_of_lines(
-    lines: Iterable[tuple[Any, ...]], policy: Policy | None = None
-) -> tuple[str, Size]:
+def digest_of_lines(lines: Lines, policy: Policy | None = None) -> tuple[str, Size]:
     """SHA-256 of a release's rows as JSON lines, and their size: of people, by its policy.
 
     The rows are sorted, so equal ones stand together.
@@ -87,26 +99,82 @@ def size_of_table(
 
 
 def size_of(rows: pa.Table, policy: Policy) -> Size:
-    """The size of a file's rows."""
+    """The size of a file's rows; of several groupings the people of the one that shows most."""
     count = policy.release.count_as if policy.release.form == "counts" else None
     told = _remarks(numbered(rows.drop(list(policy.beside)), count), policy)
-    if count is not None:
-        return Size(rows.num_rows, rows.num_rows, _people(rows, count, policy), told)
-    groups = rows.group_by(list(rows.column_names), use_threads=False).aggregate([])
-    return Size(groups.num_rows, rows.num_rows, rows.num_rows, told)
+    if count is None:
+        groups = rows.group_by(list(rows.column_names), use_threads=False).aggregate([])
+        return Size(groups.num_rows, rows.num_rows, rows.num_rows, told)
+    people = [sum(rows.column(count).to_pylist())]
+    if policy.groupings:
+        sums = rows.group_by(GROUPING).aggregate([(count, "sum")])
+        people = sums.column(f"{count}_sum").to_pylist()
+    return Size(rows.num_rows, rows.num_rows, max(people, default=0), told)
 
 
-def _people(rows: pa.Table, count: str, policy: Policy) -> int:
-    """The people shown, by the grouping that shows most."""
-    if not policy.groupings:
-        return sum(rows.column(count).to_pylist())
-    sums = rows.group_by(GROUPING).aggregate([(count, "sum")])
-    return max(sums.column(f"{count}_sum").to_pylist(), default=0)
-
-
-def _remarks(lines: Iterable[tuple[Any, ...]], policy: Policy) -> tuple[str, ...]:
+def _remarks(lines: Lines, policy: Policy) -> tuple[str, ...]:
     # What a grouping leaves out is NULL in its rows; by chance some values are missing.
     if policy.groupings or isinstance(policy.noise, Chance):
         return ()
     columns = [None if isinstance(how, Constant) else name for name, how in policy.recodings]
     return remarks(columns, lines, counted=policy.release.form == "counts")
+
+
+def remarks(
+    columns: Sequence[str | None], lines: Lines, *, counted: bool, of_alike: bool = True
+) -> tuple[str, ...]:
+    """A sentence for every column that lacks many values, or has one value in several groups.
+
+    ``columns`` name the fields of ``lines``, from the first on; None for one that is constant by
+    the policy. ``counted``: the field behind them counts people; else each line is one person.
+    Without ``of_alike`` it is of values that lack alone, which needs nothing of the policy.
+
+    >>> remarks(["age", "sex"], [(None, "f", 5), (None, "m", 7)], counted=True)[0].partition(":")[0]
+    'age is NULL in every row that is shown'
+    >>> remarks(["pay"], [("<30", 5), (None, 7)], counted=True)[0].partition(":")[0]
+    '58 % of the people shown have no value in pay'
+    >>> remarks(["age", "sex"], [("<30", "f"), ("<30", "m")], counted=False)[0].partition(",")[0]
+    'age has the same value in every row that is shown'
+    >>> remarks(["age"], [("<30", 5)], counted=True)
+    ()
+    """
+    width = len(columns)
+    people, without, alike, first = 0, [0] * width, set(range(width)), None
+    for line in lines:
+        first = line if first is None else first
+        count = int(line[width]) if counted else 1
+        people += count
+        for place in range(width):
+            if line[place] is None:
+                without[place] += count
+        alike = {place for place in alike if line[place] == first[place]}
+    named = [(place, column) for place, column in enumerate(columns) if column is not None]
+    some_differ = of_alike and any(place not in alike for place, _ in named)
+    told = []
+    for place, column in named:
+        share = 100 * without[place] // people if people else 0
+        if people and without[place] == people:
+            told.append(_NULL.format(column, _NOT_READ))
+        elif share >= _MANY:
+            told.append(_PARTLY.format(share, column, _NOT_READ))
+        elif place in alike and some_differ:
+            told.append(_ALIKE.format(column))
+    return tuple(told)
+
+
+def numbered(rows: pa.Table, count: str | None) -> Iterator[tuple[int | None, ...]]:
+    """The rows of a table, a number for each value: Python cannot hold every value of an engine.
+
+    The column ``count`` is as it is.
+
+    >>> import pyarrow as pa
+    >>> list(numbered(pa.table({"a": ["x", None, "x"], "n": [7, 5, 4]}), "n"))
+    [(0, 7), (None, 5), (0, 4)]
+    """
+    whole = [column.combine_chunks() for column in rows.columns]
+    columns = [
+        each if name == count else each.dictionary_encode().indices
+        for name, each in zip(rows.column_names, whole, strict=True)
+    ]
+    for start in range(0, rows.num_rows, _SLICE):
+        yield from zip(*(each.slice(start, _SLICE).to_pylist() for each in columns), strict=True)

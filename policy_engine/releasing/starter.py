@@ -62,8 +62,6 @@ release:
 """
 _ROWS = "unit: row                # one row is one person"
 _EPSILON, _DELTA = Decimal("0.5"), Decimal("1e-7")
-_LIMIT = Limit(Decimal(1), Decimal("1e-6"))
-"""That of the account of ``_PROJECT``."""
 _EMPTY = """\
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
@@ -164,20 +162,15 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
     epsilon, delta = _numbers(project)
     return _POLICY.format(
-        name=name,
-        source=place,
-        unit=unit,
-        recode=recode,
-        epsilon=in_text(epsilon),
-        delta=f"{delta:.1e}",
-        count=count,
-        budget=_budget(project),
-    )
+        name=name, source=place, unit=unit, recode=recode, epsilon=in_text(epsilon),
+        delta=f"{delta:.1e}", count=count, budget=_budget(project),
+    )  # fmt: skip
 
 
 def _numbers(project: Project) -> tuple[Decimal, Decimal]:
     """ε and δ that leave room: the least account pays for four by the plain sum alone."""
-    accounts = project.accounts if project.file else {"people": _LIMIT}
+    of_starter = Limit(Decimal(1), Decimal("1e-6"))  # as _PROJECT says
+    accounts = project.accounts if project.file else {"people": of_starter}
     limits = [limit for limit in accounts.values() if limit is not None]
     epsilon = min([_EPSILON, *(_digit(limit.epsilon / 4) for limit in limits)])
     return epsilon, min([_DELTA, *(_digit(limit.delta / 10) for limit in limits)])
@@ -298,19 +291,14 @@ def _csv_lines(path: Path) -> str:
 
 def _lines(table: Table) -> list[str]:
     """A commented suggestion a column: whoever writes the policy must choose each."""
-    if table.path is not None and is_csv(table.path):
-        return [_CHOICES, *(_line(column, _if_typed(column)) for column in table.columns)]
-    return [_line(column, _type(column)) for column in table.columns]
-
-
-def _type(column: Column) -> str:
-    return " ".join(column.type.split("(")[0].split())[:40]
-
-
-def _if_typed(column: Column) -> str:
-    """What a column of texts may be cut to once its type is named; empty where nobody knows."""
-    cuts = by_name(column.name)
-    return f"or as integer {cuts}" if cuts and suggestion(column) == "keep" else ""
+    is_text = table.path is not None and is_csv(table.path)
+    lines = [_CHOICES] if is_text else []
+    for column in table.columns:
+        remark, cuts = " ".join(column.type.split("(")[0].split())[:40], by_name(column.name)
+        if is_text:  # what it may be cut to once its type is named
+            remark = f"or as integer {cuts}" if cuts and suggestion(column) == "keep" else ""
+        lines.append(_line(column, remark))
+    return lines
 
 
 def _line(column: Column, remark: str) -> str:

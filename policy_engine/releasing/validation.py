@@ -7,19 +7,16 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
-from itertools import islice
 from pathlib import Path
 
 from policy_engine.accounting.calibration import least_k
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.predicates import Vouched
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.errors import (
     DomainError,
     EnvironmentFailed,
     FileError,
-    Finding,
     NotCertifiable,
     PolicyError,
     Problem,
@@ -35,11 +32,11 @@ from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.syntactic import NONE, still_works
 from policy_engine.policy.tree import path_text
-from policy_engine.releasing.below import paying_account
 from policy_engine.releasing.books import limit_of
-from policy_engine.releasing.places import table_certificate_path
-from policy_engine.releasing.planning import open_warehouse, project_of, unenforced, vouched_for
+from policy_engine.releasing.charging import plan_of
+from policy_engine.releasing.planning import open_warehouse, project_of, unenforced
 from policy_engine.releasing.publish import certificate_path
+from policy_engine.releasing.requests import table_certificate_path
 from policy_engine.warehouse.base import Warehouse
 
 _WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
@@ -70,11 +67,11 @@ def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
 
     The sources' schemas are read, their values are not.
     """
-    checked = tuple(check_policy(path) for path in paths)
-    clashes = target_clashes([each.policy for each in checked if each.policy is not None])
+    checked = tuple(map(check_policy, paths))
+    clashes = target_clashes([each.policy for each in checked])
     return tuple(
         replace_field(each, problems=_ordered((*each.problems, *clashes.get(index, ())), each.file))
-        for index, each in _numbered(checked)
+        for index, each in enumerate(checked)
     )
 
 
@@ -84,14 +81,6 @@ def _ordered(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
     return tuple(
         sorted(dict.fromkeys(problems), key=lambda p: (p.file != own, p.file, p.line, p.column))
     )
-
-
-def _numbered(checked: Iterable[Checked]) -> Iterable[tuple[int, Checked]]:
-    """Each file with its number among those that could be loaded, else −1."""
-    number = 0
-    for each in checked:
-        yield (number if each.policy is not None else -1), each
-        number += each.policy is not None
 
 
 def check_policy(path: Path) -> Checked:
@@ -109,45 +98,48 @@ def check_policy(path: Path) -> Checked:
     except FileError as error:
         unread = Problem(str(path), 0, 0, "", str(error).removeprefix(f"{path}: "))
         return Checked(path, policy, (*_placed(problems, path), unread), unread=True)
-    problems += _account(policy, project)
+    try:
+        check_account(policy, project)
+    except PolicyError as error:
+        problems += error.problems
     told: list[Problem] = []
 
-    def look(policy: Policy, project: Project, warehouse: Warehouse) -> None:
-        told.extend(unenforced(policy, _certified(policy, project, warehouse)))
+    def look(warehouse: Warehouse) -> None:
+        told.extend(_of_plan(policy, project, warehouse))
 
     checked = _against_source(policy, project, problems, look)
     return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
 
 
+def _of_plan(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Problem, ...]:
+    """What is to be known of a policy that can be certified, and whose account can be found."""
+    plan = plan_of(policy, project, warehouse)
+    if policy.is_syntactic:
+        limit_of(policy, project, plan.account)
+    if not policy.declared_budget and policy.source_path is None:
+        # Its account is the warehouse's to name.
+        check_account(policy, project, plan.account)
+    return unenforced(policy, plan.certificate)
+
+
 def _salvaged(path: Path, problems: tuple[Problem, ...]) -> Checked:
     """The problems of a file that cannot be loaded, and the columns that its source has not."""
     policy = salvage(path)
-    if policy is not None:
-        with suppress(PolicyError, FileError):  # told of a project once the policy can be loaded
-            found = _against_source(policy, project_of(policy), [*problems], _find_columns)
-            return replace_field(found, policy=None)
+    if policy is None:
+        return Checked(path, None, problems)
+
+    def look(warehouse: Warehouse) -> None:
+        if unknown := find_unknown(policy, warehouse.table(policy.source, policy.directory)):
+            raise PolicyError(unknown)
+
+    with suppress(PolicyError, FileError):  # told of a project once the policy can be loaded
+        found = _against_source(policy, project_of(policy), [*problems], look)
+        return replace_field(found, policy=None)
     return Checked(path, None, problems)
 
 
-_Look = Callable[[Policy, Project, Warehouse], None]
+_Look = Callable[[Warehouse], None]
 """Looks at a policy's source. Raises PolicyError and NotCertifiable."""
-
-
-def _certified(policy: Policy, project: Project, warehouse: Warehouse) -> Vouched:
-    certificate, table = vouched_for(policy, project, warehouse)
-    if policy.is_syntactic:
-        limit_of(policy, project, paying_account(policy, project, table, certificate.dialect))
-    if not policy.declared_budget and policy.source_path is None:
-        # Its account is the warehouse's to name.
-        check_account(policy, project, paying_account(policy, project, table, certificate.dialect))
-    return certificate
-
-
-def _find_columns(policy: Policy, project: Project, warehouse: Warehouse) -> None:
-    del project
-    problems = find_unknown(policy, warehouse.table(policy.source, policy.directory))
-    if problems:
-        raise PolicyError(problems)
 
 
 def _against_source(
@@ -157,7 +149,7 @@ def _against_source(
     unchecked = ""
     try:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-            problems += _of_source(policy, project, warehouse, look)
+            problems += _of_source(policy, warehouse, look)
     except PolicyError as error:
         problems += error.problems
     except EnvironmentFailed as error:
@@ -165,29 +157,31 @@ def _against_source(
     return Checked(policy.file, policy, _placed(problems, policy.file), unchecked)
 
 
-def _of_source(
-    policy: Policy, project: Project, warehouse: Warehouse, look: _Look
-) -> list[Problem]:
+def _of_source(policy: Policy, warehouse: Warehouse, look: _Look) -> list[Problem]:
     """The problems that show in a warehouse that answers.
 
     Raises EnvironmentFailed where it fails, or the source is a file that is not there.
     """
-    path, source = policy.file, policy.source_path
+    path, source = str(policy.file), policy.source_path
     try:
-        look(policy, project, warehouse)
+        look(warehouse)
     except NotCertifiable as error:
-        return [_problem(path, one) for one in error.findings if one.code != "V29"]
+        return [
+            Problem(path, 0, 0, _KEYS.get(each.code, ""), f"{each.code} {each.message}")
+            for each in error.findings
+            if each.code != "V29"
+        ]
     except WarehouseFailed:
         raise
     except WarehouseError as error:
         in_release = "release.relation" in str(error)
         key = "release.relation" if in_release else "source.relation"
-        return [Problem(str(path), 0, 0, key, str(error))]
+        return [Problem(path, 0, 0, key, str(error))]
     except FileError as error:
         if source is None or not source.exists():
             raise
         # It is there and is no table: the policy names the wrong thing.
-        return [Problem(str(path), 0, 0, "source.path", str(error))]
+        return [Problem(path, 0, 0, "source.path", str(error))]
     return []
 
 
@@ -198,33 +192,19 @@ def _placed(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
     return (*located(tuple(own), path), *others)
 
 
-def _account(policy: Policy, project: Project) -> tuple[Problem, ...]:
-    """That the account is none of the project's."""
-    try:
-        check_account(policy, project)
-    except PolicyError as error:
-        return error.problems
-    return ()
-
-
 def _target(policy: Policy) -> Iterator[Problem]:
     """What stands in the way of a release's file and its certificate, as far as can be seen."""
     release = policy.release_path
     if release is None:
         return
     with suppress(OSError):  # what cannot be looked at is told when it is written
-        for law in islice(_broken_laws(release), 1):
+        found = [path for path in (release, certificate_path(release)) if path.is_dir()]
+        above = [path for path in release.parents if path.exists() and not path.is_dir()]
+        if found or above:
+            law = f"name a file, found the directory {found[0]}" if found else ""
+            law = law or f"lie in a folder, found on its way the file {above[0]}"
             message = f"release.path must {law}"
             yield Problem(str(policy.file), 0, 0, "release.path", message, "name another place")
-
-
-def _broken_laws(release: Path) -> Iterator[str]:
-    for path in (release, certificate_path(release)):
-        if path.is_dir():
-            yield f"name a file, found the directory {path}"
-    for path in release.parents:
-        if path.exists() and not path.is_dir():
-            yield f"lie in a folder, found on its way the file {path}"
 
 
 def warnings_of(policy: Policy) -> tuple[Problem, ...]:
@@ -290,8 +270,7 @@ def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> Problem:
 def check_guarantee(policy: Policy) -> None:
     """Refuse a policy whose k and rate do not give the guarantee that it asks for.
 
-    Raises:
-        PolicyError: with the place of ``delta``, and the k that would give it.
+    Raises PolicyError: with the place of ``delta``, and the k that would give it.
     """
     problems = _placed(_guarantee(policy), policy.file)
     if problems:
@@ -322,16 +301,13 @@ def _guarantee(policy: Policy) -> Iterator[Problem]:
     yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
 
 
-def _problem(path: Path, finding: Finding) -> Problem:
-    key = _KEYS.get(finding.code, "")
-    return Problem(str(path), 0, 0, key, f"{finding.code} {finding.message}")
-
-
-def target_clashes(policies: Sequence[Policy]) -> dict[int, tuple[Problem, ...]]:
+def target_clashes(policies: Sequence[Policy | None]) -> dict[int, tuple[Problem, ...]]:
     """By a policy's index: that an earlier policy releases to the same place."""
     taken: dict[str, Policy] = {}
     clashes = {}
     for index, policy in enumerate(policies):
+        if policy is None:
+            continue
         places = _places(policy)
         at, first = next(((n, taken[p]) for n, p in enumerate(places) if p in taken), (0, None))
         taken |= {place: policy for place in places if place not in taken}

@@ -30,7 +30,7 @@ from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.scalars import counted
-from policy_engine.releasing.showing import Meaning
+from policy_engine.releasing.meaning import Meaning
 
 
 @dataclass(frozen=True)

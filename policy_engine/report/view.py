@@ -14,8 +14,8 @@ from typing import Any, Literal
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.check.described import entries, words
 from policy_engine.kernel.claim import Claim
-from policy_engine.releasing.reading_order import in_reading_order
-from policy_engine.releasing.showing import Meaning, PureMeaning
+from policy_engine.releasing.meaning import Meaning, PureMeaning
+from policy_engine.releasing.showing import in_reading_order
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.budget import Budget
 from policy_engine.report.changes import Comparable, KeyChange, changes

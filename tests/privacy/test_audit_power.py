@@ -7,9 +7,9 @@ from dataclasses import replace
 import noise_controls
 import pytest
 
+from policy_engine.audit.bench import Runs, observe
 from policy_engine.audit.controls import CONTROLS
 from policy_engine.audit.policies import prepared, run
-from policy_engine.audit.runs import Runs, observe
 from policy_engine.audit.selftest import SOUND_RUNS, self_test
 from policy_engine.audit.verdict import CONFIDENCE, error_of, judge
 from policy_engine.policy.loading import load_policy_text

@@ -10,8 +10,7 @@ from pathlib import Path
 from policy_engine.compile.catalog import Table
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.below import schema_of
-from policy_engine.releasing.planning import open_warehouse, project_of
+from policy_engine.releasing.planning import open_warehouse, project_of, schema_of
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import certify
 

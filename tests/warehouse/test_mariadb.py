@@ -17,8 +17,7 @@ from mariadb_server import running
 from policy_engine.errors import NotCertifiable, PolicyEngineError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.below import table_read
-from policy_engine.releasing.planning import prepare
+from policy_engine.releasing.planning import prepare, table_read
 from policy_engine.warehouse.mysql import SALT, MariaDBWarehouse
 
 _TYPES = {

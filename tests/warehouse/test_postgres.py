@@ -18,8 +18,7 @@ from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MECHANISM_OF_A_SAMPLE
 from policy_engine.kernel.sentences import is_rowwise
 from policy_engine.policy.project import default_project
-from policy_engine.releasing.below import table_read
-from policy_engine.releasing.planning import prepare
+from policy_engine.releasing.planning import prepare, table_read
 from policy_engine.warehouse import known_answers, server
 from policy_engine.warehouse.postgres import PostgresWarehouse
 
@@ -839,7 +838,7 @@ def test_a_table_with_more_than_its_rows_is_not_replaced(fresh, statements, told
 
 
 def test_it_is_refused_before_the_charge(fresh, tmp_path):
-    from policy_engine.releasing.places import check_place
+    from policy_engine.releasing.charging import check_place
 
     policy = policy_of("bins")
     from dataclasses import replace

@@ -10,8 +10,7 @@ import pytest
 from policy_engine.errors import NotCertifiable, PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project, load_project_text
-from policy_engine.releasing.below import paying_account
-from policy_engine.releasing.planning import prepare
+from policy_engine.releasing.planning import paying_account, prepare
 from policy_engine.warehouse.connecting import connected
 from policy_engine.warehouse.postgres import PostgresWarehouse
 

@@ -12,7 +12,7 @@ from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.odds import guessed_right
 from policy_engine.attack import attacks
 from policy_engine.attack.attacks import Table, classes_of
-from policy_engine.audit.estimate import Hits, at_least
+from policy_engine.audit.verdict import Hits, at_least
 
 EVEN = [(("a",), "flu", 3), (("a",), "cough", 3), (("a",), "cold", 3),
         (("b",), "flu", 4), (("b",), "cough", 4), (("b",), "cold", 4)]  # fmt: skip

@@ -13,13 +13,14 @@ import pytest
 
 from policy_engine.audit import policies, selftest
 from policy_engine.audit.controls import CONTROLS
-from policy_engine.audit.estimate import Hits, epsilon_at_least
 from policy_engine.audit.events import Event
 from policy_engine.audit.verdict import (
     LEAST_RUNS,
     Attack,
     Claim,
+    Hits,
     Verdict,
+    epsilon_at_least,
     power,
     runs_that_refute,
 )

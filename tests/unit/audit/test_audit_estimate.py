@@ -9,8 +9,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from policy_engine.audit.estimate import Hits, at_least, at_most, epsilon_at_least
-from policy_engine.audit.verdict import Claim, error_of, judge
+from policy_engine.audit.verdict import (
+    Claim,
+    Hits,
+    at_least,
+    at_most,
+    epsilon_at_least,
+    error_of,
+    judge,
+)
 from policy_engine.errors import UsageError
 
 ERROR = Decimal("1e-7")

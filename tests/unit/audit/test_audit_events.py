@@ -7,8 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from policy_engine.audit.events import Event, best_event
-from policy_engine.audit.seen import features
+from policy_engine.audit.events import Event, best_event, features
 
 
 def runs(feature, *values, times=40):

@@ -275,7 +275,7 @@ def test_many_secrets_at_once_give_the_rows_of_each(people, tmp_path, monkeypatc
     made = noisy(tmp_path, lines, unit)
     asked = []
     monkeypatch.setattr(bench, "new_secret", lambda: asked.append(new_secret()) or asked[-1])
-    with made.place.build(made.tables[0]) as (policy, warehouse):
+    with made.place.build(made.pairs[0].one) as (policy, warehouse):
         table = warehouse.table(policy.source, policy.directory)
         with warehouse.sampled(policy, table, new_secret()):
             found = warehouse.rows_of_many(made.certificate.query, 5)[1:]

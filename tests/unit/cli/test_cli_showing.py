@@ -13,8 +13,8 @@ import pytest
 from small_project import FILE, TABLE, SmallProject
 
 from policy_engine.attest.attestation import unverified
-from policy_engine.releasing.reading_order import in_reading_order
-from policy_engine.releasing.showing import Meaning
+from policy_engine.releasing.meaning import Meaning
+from policy_engine.releasing.showing import in_reading_order
 
 RELEASE, CERTIFICATE = "out/people.parquet", "out/people.certificate.json"
 COUNTED = [

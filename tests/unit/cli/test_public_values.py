@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from policy_engine.releasing.showing import Meaning, PureMeaning
+from policy_engine.releasing.meaning import Meaning, PureMeaning
 
 ANSWERS = (
     ("sample: {rate: 0.1}\nk: 20\n", "mechanism: randomised_response\n"),

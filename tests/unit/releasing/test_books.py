@@ -16,14 +16,14 @@ from policy_engine.attest.making import rotate
 from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.attest.signers import KeySigner, signer_of
 from policy_engine.errors import FileError, LedgerError, NoLedger, PolicyError
-from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import books
 from policy_engine.releasing.books import (
-    account_now,
+    begun_ledger,
     has_ledger,
     limit_of,
     open_ledger,
@@ -174,6 +174,11 @@ def test_of_a_revoked_key_what_it_signed_before_counts(lab, after, counts):
 def test_an_absent_ledger_has_spent_nothing_and_stays_absent(lab):
     assert account_now(lab.project, "people", LIMIT) == Account("people", limit=LIMIT)
     assert not has_ledger(lab.project)
+
+
+def account_now(project, name, limit):
+    with begun_ledger(project) as ledger:
+        return effective(Account(name) if ledger is None else ledger.account(name), limit)
 
 
 def lower(epsilon):

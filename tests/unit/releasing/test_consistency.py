@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from policy_engine.errors import UsageError
-from policy_engine.releasing.consistency import CELLS, Counted, agreeing
+from policy_engine.releasing.estimating import CELLS, Counted, agreeing
 
 
 def margin(table, found, *names):

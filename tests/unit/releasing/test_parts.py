@@ -14,7 +14,7 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, People, Relation
 from policy_engine.kernel.types import Type
-from policy_engine.releasing.parts import part_of
+from policy_engine.releasing.requests import part_of
 
 MADE = laplace(1, 14)
 LAW = NoisyPart(IntegerTable(MADE.entries, MADE.least), 1, parts=3, number=2)

@@ -11,8 +11,8 @@ from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.errors import FileError, LedgerError, UsageError
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
+from policy_engine.releasing.job import rederive
 from policy_engine.releasing.publish import file_digest
-from policy_engine.releasing.rederive import rederive
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 REVIEWED = """\

@@ -49,9 +49,8 @@ from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 # The modules: the package's own ``release`` and ``certify`` are functions.
 views = import_module("policy_engine.verify.views")
-below = import_module("policy_engine.releasing.below")
 job = import_module("policy_engine.releasing.job")
-places = import_module("policy_engine.releasing.places")
+places = import_module("policy_engine.releasing.charging")
 planning = import_module("policy_engine.releasing.planning")
 previewing = import_module("policy_engine.releasing.preview")
 releasing = import_module("policy_engine.releasing.release")
@@ -251,7 +250,7 @@ def test_a_view_is_proved_once(lab, monkeypatch):
         connection.execute("CREATE VIEW plain AS SELECT person, age, zip FROM people")
     proofs, prove = [], views.table_below
     monkeypatch.setattr(views, "table_below", lambda *a: proofs.append(a) or prove(*a))
-    below._below.cache_clear()
+    planning._below.cache_clear()
     release(lab.policy(source="{relation: plain, unit: {key: person, keep: any}}"), lab.project)
     assert len(proofs) == 1
 
@@ -878,7 +877,7 @@ def test_the_kernel_refuses_a_view_too(lab):
     policy = lab.policy(source="{relation: people, unit: row}")
     with closing(planning.open_warehouse(policy, lab.project, writes=False)) as warehouse:
         certificate, table = planning.prepare(policy, lab.project, warehouse)
-    view = below.schema_of(replace(table, view="SELECT * FROM other"))
+    view = planning.schema_of(replace(table, view="SELECT * FROM other"))
     with pytest.raises(NotCertifiable, match="V16"):
         proving.certify(policy, certificate.query, "duckdb", schema=view)
 

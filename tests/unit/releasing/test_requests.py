@@ -12,12 +12,12 @@ import pytest
 from small_project import FILE, TABLE, SmallProject
 
 from policy_engine.attest.predicates import predicate_of
-from policy_engine.releasing.places import ends_of
 from policy_engine.releasing.planning import open_warehouse, prepare
 from policy_engine.releasing.requests import (
     Ends,
     Run,
     change_since,
+    ends_of,
     predicate_digest,
     request_of,
     text_of,

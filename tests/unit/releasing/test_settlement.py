@@ -16,10 +16,9 @@ from policy_engine.errors import LedgerError
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
-from policy_engine.releasing.reconcile import _of_table
 from policy_engine.releasing.release import release
 from policy_engine.releasing.requests import Run
-from policy_engine.releasing.settlement import look, mend, settle
+from policy_engine.releasing.settlement import look, mend, settle, table_of
 
 job = import_module("policy_engine.releasing.job")
 
@@ -38,20 +37,13 @@ def found(lab, entry, keys=None, ask=mend):
     """The digest of what stands for an entry."""
     run = Run.of_entry(entry)
     ends = run.ends(lab.folder)
-    of_table = lambda name, facts: _of_table(lab.project, name, facts)  # noqa: E731
-    return ask(run, ends, of_table, keys or trusted(lab))
+    return ask(run, ends, table_of(lab.project), keys or trusted(lab))
 
 
 def settled(lab, entry):
-    run = Run.of_entry(entry)
+    keys = trusted(lab)
     with lab.writing() as ledger:
-        return settle(
-            ledger,
-            entry,
-            run.ends(lab.folder),
-            lambda name, facts: _of_table(lab.project, name, facts),
-            trusted(lab),
-        )
+        return settle(ledger, entry, lab.project, keys)
 
 
 def hidden(lab):

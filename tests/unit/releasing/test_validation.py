@@ -11,7 +11,7 @@ import pytest
 
 from policy_engine.errors import Finding, NotCertifiable, Problem, WarehouseFailed
 from policy_engine.releasing import validation
-from policy_engine.releasing.readiness import about, make_ready
+from policy_engine.releasing.preview import about, make_ready
 from policy_engine.releasing.validation import check_policies, check_policy
 
 POLICY = """\
@@ -148,7 +148,7 @@ def test_a_warehouse_that_fails_is_no_problem_of_the_policy(write, monkeypatch):
     def fail(*_, **__):
         raise WarehouseFailed("the connection to the server was lost")
 
-    monkeypatch.setattr(validation, "vouched_for", fail)
+    monkeypatch.setattr(validation, "plan_of", fail)
     checked = check_policy(write())
     assert (checked.problems, checked.unchecked) == ((), "the connection to the server was lost")
 
@@ -170,7 +170,7 @@ def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatc
             (Finding("V24", "k"), Finding("V29", "told already"), Finding("V02", "x"))
         )
 
-    monkeypatch.setattr(validation, "vouched_for", refuse)
+    monkeypatch.setattr(validation, "plan_of", refuse)
     problems = check_policy(write()).problems
     assert [(p.line, p.path, p.message) for p in problems] == [
         (0, "", "V02 x"), (7, "k", "V24 k")
