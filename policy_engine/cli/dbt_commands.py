@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from policy_engine.cli import (
-    dbt_adopt,
     dbt_gate,
     dbt_grants,
     dbt_releases,
-    dbt_request,
     dbt_review,
     dbt_sync,
     dbt_verify,
@@ -19,13 +17,13 @@ dbt = Commands(
 )
 dbt.command(short_help="Make a dbt project ready for releases.")(dbt_sync.init)
 dbt.command(short_help="Write the models of the project's policies.")(dbt_sync.sync)
-dbt.command(short_help="Write the policy of a model that was written by hand.")(dbt_adopt.adopt)
+dbt.command(short_help="Write the policy of a model that was written by hand.")(dbt_sync.adopt)
 dbt.command(short_help="Stop sensitive data that would leave the project.")(dbt_gate.gate)
 dbt.command(short_help="Show the code beside the models, and write who has read it.")(
     dbt_review.review
 )
 dbt.command(short_help="Who may see what is sensitive, and who can.")(dbt_grants.grants)
-dbt.command(short_help="Ask for the approvals that releases wait for.")(dbt_request.request)
+dbt.command(short_help="Ask for the approvals that releases wait for.")(dbt_releases.request)
 dbt.command(short_help="Certify and charge what dbt is about to build.")(dbt_releases.reserve)
 dbt.command(short_help="Sign for what dbt has built.")(dbt_releases.attest)
 dbt.command(short_help="How the releases of a target stand.")(dbt_releases.status)

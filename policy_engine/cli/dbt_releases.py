@@ -1,9 +1,9 @@
-"""dbt reserve, attest, status and build: releases that dbt makes, paid for and signed."""
+"""dbt request, reserve, attest, status and build: releases that dbt makes, paid for and signed."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,19 +24,66 @@ from policy_engine.cli.output import (
     number,
     shown,
 )
+from policy_engine.cli.review import KeyOption, emit_asked, signer
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
     from policy_engine.dbt.attesting import Attested
     from policy_engine.dbt.booking import Reserved
-    from policy_engine.dbt.desk import Place
+    from policy_engine.dbt.desk import Desk, Place
     from policy_engine.dbt.manifest import Manifest
-    from policy_engine.dbt.status import Standing
+    from policy_engine.dbt.releases import DbtRelease
     from policy_engine.ledger.entry import Entry
+    from policy_engine.ledger.reviews import Required
+    from policy_engine.ledger.store import Ledger
+    from policy_engine.releasing.asking import Sought
 
 FreshOption = Annotated[
     bool, typer.Option("--fresh", help="Charge anew what was charged before and does not stand.")
 ]
+
+
+def request(
+    project_dir: ProjectOption = None,
+    profiles_dir: ProfilesOption = None,
+    target: TargetOption = None,
+    vars: VarsOption = None,  # noqa: A002 - the option's name
+    key: KeyOption = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Ask for approvals of every release that does not stand, and whose account requires them.
+
+    As 'review request' does: a file a release beside its certificate, for those who approve. 'dbt
+    reserve' charges nothing before they have.
+
+    Example: policy-engine dbt request --target prod --key ada.pem
+    """
+    from policy_engine.dbt.desk import open_desk, place_of
+    from policy_engine.releasing.asking import ask_for
+    from policy_engine.releasing.books import open_ledger
+
+    place = place_of(project_dir, profiles_dir, target, vars)
+    done: list[tuple[Sought, Required, bool]] = []
+    with open_desk(place) as desk, open_ledger(desk.project) as opened:
+        for each, required in sought(desk, opened, place.compiled()):
+            written = ask_for(each, required, opened, signer(desk.project, key))
+            done.append((each, required, written))
+    for each, required, written in done:
+        emit_asked(each, required, format, written=written)
+
+
+def sought(
+    desk: Desk, opened: Ledger, releases: tuple[tuple[DbtRelease, str], ...]
+) -> Iterator[tuple[Sought, Required]]:
+    """What each release that does not stand waits for, where its account requires approvals."""
+    from policy_engine.dbt.booking import Booking, certified
+    from policy_engine.releasing.asking import asked_of_charge
+
+    for release, text in releases:
+        required = opened.required(release.policy.budget)
+        if required is not None and required.needs("claim") and not desk.stands(release.parts):
+            booking = Booking(desk, opened, release, certified(desk, release, text))
+            yield asked_of_charge(booking.charge(), release.certificate, opened), required
 
 
 def reserve(
@@ -55,9 +102,10 @@ def reserve(
 
     Example: policy-engine dbt reserve --target prod
     """
-    place = _place(project_dir, profiles_dir, target, vars)
-    if not _is_released(place, format):
-        return
+    from policy_engine.dbt.desk import place_of
+
+    place = place_of(project_dir, profiles_dir, target, vars)
+    _check_released(place, format)
     _emit_reserved(place, _reserved(place, fresh=fresh), format)
 
 
@@ -85,10 +133,15 @@ def attest(
 
     Example: policy-engine dbt attest --target prod
     """
-    place = _place(project_dir, profiles_dir, target, vars)
-    if not _is_released(place, format):
-        return
-    _emit_attested(place, _attested(place, place.parsed()), format)
+    from policy_engine.dbt.desk import place_of
+
+    place = place_of(project_dir, profiles_dir, target, vars)
+    _check_released(place, format)
+    found = _attested(place, place.parsed())
+    if format is Format.json:
+        releases = [_attestation(each) for each in found]
+        emit_json({"target": place.target, "releases": releases})
+    _tell_attested(place, found, format)
 
 
 def _attested(place: Place, manifest: Manifest) -> tuple[Attested, ...]:
@@ -113,18 +166,21 @@ def status(
 
     Example: policy-engine dbt status --target prod
     """
-    from policy_engine.dbt.desk import open_desk
+    from policy_engine.dbt.desk import open_desk, place_of
     from policy_engine.dbt.status import left_behind, standing
 
-    place = _place(project_dir, profiles_dir, target, vars)
-    if not _is_released(place, format):
-        return
+    place = place_of(project_dir, profiles_dir, target, vars)
+    _check_released(place, format)
     releases = place.releases(place.parsed())
     with open_desk(place) as desk:
         found = standing(desk, releases)
         others = left_behind(desk, releases, place.target)
-    document = {"target": place.target, "releases": [_standing(each) for each in found]}
-    emit(document, [_standing_line(each) for each in found], format)
+    told = [_document(each.release, {"state": each.state}, each.entry) for each in found]
+    lines = [
+        f"{each.state:<13} {each.release.id}  {each.release.relation}{_paid(each.entry)}"
+        for each in found
+    ]
+    emit({"target": place.target, "releases": told}, lines, format)
     for entry in others:
         note(
             f"entry {entry.id} paid for {entry.run['target']}, which is of no policy of the project"
@@ -150,24 +206,38 @@ def build(
 
     Example: policy-engine dbt build --target prod -- --select +adult_public
     """
-    _check_words(context.args)
-    place = _place(project_dir, profiles_dir, target, vars)
+    from policy_engine.dbt.desk import place_of
+
+    words, is_json = context.args, format is Format.json
+    options = [word.partition("=")[0] for word in words]
+    for option in options:  # so that what is reserved is what dbt builds
+        if option in _OURS:
+            raise UsageError(f"{option} stands behind --, where dbt alone sees it: put it before")
+        if option == "--profile":
+            raise UsageError("--profile: a release is made in the project's own profile")
+    place = place_of(project_dir, profiles_dir, target, vars)
     reserved: tuple[Reserved, ...] = ()
     attested: tuple[Attested, ...] = ()
     if place.is_released_in:
-        _check_whole(context.args, place.target)
+        _check_whole(options, place.target)
         reserved = _reserved(place, fresh=fresh)
-        if format is Format.text:
+        if not is_json:
             _emit_reserved(place, reserved, format)
+    # What dbt writes; nothing with --quiet, where only its errors are told.
+    shown_on = None if is_quiet() else 2 if is_json else 1
     failed: BaseException | None = None
     try:
-        place.dbt.run("build", *context.args, shown_on=_place_of_dbts_own(format))
+        place.dbt.run("build", *words, shown_on=shown_on)
     except BaseException as error:
         failed = error  # what was built before it failed stands, and is looked at
     if place.is_released_in:
         attested = _attested(place, place.manifest())
-    if format is Format.json:
-        document = _built(place, reserved, attested)
+    if is_json:
+        document: dict[str, Any] = {
+            "target": place.target,
+            "reserved": [_reservation(each) for each in reserved],
+            "releases": [_attestation(each) for each in attested],
+        }
         if failed is not None:
             stopped = failure(failed)
             emit_error(stopped, as_json=False)
@@ -179,23 +249,6 @@ def build(
         raise failed
 
 
-def _place_of_dbts_own(form: Format) -> int | None:
-    """The open file that dbt writes to; none with --quiet, where only its errors are told."""
-    if is_quiet():
-        return None
-    return 2 if form is Format.json else 1
-
-
-def _built(
-    place: Place, reserved: tuple[Reserved, ...], attested: tuple[Attested, ...]
-) -> dict[str, Any]:
-    return {
-        "target": place.target,
-        "reserved": [_reservation(each) for each in reserved],
-        "releases": [_attestation(each) for each in attested],
-    }
-
-
 _OFF = {"", "0", "false", "f", "no", "n", "off"}  # as dbt reads a variable
 _PARTS = {
     "--empty": ("DBT_EMPTY", "DBT_ENGINE_EMPTY"),
@@ -204,45 +257,26 @@ _PARTS = {
 _OURS = {"--target", "-t", "--vars", "--project-dir", "--profiles-dir"}
 
 
-def _check_words(words: list[str]) -> None:
-    """That what is reserved is what dbt builds."""
-    for word in words:
-        option = word.partition("=")[0]
-        if option in _OURS:
-            raise UsageError(f"{option} stands behind --, where dbt alone sees it: put it before")
-        if option == "--profile":
-            raise UsageError("--profile: a release is made in the project's own profile")
-
-
-def _check_whole(words: list[str], target: str) -> None:
+def _check_whole(options: list[str], target: str) -> None:
     """That dbt builds what is proved, and no part of it."""
     for option, variables in _PARTS.items():
-        given = [word for word in words if word.partition("=")[0] == option][:1]
+        given = [option] if option in options else []
         given += [name for name in variables if os.environ.get(name, "").lower() not in _OFF]
         if given:
-            told = given[0].partition("=")[0]
-            raise UsageError(f"a release is not built with {told} in the target {target}")
+            raise UsageError(f"a release is not built with {given[0]} in the target {target}")
 
 
-def _place(
-    project_dir: Path | None, profiles_dir: Path | None, target: str | None, variables: str | None
-) -> Place:
-    from policy_engine.dbt.desk import place_of
-
-    return place_of(project_dir, profiles_dir, target, variables)
-
-
-def _is_released(place: Place, form: Format) -> bool:
-    """Whether there is anything to do in the target; else it is said."""
+def _check_released(place: Place, form: Format) -> None:
+    """Say so where there is nothing to do in the target, and be done."""
     if place.is_released_in:
-        return True
+        return
     listed = ", ".join(place.project.dbt.release_targets) or "none"
     said = (
         f"nothing is released in the target {place.target}, where release models are empty"
         f" (dbt.release_targets: {listed})"
     )
     confirm({"target": place.target, "releases": []}, [said], form)
-    return False
+    raise typer.Exit
 
 
 _RESERVED = {
@@ -250,45 +284,6 @@ _RESERVED = {
     "waits": "reserved {} before, and dbt has not built it yet; nothing was charged",
     "stands": "{} stands; nothing was charged",
 }
-
-
-def _emit_reserved(place: Place, found: tuple[Reserved, ...], form: Format) -> None:
-    document = {"target": place.target, "releases": [_reservation(each) for each in found]}
-    lines = [line for each in found for line in _reserved_lines(each)]
-    confirm(document, lines, form)
-
-
-def _reservation(found: Reserved) -> dict[str, Any]:
-    return {
-        "release": found.release.id,
-        "relation": found.release.relation,
-        "outcome": found.outcome,
-        **_facts(found.entry),
-    }
-
-
-def _facts(entry: Entry | None) -> dict[str, Any]:
-    if entry is None:
-        return {"epsilon": None, "delta": None, "ledger": None}
-    return {
-        "epsilon": number(entry.epsilon),
-        "delta": number(entry.delta),
-        "ledger": {"account": entry.account, "entry": entry.id, "state": entry.state},
-    }
-
-
-def _reserved_lines(found: Reserved) -> list[str]:
-    lines = [_RESERVED[found.outcome].format(found.release.id)]
-    return lines + ([_paid(found.entry)] if found.entry is not None else [])
-
-
-def _paid(entry: Entry) -> str:
-    return (
-        f"  ε = {brief(entry.epsilon)}, δ = {shown(entry.delta)}, unit: {entry.unit}, entry"
-        f" {entry.id} of account {entry.account}"
-    )
-
-
 _ATTESTED = {
     "absent": "{} is not built",
     "stands": "{} stands as it was attested",
@@ -296,20 +291,32 @@ _ATTESTED = {
     "charged": "attested {}, which was not reserved",
     "refused": "no certificate speaks of {}",
 }
+_SIGNED = {"stands", "attested", "charged"}
 
 
-def _emit_attested(place: Place, found: tuple[Attested, ...], form: Format) -> None:
-    if form is Format.json:
-        releases = [_attestation(each) for each in found]
-        emit_json({"target": place.target, "releases": releases})
-    _tell_attested(place, found, form)
+def _emit_reserved(place: Place, found: tuple[Reserved, ...], form: Format) -> None:
+    lines = []
+    for each in found:
+        lines += [_RESERVED[each.outcome].format(each.release.id), _paid(each.entry)]
+    document = {"target": place.target, "releases": [_reservation(each) for each in found]}
+    confirm(document, [line for line in lines if line], form)
+
+
+def _reservation(found: Reserved) -> dict[str, Any]:
+    return _document(found.release, {"outcome": found.outcome}, found.entry)
 
 
 def _tell_attested(place: Place, found: tuple[Attested, ...], form: Format) -> None:
     """Say it to a person, and exit with 1 where no certificate speaks of what stands."""
-    lines = [line for each in found for line in _attested_lines(place, each)]
+    lines = []
+    for each in found:
+        lines.append(_ATTESTED[each.outcome].format(each.release.id))
+        if each.outcome in _SIGNED:
+            lines.append(f"  relation     {each.release.relation}")
+            lines.append(f"  certificate  {place.files.shown(each.release.certificate)}")
+        lines.append(_paid(each.entry))
     if form is Format.text:
-        confirm({}, lines, form)
+        confirm({}, [line for line in lines if line], form)
     for each in found:
         if each.why:
             (note if each.is_good else complain)(f"{each.release.id}: {each.why}")
@@ -323,35 +330,24 @@ def _tell_attested(place: Place, found: tuple[Attested, ...], form: Format) -> N
 
 
 def _attestation(found: Attested) -> dict[str, Any]:
-    signed = found.outcome in {"stands", "attested", "charged"}
-    return {
-        "release": found.release.id,
-        "relation": found.release.relation,
-        "outcome": found.outcome,
-        "certificate": str(found.release.certificate) if signed else None,
-        "rows": found.rows,
-        "why": found.why,
-        **_facts(found.entry),
-    }
+    certificate = str(found.release.certificate) if found.outcome in _SIGNED else None
+    told = {"certificate": certificate, "rows": found.rows, "why": found.why}
+    return _document(found.release, {"outcome": found.outcome, **told}, found.entry)
 
 
-def _attested_lines(place: Place, found: Attested) -> list[str]:
-    lines = [_ATTESTED[found.outcome].format(found.release.id)]
-    if found.outcome in {"stands", "attested", "charged"}:
-        lines.append(f"  relation     {found.release.relation}")
-        lines.append(f"  certificate  {place.files.shown(found.release.certificate)}")
-    return lines + ([_paid(found.entry)] if found.entry is not None else [])
+def _document(release: DbtRelease, told: Mapping[str, Any], entry: Entry | None) -> dict[str, Any]:
+    """A release, what is ``told`` of it, and what it cost."""
+    paid: dict[str, Any] = {"epsilon": None, "delta": None, "ledger": None}
+    if entry is not None:
+        paid = {"epsilon": number(entry.epsilon), "delta": number(entry.delta)}
+        paid["ledger"] = {"account": entry.account, "entry": entry.id, "state": entry.state}
+    return {"release": release.id, "relation": release.relation, **told, **paid}
 
 
-def _standing(found: Standing) -> dict[str, Any]:
-    return {
-        "release": found.release.id,
-        "relation": found.release.relation,
-        "state": found.state,
-        **_facts(found.entry),
-    }
-
-
-def _standing_line(found: Standing) -> str:
-    paid = f"{_paid(found.entry)}" if found.entry is not None else ""
-    return f"{found.state:<13} {found.release.id}  {found.release.relation}{paid}"
+def _paid(entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    return (
+        f"  ε = {brief(entry.epsilon)}, δ = {shown(entry.delta)}, unit: {entry.unit}, entry"
+        f" {entry.id} of account {entry.account}"
+    )

@@ -1,4 +1,4 @@
-"""dbt init and sync: the files that a dbt project gets of its policies."""
+"""dbt init, sync and adopt: the files of a dbt project, of its policies, and a policy of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption
-from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
+from policy_engine.cli.output import Format, FormatOption, complain, confirm, emit, note
+from policy_engine.errors import FileError, UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.dbt.project import DbtProject
-    from policy_engine.dbt.release_model import ReleaseModel
     from policy_engine.dbt.sync import Synced
+
+_WORDS = {"new": "wrote", "changed": "changed", "removed": "removed"}
 
 # No DBT_TARGET: the model has one text, whatever target somebody's shell is set to.
 DialectTargetOption = Annotated[
@@ -100,30 +101,21 @@ def sync(
     )
     for told in found.notes:
         note(told)
-    say = emit if dry_run and found.changes else confirm
-    say(_document(found, dry_run=dry_run), _text(found, dry_run=dry_run), format)
-    if dry_run and found.changes:
-        raise typer.Exit(1)
-
-
-def _text(found: Synced, *, dry_run: bool) -> list[str]:
-    shown = found.project.shown
-    if dry_run and found.changes:
+    changes, shown = found.changes, project.shown
+    lines = [f"{_WORDS[change.kind]} {shown(change.path)}" for change in changes]
+    if dry_run and changes:
         lines = found.diff.rstrip("\n").split("\n")
-    else:
-        words = {"new": "wrote", "changed": "changed", "removed": "removed"}
-        lines = [f"{words[change.kind]} {shown(change.path)}" for change in found.changes]
     lines += [f"left over: {name}; --prune removes it" for name in found.stale]
-    if not found.changes:
-        lines.append(_as_they_are(found.project, found.releases))
-    return lines
-
-
-def _as_they_are(project: DbtProject, releases: tuple[ReleaseModel, ...]) -> str:
-    if not releases:
-        return "there are no policies: 'policy-engine dbt init MODEL' starts one"
-    count = f"{len(releases)} release{'s' if len(releases) > 1 else ''}"
-    return f"nothing to change: {count} of {project.name} as their policies say"
+    count = len(found.releases)
+    if not changes and count:
+        made = f"{count} release{'s' if count > 1 else ''} of {project.name}"
+        lines.append(f"nothing to change: {made} as their policies say")
+    elif not changes:
+        lines.append("there are no policies: 'policy-engine dbt init MODEL' starts one")
+    say = emit if dry_run and changes else confirm
+    say(_document(found, dry_run=dry_run), lines, format)
+    if dry_run and changes:
+        raise typer.Exit(1)
 
 
 def _document(found: Synced, *, dry_run: bool) -> dict[str, Any]:
@@ -151,3 +143,62 @@ def _document(found: Synced, *, dry_run: bool) -> dict[str, Any]:
         "notes": list(found.notes),
         "diff": found.diff if dry_run else "",
     }
+
+
+def adopt(
+    model: Annotated[str, typer.Argument(help="The model, as dbt calls it.")],
+    project_dir: ProjectOption = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="A manifest.json; default: that of the last run of dbt.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="The account that pays; default: the only one there is.")
+    ] = None,
+    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+) -> None:
+    """Write the policy of a model that was written by hand, if all of it is understood.
+
+    The compiled text is read as 'check' reads it, and what was understood is printed. The policy is
+    written beside the model only if it gives the same release again. Exits with 1 where it does
+    not, or where something of the text is left out; nothing is written then.
+
+    Example: policy-engine dbt adopt towns
+    """
+    from policy_engine.check.described import lines
+    from policy_engine.dbt.adopting import adopted
+    from policy_engine.dbt.manifest import read_manifest
+    from policy_engine.dbt.project import open_dbt_project
+    from policy_engine.dbt.writing import Change, apply
+    from policy_engine.policy.project import project_at
+
+    project = open_dbt_project(project_dir)
+    accounts = list(project_at(project.directory).accounts)
+    if budget is None and len(accounts) != 1:
+        listed = ", ".join(accounts) or "none"
+        raise UsageError(
+            f"name the account that pays with --budget; policy-engine.yaml has {listed}"
+        )
+    account = budget or accounts[0]
+    found = adopted(project, read_manifest(manifest or project.manifest), model, account)
+    if found.path.exists():
+        raise FileError(f"{project.shown(found.path)} exists: {model} has a policy")
+    understood = [] if found.claim is None else ["understood:", *lines(found.claim, found.engine)]
+    if found.text:
+        apply([Change(found.path, None, found.text)])
+        understood += [
+            f"wrote {project.shown(found.path)}",
+            f"next: read it, remove {found.model.file}, and run 'policy-engine dbt sync'",
+        ]
+    document = {
+        "model": model,
+        "policy": project.shown(found.path) if found.text else None,
+        "text": found.text or None,
+        "understood": understood,
+        "missed": list(found.missed),
+        "why": list(found.why),
+    }
+    confirm(document, understood, format)
+    for each in (*found.missed, *found.why):
+        complain(f"{found.model.file}: not understood: {each}" if each in found.missed else each)
+    if not found.text:
+        raise typer.Exit(1)

@@ -14,7 +14,6 @@ from policy_engine.errors import NothingChecked, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.cli.reading import Trusted
-    from policy_engine.dbt.releases import DbtRelease
     from policy_engine.dbt.status import Looked
 
 
@@ -46,7 +45,12 @@ def verify(
     if not place.is_released_in:
         raise NothingChecked(f"nothing is released in the target {place.target}")
     trusted, places = trusted_keys(key or [], keyring, place.project)
-    releases = _named(place.releases(place.parsed()), release or [])
+    known = {each.id: each for each in place.releases(place.parsed())}
+    for name in release or []:
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise UsageError(f"the project has no release {name}; it has {listed}")
+    releases = tuple(each for each in known.values() if not release or each.id in release)
     with open_desk(place, writable=False) as desk:
         found = tuple(verified(desk, releases, trusted))
     if format is Format.json:
@@ -62,15 +66,6 @@ def verify(
         raise typer.Exit(NothingChecked.exit_code)
     if not found:
         raise NothingChecked(f"no release stands in the target {place.target}")
-
-
-def _named(releases: tuple[DbtRelease, ...], wanted: list[str]) -> tuple[DbtRelease, ...]:
-    known = {release.id for release in releases}
-    for name in wanted:
-        if name not in known:
-            listed = ", ".join(sorted(known)) or "none"
-            raise UsageError(f"the project has no release {name}; it has {listed}")
-    return tuple(each for each in releases if not wanted or each.id in wanted)
 
 
 def _document(looked: Looked, places: tuple[Trusted, ...]) -> dict[str, Any]:

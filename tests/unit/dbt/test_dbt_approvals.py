@@ -13,7 +13,7 @@ from test_dbt_desk import PEOPLE, SALTS, Room
 
 from policy_engine.attest.review_policy import review_policy
 from policy_engine.attest.signers import KeySigner, writer_of
-from policy_engine.cli.dbt_request import sought
+from policy_engine.cli.dbt_releases import sought
 from policy_engine.errors import NotApproved, NotReleasable
 from policy_engine.policy.project import load_project
 from policy_engine.policy.review_models import key_line
