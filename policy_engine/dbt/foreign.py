@@ -173,10 +173,7 @@ class _Foreign:
     ) -> Code:  # fmt: skip
         texts = (written, *(macro.sql for macro in self._behind(written) if macro.sql != written))
         given = {
-            id_
-            for each in texts
-            for id_ in refs_in(Node("", {"raw_code": each}), self.manifest)
-            if id_ and self.is_sensitive(id_)
+            id_ for each in texts for id_ in refs_in(each, self.manifest) if self.is_sensitive(id_)
         }
         if node is not None and self.is_sensitive(node.id):
             given.add("this")

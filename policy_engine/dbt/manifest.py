@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from policy_engine.dbt.packages import internal_packages
 from policy_engine.errors import FileError
 from policy_engine.warehouse.quoting import quoted
 
@@ -22,15 +21,9 @@ VERSION = 12
 """The version of the manifest that is read."""
 
 _SECTIONS = (
-    "nodes",
-    "sources",
-    "exposures",
-    "metrics",
-    "semantic_models",
-    "saved_queries",
-    "functions",
+    "nodes", "sources", "exposures", "metrics", "semantic_models", "saved_queries", "functions",
     "unit_tests",
-)
+)  # fmt: skip
 _SCHEMA = re.compile(r"/manifest/v(\d+)(?:\.json)?\Z")
 _LARGEST = 2_000_000_000
 _MAKE_ONE = "make one with 'dbt compile'"
@@ -163,7 +156,8 @@ class Node:
         return tuple(
             (setting, sql)
             for setting in ("pre-hook", "pre_hook", "post-hook", "post_hook", "sql_header")
-            for sql in _hooks(self.config.get(setting))
+            for sql in leaves(self.config.get(setting))
+            if sql.strip()
         )
 
 
@@ -256,8 +250,24 @@ class Manifest:
         return self._sources.get((source, table))
 
     def is_internal(self, package: str) -> bool:
-        """Whether a package is dbt's own: dbt, or the adapter's."""
-        return package in internal_packages(self.adapter)
+        """Whether a package is dbt's own: dbt, the adapter's, or one that the adapter rests on.
+
+        A project may install a package under any name: one named dbt_snowflake is no adapter in a
+        project on DuckDB.
+        """
+        bases = () if self.adapter in _ALONE else _BASES
+        return package == "dbt" or package in {f"dbt_{each}" for each in (self.adapter, *bases)}
+
+
+_ALONE = frozenset(
+    {
+        "athena", "bigquery", "clickhouse", "duckdb", "fabric", "mysql", "postgres", "snowflake",
+        "spark", "sqlite", "trino",
+    }
+)  # fmt: skip
+"""Adapters that rest on no other adapter."""
+_BASES = ("fabric", "mysql", "postgres", "spark", "trino")
+"""Adapters on which others rest, as redshift does on postgres."""
 
 
 def read_manifest(file: Path) -> Manifest:
@@ -348,17 +358,6 @@ def _macros(section: Mapping[str, Any]) -> Iterator[Macro]:
             )
 
 
-def _hooks(found: object) -> Iterator[str]:
-    if isinstance(found, str):
-        if found.strip():
-            yield found
-    elif isinstance(found, Mapping):
-        yield from _hooks(found.get("sql"))
-    elif isinstance(found, Iterable):
-        for each in found:
-            yield from _hooks(each)
-
-
 def text(data: Mapping[str, Any], key: str) -> str:
     """A text of a mapping; '' where there is none."""
     found = data.get(key)
@@ -380,3 +379,15 @@ def sequence(data: Mapping[str, Any], key: str) -> Sequence[Any]:
 def strings(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """The texts of a list of a mapping."""
     return tuple(each for each in sequence(data, key) if isinstance(each, str))
+
+
+def leaves(value: object, *, keys: bool = False) -> Iterator[str]:
+    """Every text in a value of lists and mappings; with the ``keys`` of those."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from leaves(list(value), keys=keys) if keys else ()
+        yield from leaves(list(value.values()), keys=keys)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from leaves(each, keys=keys)

@@ -7,22 +7,21 @@ folded as the engine folds it. *Perhaps* the same: without case, whatever stands
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 _PART = re.compile(
     r"\s*(?:\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<tick>(?:[^`]|``)*)`|\[(?P<square>[^\]]*)\]"
     r"|(?P<bare>[^\s.\"`\[\]()',;]+))\s*(?P<dot>\.|\Z)"
 )
-
-LOWER, UPPER, EXACT, NONE = "lower", "upper", "exact", "none"
-_FOLDING = {
-    "postgres": LOWER,
-    "snowflake": UPPER,
-    "oracle": UPPER,
-    "bigquery": EXACT,
-    "clickhouse": EXACT,
-    "mysql": EXACT,
+_FOLDING: Mapping[str, Callable[[str], str]] = {
+    "postgres": str.lower,
+    "snowflake": str.upper,
+    "oracle": str.upper,
+    "bigquery": str,
+    "clickhouse": str,
+    "mariadb": str,
+    "mysql": str,
 }
 """What an engine does to names without quotes; the others compare every name without case."""
 
@@ -34,7 +33,6 @@ _ADAPTERS = {
     "fabric": "tsql",
     "fabricspark": "spark",
     "greenplum": "postgres",
-    "mariadb": "mariadb",
     "mysql5": "mysql",
     "risingwave": "postgres",
     "sqlserver": "tsql",
@@ -61,24 +59,14 @@ class Part:
 
     def folded(self, dialect: str) -> str:
         """The part in the form in which the engine compares it."""
-        way = folding(dialect)
-        if way is NONE:
-            return self.text.lower()
-        if self.quoted or way is EXACT:
-            return self.text
-        return self.text.lower() if way is LOWER else self.text.upper()
+        return self.kept(dialect) if dialect in _FOLDING else self.text.lower()
 
     def kept(self, dialect: str) -> str:
         """The part as quotes would have it: a name without quotes as the engine folds it."""
-        return self.text if folding(dialect) is NONE else self.folded(dialect)
+        return self.text if self.quoted else _FOLDING.get(dialect, str)(self.text)
 
 
 Name = tuple[Part, ...]
-
-
-def folding(dialect: str) -> str:
-    """What an engine does to a name without quotes."""
-    return _FOLDING.get("mysql" if dialect == "mariadb" else dialect, NONE)
 
 
 def read_name(written: str) -> Name | None:
@@ -111,29 +99,16 @@ def shown(name: Name) -> str:
     return ".".join(part.text for part in name if part.text)
 
 
-@dataclass(frozen=True)
-class Meant:
-    """The relations that a name means: surely, and perhaps."""
-
-    surely: frozenset[str] = frozenset()
-    perhaps: frozenset[str] = frozenset()
-
-    @property
-    def any(self) -> frozenset[str]:
-        """All of them."""
-        return self.surely | self.perhaps
-
-
 @dataclass
 class Names:
     """The relations of a project by name; several nodes may be one relation.
 
     >>> names = Names("postgres")
     >>> names.add("model.people", '"shop"."main"."people"')
-    >>> sorted(names.meant(read_name("MAIN.People")).surely)
-    ['model.people']
+    >>> names.meant(read_name("MAIN.People"))
+    (frozenset({'model.people'}), frozenset())
     >>> names.meant(read_name('"People"'))
-    Meant(surely=frozenset(), perhaps=frozenset({'model.people'}))
+    (frozenset(), frozenset({'model.people'}))
     """
 
     dialect: str
@@ -148,15 +123,12 @@ class Names:
         else:
             self._known.setdefault(name[-1].text.lower(), []).append((node, name))
 
-    def meant(self, name: Name) -> Meant:
-        """The relations that a name may mean."""
-        surely, perhaps = set(), set()
-        for node, known in self._candidates(name):
-            if self._is_surely(name, known):
-                surely.add(node)
-            elif _is_perhaps(name, known):
-                perhaps.add(node)
-        return Meant(frozenset(surely), frozenset(perhaps - surely))
+    def meant(self, name: Name) -> tuple[frozenset[str], frozenset[str]]:
+        """The relations that a name means: surely, and perhaps."""
+        known = list(self._candidates(name))
+        surely = frozenset(node for node, each in known if self._is_surely(name, each))
+        perhaps = frozenset(node for node, each in known if _is_perhaps(name, each))
+        return surely, perhaps - surely
 
     def read_by(self, text: str) -> frozenset[str]:
         """The nodes that a call or a file's name in quotes is written for."""
@@ -166,12 +138,11 @@ class Names:
         """The nodes that are one relation, where there are several."""
         groups: dict[tuple[str, ...], set[str]] = {}
         for entries in self._known.values():
-            if len(entries) > 1:
-                for node, name in entries:
-                    key = tuple(part.text.lower() for part in name)
-                    groups.setdefault(key, set()).add(node)
-        found = [frozenset(nodes) for nodes in groups.values() if len(nodes) > 1]
-        return found + [frozenset(nodes) for nodes in self._texts.values() if len(nodes) > 1]
+            for node, name in entries if len(entries) > 1 else ():
+                key = tuple(part.text.lower() for part in name)
+                groups.setdefault(key, set()).add(node)
+        found = (*groups.values(), *self._texts.values())
+        return [frozenset(nodes) for nodes in found if len(nodes) > 1]
 
     def _candidates(self, name: Name) -> Iterable[tuple[str, Name]]:
         last = name[-1].text.lower()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.rules import GateFinding
 
-_YAML = (".yml", ".yaml")
+_KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ", "unit test ")
 
 
 def placed(findings: Iterable[GateFinding], project: DbtProject | None) -> list[GateFinding]:
@@ -27,9 +27,7 @@ def placed(findings: Iterable[GateFinding], project: DbtProject | None) -> list[
 def _placed(found: GateFinding, project: DbtProject) -> GateFinding:
     if found.line or not found.file:
         return found
-    text = _text(project.directory / found.file)
-    line = _line(found, text)
-    return replace(found, line=line) if line else found
+    return replace(found, line=_line(found, _text(project.directory / found.file)))
 
 
 @lru_cache(maxsize=512)
@@ -44,7 +42,7 @@ def _line(found: GateFinding, text: str) -> int:
     """The line that a finding speaks of; 0 where none can be told."""
     if found.code == "G07" and text.count("store_failures") == 1:
         return _first("store_failures", text)
-    if found.file.endswith(_YAML):
+    if found.file.endswith((".yml", ".yaml")):
         kind = next((each for each in _KINDS if found.message.startswith(each)), "")
         name = found.message.removeprefix(kind)
         wanted = re.split(r"[ :]", name.strip())[0].rpartition(".")[2]
@@ -56,24 +54,24 @@ def _line(found: GateFinding, text: str) -> int:
     return 1 if text else 0
 
 
-_KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ", "unit test ")
-
-
 def _first(pattern: str, text: str, flags: int = 0) -> int:
+    """The line of the first word of what a pattern finds; 0 where it finds nothing."""
     match = re.search(pattern, text, re.MULTILINE | flags)
-    return (
-        text.count("\n", 0, match.start() + len(match[0]) - len(match[0].lstrip())) + 1
-        if match
-        else 0
-    )
+    if match is None:
+        return 0
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
+    return text.count("\n", 0, start) + 1
 
 
-def run_arguments(file: Path) -> dict[str, Any]:
-    """The options of dbt's last run; none where nobody knows."""
+def stores_failures(project: DbtProject | None) -> bool:
+    """Whether dbt was asked to store failures, by its last run's options or the environment."""
+    for name in ("DBT_STORE_FAILURES", "DBT_ENGINE_STORE_FAILURES"):
+        if os.environ.get(name, "").strip().lower() in {"1", "true", "t", "yes", "y"}:
+            return True
+    if project is None:
+        return False
     try:
-        with file.open("rb") as stream:
-            head = json.load(stream)
+        found = json.loads((project.target / "run_results.json").read_bytes())
     except (OSError, ValueError, RecursionError):
-        return {}
-    found: Mapping[str, Any] = mapping(head, "args") if isinstance(head, dict) else {}
-    return dict(found)
+        return False
+    return isinstance(found, dict) and mapping(found, "args").get("store_failures") is True

@@ -1,66 +1,42 @@
-"""What can be told of a template without walking it: most have refs, and a condition or two."""
+"""What can be told of a template without running it, and the queries in the settings of a node.
+
+Most templates have refs, and a condition or two. The timestamp of a snapshot, the columns that it
+compares, a predicate of an incremental model, the type of a column, the calculation of a test: each
+may hold a query, and no compiled text shows it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from policy_engine.dbt.manifest import Manifest, Node
+from policy_engine.dbt.lexing import READERS
+from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence
 
 _CALL = r"\((?:[^(){}]|\([^(){}]*\))*\)"
 _STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
-_OTHER = r"(?!\{\{)[^'\"]"
+_SETTINGS = rf"config\s*\((?:{_STRING}|(?!\{{\{{)[^'\"])*?\)"
+_CONFIG = re.compile(rf"\{{\{{-?\s*{_SETTINGS}\s*-?\}}\}}", re.DOTALL)
 _PLAIN = re.compile(
-    rf"\{{#.*?#\}}|\{{\{{-?\s*(?:(?:ref|source)\s*{_CALL}|this"
-    rf"|config\s*\((?:{_STRING}|{_OTHER})*?\))\s*-?\}}\}}",
-    re.DOTALL,
+    rf"\{{#.*?#\}}|\{{\{{-?\s*(?:(?:ref|source)\s*{_CALL}|this|{_SETTINGS})\s*-?\}}\}}", re.DOTALL
 )
 _CONDITION = re.compile(
     r"\{%-?\s*(?:(?:el)?if\b(?:[^%()]|\b(?:is_incremental|var|env_var)\([^()%]*\))*|else|endif)"
     r"\s*-?%\}"
 )
 _JINJA = re.compile(r"\{[{%#]")
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+_STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_CODE = re.compile(r"\{[{%](?P<code>.*?)[%}]\}", re.DOTALL)
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_PYTHON = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|" + _STRING, re.DOTALL)
 _WORD = re.compile(r"\w+")
 REF = re.compile(
     r"\bref\(\s*['\"](?P<one>[^'\"]+)['\"]\s*(?:,\s*['\"](?P<two>[^'\"]+)['\"]\s*)?"
     r"(?:,\s*(?:v|version)\s*=\s*['\"]?(?P<version>\w+)['\"]?\s*)?\)"
 )
-_ANY_REF = re.compile(r"\bref\(|\bsource\(")
 SOURCE = re.compile(r"\bsource\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)")
-
-
-def is_plain(node: Node) -> bool:
-    """Whether a template has no more than refs, a config and conditions."""
-    if "{" not in node.raw or is_generic_test(node):
-        return True
-    return not _JINJA.search(_CONDITION.sub("", _PLAIN.sub("", node.raw)))
-
-
-def has_code(node: Node) -> bool:
-    """Whether a template has more than refs and a config of its own."""
-    return not is_generic_test(node) and _JINJA.search(_PLAIN.sub("", node.raw)) is not None
-
-
-def is_generic_test(node: Node) -> bool:
-    """Whether a node is a generic test, whose text is the call of a macro."""
-    return node.kind == "test" and "_dbt_generic_test_kwargs" in node.raw
-
-
-def refs_in(node: Node, manifest: Manifest) -> Iterator[str]:
-    """What a template refs in any of its branches; '' for each that is no text or no node."""
-    raw = _COMMENT.sub(" ", node.raw)
-    calls = len(_ANY_REF.findall(raw))
-    meant = [manifest.node_named(*named(match)) for match in REF.finditer(raw)]
-    meant += [manifest.source_named(*pair) for pair in SOURCE.findall(raw)]
-    yield from (each.id if each is not None else "" for each in meant)
-    if calls > len(meant):
-        yield ""
-
-
-def named(found: re.Match[str]) -> tuple[str, str, str]:
-    """The package, the name and the version of a ref."""
-    package = found["one"] if found["two"] else ""
-    return package, found["two"] or found["one"], found["version"] or ""
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -72,22 +48,31 @@ def words_in(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def is_word(text: str) -> bool:
-    """Whether a name is one word, so that ``words_in`` would find it."""
-    return _WORD.fullmatch(text) is not None
+def is_generic_test(node: Node) -> bool:
+    """Whether a node is a generic test, whose text is the call of a macro."""
+    return node.kind == "test" and "_dbt_generic_test_kwargs" in node.raw
 
 
-def without_refs(raw: str) -> str:
-    """A template without its refs, its config and its comments."""
-    return _PLAIN.sub(" ", raw)
+def has_code(node: Node, *, conditions: bool = True) -> bool:
+    """Whether a template has more than refs and a config of its own; ``conditions`` are more."""
+    if "{" not in node.raw or is_generic_test(node):
+        return False
+    rest = _PLAIN.sub("", node.raw)
+    return _JINJA.search(rest if conditions else _CONDITION.sub("", rest)) is not None
 
 
-_CONFIG = re.compile(rf"\{{\{{-?\s*config\s*\((?:{_STRING}|{_OTHER})*?\)\s*-?\}}\}}", re.DOTALL)
-_STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-_VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
-_STRINGS = re.compile(_STRING, re.DOTALL)
-_PYTHON = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|" + _STRING, re.DOTALL)
-_CODE = re.compile(r"\{[{%](?P<code>.*?)[%}]\}", re.DOTALL)
+def named(found: re.Match[str]) -> tuple[str, str, str]:
+    """The package, the name and the version of a ref."""
+    package = found["one"] if found["two"] else ""
+    return package, found["two"] or found["one"], found["version"] or ""
+
+
+def refs_in(raw: str, manifest: Manifest) -> Iterator[str]:
+    """The nodes that a template refs in any of its branches."""
+    bare = _COMMENT.sub(" ", raw)
+    meant = [manifest.node_named(*named(match)) for match in REF.finditer(bare)]
+    meant += [manifest.source_named(*pair) for pair in SOURCE.findall(bare)]
+    yield from (each.id for each in meant if each is not None)
 
 
 def with_holes(raw: str, hole: str) -> str:
@@ -109,9 +94,6 @@ def code_of(raw: str) -> str:
     return " ".join(_STRINGS.sub("", found["code"]) for found in _CODE.finditer(bare))
 
 
-_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
-
-
 def texts_in(node: Node) -> Iterator[str]:
     """The texts that the code of a template names, or that of a Python model."""
     if node.is_python:
@@ -121,21 +103,34 @@ def texts_in(node: Node) -> Iterator[str]:
         yield from (each[0][1:-1] for each in _STRINGS.finditer(found["code"]))
 
 
-def without(written: str, relation: str) -> str:
-    """A text without a relation's name, where that is not a part of a longer one.
+# What settings read: dbt writes many of them into SQL as they stand.
 
-    >>> without("from a.b, a.bc, x.a.b", "a.b")
-    'from  , a.bc, x.a.b'
+_NO_SQL = frozenset(
+    {
+        "alias", "contract", "database", "description", "docs", "enabled", "full_refresh",
+        "grants", "group", "materialized", "meta", "packages", "persist_docs", "post-hook",
+        "post_hook", "pre-hook", "pre_hook", "query_comment", "quoting", "schema", "severity",
+        "sql_header", "static_analysis", "store_failures", "store_failures_as", "tags",
+    }
+)  # fmt: skip
+"""Settings that are no SQL, or that are read elsewhere."""
+_QUERY = re.compile(
+    rf"\b(?:select|from|table|join)\b|\b(?:{'|'.join(sorted(READERS))})\s*\(", re.IGNORECASE
+)
+
+
+def queries_in_config(node: Node) -> tuple[str, ...]:
+    """The settings of a node that hold a query.
+
+    >>> queries_in_config(Node("snapshot.a.b", {"config": {"updated_at": "(select 1 from x)"}}))
+    ('(select 1 from x)',)
     """
-    pieces, start, place = [], 0, written.find(relation)
-    while place >= 0:
-        end = place + len(relation)
-        around = written[place - 1 : place] + written[end : end + 1]
-        if not any(sign in _IN_A_NAME or sign.isalnum() for sign in around):
-            pieces.append(written[start:place])
-            start = end
-        place = written.find(relation, end)
-    return " ".join([*pieces, written[start:]])
-
-
-_IN_A_NAME = frozenset('_$."`')
+    if node.kind not in {"model", "snapshot", "seed", "test"}:
+        return ()
+    said = [value for key, value in node.config.items() if value and key not in _NO_SQL]
+    columns = [each for each in mapping(node.data, "columns").values() if isinstance(each, Mapping)]
+    said += [each.get("data_type") for each in columns]
+    for place in (node.data, *columns):
+        constraints = sequence(place, "constraints")
+        said += [each.get("expression") for each in constraints if isinstance(each, Mapping)]
+    return tuple(dict.fromkeys(each for each in leaves(said, keys=True) if _QUERY.search(each)))

@@ -7,63 +7,52 @@ models is reviewed (review.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
-from policy_engine.dbt.config_reads import queries_in_config
 from policy_engine.dbt.lexing import holds_no_data
 from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
 from policy_engine.dbt.naming import Name, Names, dialect_of, shown
 from policy_engine.dbt.raw_text import (
     has_code,
     is_generic_test,
-    is_plain,
-    is_word,
+    queries_in_config,
     refs_in,
     texts_in,
     with_holes,
-    without,
-    without_refs,
     words_in,
 )
-from policy_engine.dbt.relations import Read, Reads, named_in, reads_of, scanned_reads
+from policy_engine.dbt.relations import Read, Reads, named_in, reads_of
 from policy_engine.dbt.taint import Edge
 
 BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a text of its template"
 CONFIG = "by name, in its config"
-SAME = "the same table"
-_HOLE_NAME = "policy_engine_hole"
+_HOLE = "policy_engine_hole"
 
 READ_KINDS = ("model", "snapshot", "test", "function", "source", "unit_test")
 """The kinds of nodes whose text runs."""
-
-
-@dataclass(frozen=True)
-class NodeReads:
-    """Hidden ``edges``, what dbt does not know (``unknown``), and why a text is not read."""
-
-    edges: tuple[Edge, ...] = ()
-    unknown: tuple[str, ...] = ()
-    unread: str = ""
+_WITHOUT_FILES = ("source", "unit_test")
 
 
 @dataclass
-class Found:
-    """What is found while one node is read."""
+class NodeReads:
+    """Hidden ``edges``, what dbt does not know (``unknown``), and why a text is not read.
 
-    edges: dict[tuple[str, str], Edge] = field(default_factory=dict)
+    ``allowed`` are the nodes that may be read by name.
+    """
+
+    node: str
+    allowed: frozenset[str]
+    edges: dict[str, Edge] = field(default_factory=dict)
     unknown: dict[str, None] = field(default_factory=dict)
     unread: str = ""
 
-    def edge(self, edge: Edge) -> None:
-        """Note an edge; of two between the same nodes the first stays."""
-        self.edges.setdefault((edge.parent, edge.child), edge)
-
-    def reads(self) -> NodeReads:
-        """All that was found."""
-        return NodeReads(tuple(self.edges.values()), tuple(self.unknown), self.unread)
+    def edge(self, parent: str, how: str) -> None:
+        """Note an edge; of two from the same node the first stays."""
+        if parent not in self.allowed:
+            self.edges.setdefault(parent, Edge(parent, self.node, how))
 
 
 @dataclass
@@ -73,7 +62,6 @@ class Reader:
     manifest: Manifest
     target: Path | None = None
     project: Path | None = None
-    _allowed: dict[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def dialect(self) -> str:
@@ -84,14 +72,14 @@ class Reader:
     def names(self) -> Names:
         """Every relation of the project by name."""
         names = Names(self.dialect)
-        taken = set()
+        taken = {""}
         for node in self.manifest.nodes.values():
             for written in relations_of(node):
                 names.add(node.id, written)
                 taken.add(written.lower())
         for node in self.manifest.disabled:
             # What is not built any more may still be there, unless another took its place.
-            if node.id not in self.manifest.nodes and node.relation.lower() not in taken | {""}:
+            if node.id not in self.manifest.nodes and node.relation.lower() not in taken:
                 names.add(node.id, node.relation)
         return names
 
@@ -101,7 +89,7 @@ class Reader:
         sources = self.manifest.of_kind("source")
         texts = {each for node in sources for each in relations_of(node)}
         return {
-            written: f'"{_HOLE_NAME}_{place}"'
+            written: f"{_HOLE}_{place}"
             for place, written in enumerate(sorted(texts, key=len, reverse=True))
             if self.names.read_by(written)
         }
@@ -119,20 +107,13 @@ class Reader:
         if written and self.project is not None:
             files.insert(0, self.project / written)
         for file in files:
-            if file.is_file() and not self._is_older(file, node):
-                try:
-                    found = file.read_text("utf-8")
-                except (OSError, UnicodeDecodeError):
-                    continue
-                if self._is_of_this_target(found, node):
-                    return found
+            try:
+                found = file.read_text("utf-8")
+            except (OSError, UnicodeDecodeError):
+                continue
+            if not self._is_older(file, node) and self._is_of_this_target(found, node):
+                return found
         return None
-
-    def _is_of_this_target(self, compiled: str, node: Node) -> bool:
-        """Whether a text that dbt wrote once names anything as this manifest does."""
-        near = (self.manifest.nodes.get(id_) for id_ in self.manifest.child_of(node))
-        named = [each.relation for each in near if each is not None and each.relation]
-        return not named or any(name in compiled for name in (*named, node.relation) if name)
 
     def _is_older(self, file: Path, node: Node) -> bool:
         """Whether the file that a text was compiled from is younger than what came of it."""
@@ -142,157 +123,112 @@ class Reader:
         except OSError:
             return False
 
-    def allowed(self, node: Node) -> frozenset[str]:
-        """What a node may read by name: its parents, and through ephemeral ones theirs."""
-        if node.id not in self._allowed:
-            found = {node.id}
-            ahead = list(self.manifest.child_of(node))
-            while ahead:
-                id_ = ahead.pop()
-                if id_ in found:
-                    continue
-                found.add(id_)
-                parent = self.manifest.nodes.get(id_)
-                if parent is not None and parent.materialized == "ephemeral":
-                    ahead += self.manifest.child_of(parent)
-            self._allowed[node.id] = frozenset(found)
-        return self._allowed[node.id]
+    def _is_of_this_target(self, compiled: str, node: Node) -> bool:
+        """Whether a text that dbt wrote once names anything as this manifest does."""
+        near = (self.manifest.nodes.get(id_) for id_ in self.manifest.child_of(node))
+        named = [each.relation for each in near if each is not None and each.relation]
+        return not named or any(name in compiled for name in (*named, node.relation) if name)
 
     # Reading
 
-    def may_read(self, node: Node, identifiers: frozenset[str]) -> bool:
-        """Whether a node may read a relation of one of these names beside its declared parents.
-
-        It tells without reading the text in earnest: a word that is not there is not read.
-        """
-        compiled, allowed = self.compiled(node), self.allowed(node)
-        if node.kind in _WITHOUT_FILES:
-            return not identifiers.isdisjoint(words_in(compiled or ""))
-        if queries_in_config(node):
-            return True
-        if node.is_python or compiled is None or not self._is_told(node, allowed):
-            return True
-        for id_ in allowed:
-            parent = self.manifest.nodes.get(id_)
-            if parent is not None and parent.relation and parent.relation in compiled:
-                compiled = without(compiled, parent.relation)
-        if has_code(node):
-            compiled = f"{compiled} {without_refs(node.raw)}"
-        if not identifiers.isdisjoint(words_in(compiled)):
-            return True
-        if "*" in compiled and self.dialect == "bigquery":
-            return True
-        return any(each in compiled.lower() for each in _no_words(identifiers))
-
-    def _is_told(self, node: Node, allowed: frozenset[str]) -> bool:
-        """Whether every ref of a template, in whatever branch, is one that is known."""
-        return not has_code(node) or all(id_ in allowed for id_ in refs_in(node, self.manifest))
-
-    def read(self, node: Node, *, branches: bool = True) -> NodeReads:
-        """What a node reads beside its declared parents.
-
-        Without ``branches`` the template is left out: ``may_read`` saw nothing there.
-        """
-        compiled, allowed, found = self.compiled(node), self.allowed(node), Found()
-        if node.kind in _WITHOUT_FILES:
-            self.note(reads_of(compiled or "", self.dialect), node, allowed, found, counts=False)
-            return found.reads()
+    def read(self, node: Node) -> NodeReads:
+        """What a node reads beside its declared parents."""
+        found = NodeReads(node.id, self._allowed(node))
         if node.is_python:
-            self._texts(node, allowed, found)
-            return found.reads()
+            self._texts(node, found)
+            return found
+        compiled = self.compiled(node)
         for query in queries_in_config(node):
-            reads = reads_of(self._plain(f"select {query}"), self.dialect)
-            self.note(reads, node, allowed, found, how=CONFIG)
-        if compiled is not None:
-            self.note(reads_of(self._plain(compiled), self.dialect), node, allowed, found)
-        if is_generic_test(node) or not (has_code(node) or compiled is None):
-            return found.reads()
-        if compiled is None:
-            written = self._plain(with_holes(node.raw, _HOLE_NAME))
-            self.note(reads_of(written, self.dialect), node, allowed, found)
-            if not is_plain(node):
-                found.unread = "it is not compiled"
-        if compiled is None or branches or not self._is_told(node, allowed):
-            self._template(node, allowed, found, words_in(compiled or ""))
-        return found.reads()
+            self._note(self._reads(f"select {query}"), found, how=CONFIG)
+        if node.kind in _WITHOUT_FILES:
+            self._note(reads_of(compiled or "", self.dialect), found, counts=False)
+        elif compiled is not None:
+            self._note(self._reads(compiled), found)
+        elif not is_generic_test(node):
+            self._note(self._reads(with_holes(node.raw, _HOLE)), found)
+            found.unread = "it is not compiled" if has_code(node, conditions=False) else ""
+        if has_code(node) or (compiled is None and not is_generic_test(node)):
+            self._template(node, found, words_in(compiled or ""))
+        return found
 
-    def _template(
-        self, node: Node, allowed: frozenset[str], found: Found, known: frozenset[str]
-    ) -> None:
+    def _allowed(self, node: Node) -> frozenset[str]:
+        """What a node may read by name: its parents, and through ephemeral ones theirs."""
+        found = {node.id}
+        ahead = list(self.manifest.child_of(node))
+        while ahead:
+            id_ = ahead.pop()
+            parent = self.manifest.nodes.get(id_)
+            if id_ not in found and parent is not None and parent.materialized == "ephemeral":
+                ahead += self.manifest.child_of(parent)
+            found.add(id_)
+        return frozenset(found)
+
+    def _reads(self, written: str, *, every: bool = False) -> Reads:
+        """What a text reads, with a name in the place of each source that is a call or a file."""
+        for call, name in self._calls.items():
+            if call in written:
+                written = written.replace(call, name)
+        return reads_of(written, self.dialect, every=every)
+
+    def _template(self, node: Node, found: NodeReads, known: frozenset[str]) -> None:
         """What a template says in any of its branches; ``known`` are the words that were read."""
-        for parent in refs_in(node, self.manifest):
-            if parent and parent not in allowed:
-                found.edge(Edge(parent, node.id, BRANCH))
-        reads = scanned_reads(self._plain(with_holes(node.raw, _HOLE_NAME)))
+        for parent in refs_in(node.raw, self.manifest):
+            found.edge(parent, BRANCH)
+        reads = self._reads(with_holes(node.raw, _HOLE), every=True)
         names = tuple(
             read
             for read in reads.names
             if len(read.name) > 1 or (read.sure and read.name[0].text.lower() not in known)
         )
-        self.note(Reads(names, reads.calls, parsed=False), node, allowed, found, counts=False)
-        self._texts(node, allowed, found)
+        self._note(Reads(names, reads.calls), found, counts=False)
+        self._texts(node, found)
 
-    def _texts(self, node: Node, allowed: frozenset[str], found: Found) -> None:
+    def _texts(self, node: Node, found: NodeReads) -> None:
         """What the texts of a template, or of a Python model, name."""
-        names = {read for text in texts_in(node) for read in named_in(text)}
-        reads = Reads(tuple(Read(read.name, False) for read in names), parsed=False)
-        self.note(reads, node, allowed, found, how=QUERY, counts=False)
-
-    def _plain(self, written: str) -> str:
-        """A text with a name in the place of each source that is a call or a file."""
-        for call, name in self._calls.items():
-            if call in written:
-                written = written.replace(call, name)
-        return written
+        names = {Read(name, False): None for text in texts_in(node) for name in named_in(text)}
+        self._note(Reads(tuple(names)), found, how=QUERY, counts=False)
 
     # Names
 
     def meant(self, name: Name) -> tuple[frozenset[str], frozenset[str]]:
         """The nodes that a name means: surely, and perhaps."""
-        if len(name) == 1 and name[0].text.startswith(f"{_HOLE_NAME}_"):
-            call = next((k for k, v in self._calls.items() if v == f'"{name[0].text}"'), "")
+        if len(name) == 1 and name[0].text.startswith(f"{_HOLE}_"):
+            call = next((k for k, v in self._calls.items() if v == name[0].text), "")
             return self.names.read_by(call), frozenset()
         if _has_hole(name):
-            return frozenset(), self._with_hole(name)
-        found = self.names.meant(name)
-        if not found.any and len(name) == 1 and name[0].quoted:
-            return self.names.read_by(f"'{name[0].text}'"), frozenset()
-        return found.surely, found.perhaps
+            # Its schema or its database is what only a run can tell.
+            is_told = _HOLE not in name[-1].text
+            known = self.names.meant(name[-1:]) if is_told else ()
+            return frozenset(), frozenset[str]().union(*known)
+        surely, perhaps = self.names.meant(name)
+        if not surely and not perhaps and len(name) == 1 and name[0].quoted:
+            surely = self.names.read_by(f"'{name[0].text}'")
+        return surely, perhaps
 
-    def _with_hole(self, name: Name) -> frozenset[str]:
-        """The nodes that a name may mean whose schema or database only a run can tell."""
-        if _HOLE_NAME in name[-1].text:
-            return frozenset()
-        return self.names.meant(name[-1:]).any
-
-    def note(
-        self,
-        reads: Reads,
-        node: Node,
-        allowed: frozenset[str],
-        found: Found,
-        *,
-        how: str = BY_NAME,
-        counts: bool = True,
+    def _note(
+        self, reads: Reads, found: NodeReads, *, how: str = BY_NAME, counts: bool = True
     ) -> None:
         """Note the edges and the unknown relations of what a text reads."""
         for read in reads.names:
             surely, perhaps = self.meant(read.name)
-            is_declared = bool(surely & allowed) and (len(read.name) > 1 or len(surely) == 1)
-            for parent in sorted((surely or perhaps) - allowed) if not is_declared else ():
-                found.edge(Edge(parent, node.id, how))
+            is_declared = bool(surely & found.allowed) and (len(read.name) > 1 or len(surely) == 1)
+            for parent in sorted(surely or perhaps) if not is_declared else ():
+                found.edge(parent, how)
             is_known = bool(surely) or not read.sure or holds_no_data(read.name)
             if not is_known and counts and not _has_hole(read.name):
                 found.unknown[shown(read.name)] = None
         for call in reads.calls:
             surely, perhaps = self.meant(call.name) if call.name else (frozenset(), frozenset())
-            for parent in sorted((surely | perhaps) - allowed):
-                found.edge(Edge(parent, node.id, how))
+            for parent in sorted(surely | perhaps):
+                found.edge(parent, how)
             if not surely and counts:
-                found.unknown[_brief(call.text)] = None
+                written = " ".join(call.text.split())
+                short = written if len(written) <= 60 else f"{written[:57]}..."
+                found.unknown[short] = None
 
 
-_WITHOUT_FILES = ("source", "unit_test")
+def _has_hole(name: Name) -> bool:
+    return any(_HOLE in part.text for part in name)
 
 
 def _queries_of(node: Node) -> Iterator[str]:
@@ -311,43 +247,20 @@ def relations_of(node: Node) -> Iterator[str]:
         yield node.relation
     if node.kind == "source":
         yield from _external(node)
-    if node.kind == "saved_query":
-        for export in sequence(node.data, "exports"):
-            if isinstance(export, Mapping):
-                config = mapping(export, "config")
-                alias = text(config, "alias") or text(export, "name")
-                parts = (text(config, "database"), text(config, "schema_name"), alias)
-                yield ".".join(f'"{part}"' for part in parts if part)
+    for export in sequence(node.data, "exports") if node.kind == "saved_query" else ():
+        if isinstance(export, Mapping):
+            config = mapping(export, "config")
+            alias = text(config, "alias") or text(export, "name")
+            parts = (text(config, "database"), text(config, "schema_name"), alias)
+            yield ".".join(f'"{part}"' for part in parts if part)
 
 
 def _external(node: Node) -> Iterator[str]:
     """The file that a source of dbt-duckdb is; dbt v2 does not say so in relation_name."""
     for place in (node.config, mapping(node.config, "meta"), mapping(node.data, "meta")):
         location = text(place, "external_location")
-        for key in ("name", "identifier", "schema", "source_name") if location else ():
-            location = location.replace("{" + key + "}", text(node.data, key) or node.name)
         if location:
+            for key in ("name", "identifier", "schema", "source_name"):
+                location = location.replace("{" + key + "}", text(node.data, key) or node.name)
             yield location if "(" in location else f"'{location}'"
             return
-
-
-@lru_cache(maxsize=16)
-def _no_words(identifiers: frozenset[str]) -> tuple[str, ...]:
-    """The names that are no single word, such as "People Dim"."""
-    return tuple(each for each in identifiers if not is_word(each))
-
-
-def _has_hole(name: Name) -> bool:
-    return any(_HOLE_NAME in part.text for part in name)
-
-
-def _brief(written: str) -> str:
-    line = " ".join(written.split())
-    return line if len(line) <= 60 else line[:57] + "..."
-
-
-def edges_of_graph(manifest: Manifest, nodes: Iterable[Node]) -> Iterator[Edge]:
-    """The edges that dbt knows."""
-    for node in nodes:
-        for parent in manifest.child_of(node):
-            yield Edge(parent, node.id)

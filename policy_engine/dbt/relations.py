@@ -1,27 +1,52 @@
 """The relations, files and functions that a SQL text reads, whoever wrote it.
 
-Plain texts are read by a reader of their own, the others by the parser. In what neither can read,
-every word counts that could be a relation's name.
+One walk over the words: what stands behind FROM, JOIN and their commas is read, unless a query of
+the text's own is in scope there. A text with anything that is not understood names, perhaps,
+whatever its words could name.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from policy_engine.dbt.lexing import (
+    HARMLESS,
     QUOTED,
     READERS,
     STRING,
     WORD,
     Token,
+    as_it_runs,
     name_at,
+    part_of,
     tokens,
     words,
 )
-from policy_engine.dbt.naming import Name
-from policy_engine.dbt.quick import plain_reads
+from policy_engine.dbt.naming import Name, Part
+
+_STARTS = words("FROM SELECT VALUES WITH")
+_STATEMENTS = words("CALL DELETE DESCRIBE EXECUTE INSERT MERGE PIVOT SHOW SUMMARIZE UNPIVOT UPDATE")
+"""What may stand in parentheses, and reads without FROM."""
+_ENDS_FROM = words("""
+    CLUSTER CONNECT DISTRIBUTE EXCEPT FETCH GROUP HAVING INTERSECT LIMIT MINUS OFFSET ORDER QUALIFY
+    SORT START UNION WHERE WINDOW
+""")
+_BEFORE = words("FROM LATERAL ONLY")
+_JOINS = words("APPLY JOIN STRAIGHT_JOIN")
+_HAVE_FROM = words("BTRIM EXTRACT OVERLAY POSITION SUBSTR SUBSTRING TRIM")
+"""Functions whose arguments have FROM, or IN, among them."""
+_NO_QUERIES = words("CUBE NO OFFSET ORDINALITY ROLLUP TIES TIME")
+"""What stands behind WITH and is no name of a query."""
+_KEYWORDS = _STARTS | _STATEMENTS | _ENDS_FROM | _JOINS | {"IN", "TABLE"}
+"""Words that mean something here; all others are columns, functions and operators."""
+_NO_NAMES = words("""
+    ALL AND ANY AS ASC BETWEEN BY CASE CAST COPY CREATE CROSS CURRENT DELETE DESC DISTINCT ELSE END
+    EXCEPT EXISTS EXPORT FALSE FROM FULL GRANT GROUP HAVING IF IN INNER INSERT INTERSECT INTO IS
+    JOIN LATERAL LEFT LIKE LIMIT NOT NULL ON ONLY OR ORDER OUTER OVER PARTITION PIVOT RECURSIVE
+    RIGHT ROWS SELECT SET TABLE THEN TO TRUE UNION UNLOAD UNNEST UPDATE USING VALUES VIEW WHEN WHERE
+    WINDOW WITH
+""")
 
 
 @dataclass(frozen=True)
@@ -42,115 +67,265 @@ class Call:
 
 @dataclass(frozen=True)
 class Reads:
-    """What a text reads. ``parsed`` is False where only its words could be looked at."""
+    """What a text reads."""
 
     names: tuple[Read, ...] = ()
     calls: tuple[Call, ...] = ()
-    parsed: bool = True
 
 
-def reads_of(text: str, dialect: str) -> Reads:
-    """What a text of one or more statements reads, or names.
+def reads_of(text: str, dialect: str, *, every: bool = False) -> Reads:
+    """What a text of one or more statements reads; with ``every`` word that may be a name.
 
     >>> reads_of("with a as (select * from raw.people) select * from a", "duckdb").names
     (Read(name=(Part(text='raw', quoted=False), Part(text='people', quoted=False)), sure=True),)
     """
-    text = _as_it_runs(text, dialect)
-    plain = plain_reads(text, dialect)
-    if plain is not None:
-        return Reads(tuple(Read(name) for name in dict.fromkeys(plain)))
-    # The parser takes half a second to load, and most projects are plain.
-    from policy_engine.dbt.parsing import parsed_reads
-
-    return parsed_reads(text, dialect)
+    walk = _Walk(as_it_runs(text, dialect), dialect)
+    walk.over()
+    if every or walk.is_odd:
+        walk.every_word(walk.tokens)
+    return Reads(tuple(walk.names), tuple(walk.calls))
 
 
-_RUNS = re.compile(r"/\*M?!\d*(.*?)\*/", re.DOTALL)
+def named_in(text: str) -> Iterator[Name]:
+    """What a text of a program may name: the relations of a query, or one with its schema."""
+    walk = _Walk(text, "")
+    found = name_at(walk.tokens, 0)
+    if found is not None and len(found[0]) > 1:
+        yield found[0]
+    if _is_query(text, walk.tokens):
+        walk.every_word(walk.tokens)
+        yield from (read.name for read in walk.names)
 
 
-def _as_it_runs(text: str, dialect: str) -> str:
-    """A text without what only looks like a comment: MySQL runs /*! … */, and -- needs a blank."""
-    if dialect not in {"mysql", "mariadb"}:
-        return text
-    return re.sub(r"--(?=\S)", "- -", _RUNS.sub(r" \1 ", text))
+def _is_query(text: str, found: Iterable[Token]) -> bool:
+    return " " in text.strip() and not {"FROM", "JOIN"}.isdisjoint(t.word for t in found)
 
 
-_FROM_IN = frozenset({"EXTRACT", "TRIM", "SUBSTRING", "OVERLAY", "POSITION"})
-_NO_NAMES = words("""
-    ALL AND ANY AS ASC BETWEEN BY CASE CAST COPY CREATE CROSS CURRENT DELETE DESC DISTINCT ELSE END
-    EXCEPT EXISTS EXPORT FALSE FROM FULL GRANT GROUP HAVING IF IN INNER INSERT INTERSECT INTO IS
-    JOIN LATERAL LEFT LIKE LIMIT NOT NULL ON ONLY OR ORDER OUTER OVER PARTITION PIVOT RECURSIVE
-    RIGHT ROWS SELECT SET TABLE THEN TO TRUE UNION UNLOAD UNNEST UPDATE USING VALUES VIEW WHEN WHERE
-    WINDOW WITH
-""")
+@dataclass
+class _Level:
+    """What stands between a pair of parentheses; ``seen`` are the words of its FROM."""
+
+    opener: str = ""
+    in_from: bool = False
+    expects: bool = False
+    selects: bool = False
+    queries: dict[str, str] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    owner: Part | None = None
 
 
-def scanned_reads(text: str) -> Reads:
-    """What the words of a text could mean: every name, and surely those behind FROM and JOIN.
+class _Walk:
+    """Every token once, with the queries that are in scope there."""
 
-    >>> [each.sure for each in scanned_reads("from people weird ?? syntax").names]
-    [True, False, False]
-    """
-    found = tokens(text)
-    own = {t.text.strip('"`').lower() for t in _defined(found)}
-    names: dict[Read, None] = {}
-    calls: dict[Call, None] = {}
-    place = 0
-    while place < len(found):
-        token = found[place]
-        if token.kind == STRING:
-            for read in _inside(token.text[1:-1].replace("''", "'")):
-                names.setdefault(read)
-        named = name_at(found, place) if token.kind in {WORD, QUOTED} else None
-        if named is None or token.word in _NO_NAMES:
+    def __init__(self, text: str, dialect: str) -> None:
+        self.text = text
+        self.dialect = dialect
+        self.tokens = tokens(text, dialect)
+        self.names: dict[Read, None] = {}
+        self.calls: dict[Call, None] = {}
+        self.is_odd = False
+        self._place = 0
+        self._levels = [_Level()]
+        is_recursive = "recursive" in text.lower()
+        self._own = {part.text.lower() for part in _defined(self.tokens)} if is_recursive else ()
+
+    def over(self) -> None:
+        while self._place < len(self.tokens):
+            token, level = self.tokens[self._place], self._levels[-1]
+            if level.expects:
+                level.expects = False
+                self._relation(token, level)
+            elif token.kind == WORD:
+                self._word(token, level)
+            elif token.text in ("(", "[", "{"):
+                self._levels.append(_Level(self._at(-1).word))
+            elif token.text in (")", "]", "}"):
+                self._close()
+            elif token.text == ",":
+                level.expects = level.in_from
+            elif token.text == ";":
+                self._levels = [_Level()]
+            elif token.text == "\\":
+                self.is_odd = True
+            elif token.kind == QUOTED:
+                self._other(token, level)
+            self._place += 1
+        self.is_odd |= len(self._levels) != 1
+
+    def _at(self, offset: int) -> Token:
+        place = self._place + offset
+        return self.tokens[place] if 0 <= place < len(self.tokens) else Token("", "")
+
+    def _close(self) -> None:
+        closed = self._levels.pop()
+        if not self._levels:
+            self._levels, self.is_odd = [_Level()], True
+        if closed.owner is not None:
+            key = closed.owner.text.lower()
+            self._levels[-1].queries[key] = closed.owner.folded(self.dialect)
+            if self._at(1).text == ",":
+                self._query(2)
+
+    # Words
+
+    def _word(self, token: Token, level: _Level) -> None:
+        before, behind, word = self._at(-1), self._at(1), token.word
+        is_first = before.text in ("", ";")
+        if "." in (before.text, behind.text) or not (is_first or word in _KEYWORDS):
+            self._other(token, level)
+        elif is_first and word not in _STARTS:
+            self.is_odd = True
+        elif word == "FROM":
+            is_distinct = before.word == "DISTINCT" and self._at(-2).word in {"IS", "NOT"}
+            if not is_distinct and (level.selects or level.opener not in _HAVE_FROM):
+                level.in_from = level.expects = True
+        elif word == "SELECT" or word in _ENDS_FROM:
+            level.selects |= word == "SELECT"
+            level.in_from = False
+        elif word == "WITH":
+            if behind.text != "(" and behind.word not in _NO_QUERIES:
+                is_recursive = behind.word == "RECURSIVE" and self._at(2).word != "AS"
+                self._query(2 if is_recursive else 1)
+        elif word in _JOINS:
+            level.in_from = level.expects = before.word != "ARRAY"
+        elif word == "IN" and level.opener not in _HAVE_FROM:
+            found = name_at(self.tokens, self._place + 1)
+            if found is not None and self._token(found[1]).text != "(":
+                self._name(found[0], sure=False)
+        elif word in _STATEMENTS and before.text == "(":
+            self.is_odd = True
+        elif word == "TABLE":
+            self.is_odd |= behind.text != "("
+
+    def _other(self, token: Token, level: _Level) -> None:
+        """A word that means nothing here, but perhaps an alias or a function that reads."""
+        bare = token.text.strip('"`').lower()
+        if level.in_from:
+            level.seen.add(bare)
+        if bare in READERS and self._at(1).text == "(":
+            self._call((part_of(token) or Part(bare),), self._place, self._place + 1)
+
+    def _token(self, place: int) -> Token:
+        return self.tokens[place] if place < len(self.tokens) else Token("", "")
+
+    def _query(self, offset: int) -> None:
+        """``name [(columns)] AS [[NOT] MATERIALIZED] (``: the place is then the parenthesis."""
+        place = self._place + offset
+        part = part_of(self._token(place))
+        place += 1
+        if self._token(place).text == "(":
+            while self._token(place).text not in (")", ""):
+                place += 1
             place += 1
-            continue
-        name, behind = named
-        if behind < len(found) and found[behind].text == "(":
-            if name[-1].text.lower() in READERS:
-                calls.setdefault(Call(f"{name[-1].text}(…)", name))
+        is_query = part is not None and self._token(place).word == "AS"
+        place += 1
+        while self._token(place).word in {"NOT", "MATERIALIZED"}:
+            place += 1
+        if is_query and self._token(place).text == "(":
+            self._place = place
+            self._levels.append(_Level(owner=part))
         else:
-            local = len(name) == 1 and name[0].text.lower() in own
-            names.setdefault(Read(name, not local and _is_behind_from(found, place)))
-        place = behind
-    return Reads(tuple(names), tuple(calls), parsed=False)
+            self.is_odd = True
+
+    # Relations
+
+    def _relation(self, token: Token, level: _Level) -> None:
+        """What stands behind FROM, JOIN or a comma."""
+        behind = self._at(1)
+        named = name_at(self.tokens, self._place)
+        if token.text == "(":
+            is_query = behind.word in _STARTS | _STATEMENTS | {"TABLE"}
+            self._levels.append(_Level(in_from=not is_query, expects=not is_query))
+        elif token.word in {"FROM", "LATERAL", "ONLY"} or (token.word, behind.word) == (
+            "ROWS",
+            "FROM",
+        ):
+            level.expects = True
+        elif token.word == "TABLE" and behind.text == "(":
+            self._levels.append(_Level(in_from=True, expects=True))
+            self._place += 1
+        elif token.word in _KEYWORDS - {"IN"}:
+            self.is_odd |= token.word != "VALUES"
+            self._word(token, level)
+        elif token.kind == STRING:
+            self._name(_named_by(token.text[1:-1]))
+        elif named is not None:
+            self._named(*named, level)
+        else:
+            written = self.text[token.start :].split()
+            self.calls.setdefault(Call(written[0]))
+
+    def _named(self, name: Name, behind: int, level: _Level) -> None:
+        function, given = name[-1].text.lower(), self._token(behind + 1)
+        if self._token(behind).text == "(":
+            if function == "identifier" and given.kind == STRING:
+                self._name(_named_by(given.text[1:-1]))
+            elif function not in HARMLESS:
+                self._call(name, self._place, behind)
+        elif self._token(behind).text == ":" and given.text != ":":  # alias: name
+            level.expects = True
+            behind += 1
+        else:
+            # Perhaps it is a list within a row: FROM people AS p, p.visits
+            first = name[0].text.lower()
+            is_path = len(name) > 1 and any(first in each.seen for each in self._levels)
+            self._name(name, sure=not is_path)
+            level.seen.add(function)
+        self._place = behind - 1
+
+    def _name(self, name: Name, *, sure: bool = True) -> None:
+        if len(name) == 1:
+            key = name[0].text.lower()
+            for level in reversed(self._levels):
+                if level.queries.get(key) == name[0].folded(self.dialect):
+                    return
+                is_own = level.owner is not None and level.owner.text.lower() == key
+                sure = sure and not is_own and key not in level.queries
+            sure = sure and key not in self._own
+        self.names.setdefault(Read(name, sure))
+
+    def _call(self, name: Name, place: int, behind: int) -> None:
+        """A call of a function, which may read whatever it is given the name of."""
+        depth, end = 0, behind
+        for end in range(behind, len(self.tokens)):
+            depth += (self.tokens[end].text == "(") - (self.tokens[end].text == ")")
+            if not depth:
+                break
+        written = self.text[self.tokens[place].start : self.tokens[end].start + 1]
+        self.calls.setdefault(Call(written, name))
+        self.every_word(self.tokens[behind:end], texts=True)
+
+    def every_word(self, found: list[Token], *, texts: bool = False) -> None:
+        """Every word that may be a name, within texts that are queries too, or within any."""
+        place = 0
+        while place < len(found):
+            token = found[place]
+            if token.kind == STRING:
+                inner = token.text[1:-1].replace("''", "'")
+                within = tokens(inner, self.dialect)
+                if texts or _is_query(inner, within):
+                    self.every_word(within)
+            named = name_at(found, place)
+            if named is None or token.word in _NO_NAMES:
+                place += 1
+                continue
+            name, place = named
+            if place == len(found) or found[place].text != "(":
+                self.names.setdefault(Read(name, False))
+            elif name[-1].text.lower() in READERS:
+                self.calls.setdefault(Call(f"{name[-1].text}(…)", name))
 
 
-def _defined(found: list[Token]) -> Iterator[Token]:
+def _defined(found: list[Token]) -> Iterator[Part]:
     """The names of queries: ``name AS [[NOT] MATERIALIZED] (``."""
     plain = [token for token in found if token.word not in {"NOT", "MATERIALIZED"}]
-    for token, one, other in zip(plain, plain[1:], plain[2:], strict=False):
-        if one.word == "AS" and other.text == "(" and token.kind in {WORD, QUOTED}:
-            yield token
+    for place, token in enumerate(plain[:-2]):
+        part = part_of(token)
+        if part is not None and plain[place + 1].word == "AS" and plain[place + 2].text == "(":
+            yield part
 
 
-def _is_behind_from(found: list[Token], place: int) -> bool:
-    before = found[place - 1].word if place else ""
-    if before not in {"FROM", "JOIN"}:
-        return False
-    if place > 1 and found[place - 2].word == "DISTINCT":
-        return False
-    depth = 0
-    for token in reversed(found[: place - 1]):
-        depth += (token.text == ")") - (token.text == "(")
-        if depth < 0:
-            return True
-        if depth == 0 and token.word in _FROM_IN:
-            return False
-        if token.word == "SELECT":
-            return True
-    return True
-
-
-def named_in(text: str) -> Iterator[Read]:
-    """What a text of a program may name: the relations of a query, or one with its schema."""
-    yield from _inside(text)
+def _named_by(text: str) -> Name:
+    """The relation that a text in the place of a name means; a file where it is none."""
     found = name_at(tokens(text), 0)
-    if found is not None and len(found[0]) > 1:
-        yield Read(found[0], False)
-
-
-def _inside(text: str) -> Iterator[Read]:
-    """What a text within a text names, if it is SQL."""
-    if " " in text.strip() and not {"FROM", "JOIN"}.isdisjoint(t.word for t in tokens(text)):
-        yield from scanned_reads(text).names
+    return found[0] if found is not None else (Part(text, True),)

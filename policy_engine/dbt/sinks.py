@@ -6,14 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policy_engine.dbt.foreign import is_own_call
 from policy_engine.dbt.granted import everybody, grants_of, no_names
 from policy_engine.dbt.manifest import Manifest, Node, sequence, text
 from policy_engine.dbt.marks import Marks
+from policy_engine.dbt.places import stores_failures
+from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import words_in
-from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
+from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReads, Reader
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from policy_engine.dbt.proving import Proved
 
 _NAMED = 5
+_MADE = ("model", "seed", "snapshot")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class View:
 
     manifest: Manifest
     reader: Reader
+    reads: Mapping[str, NodeReads]
     graph: Graph
     taint: Taint
     certified: set[str]
@@ -40,6 +44,21 @@ class View:
     off: tuple[Node, ...] = ()
     schemas: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+
+    @cached_property
+    def sinks(self) -> tuple[tuple[Node, str], ...]:
+        """The nodes through which data leaves, each with the code of the rule."""
+        return tuple(_sinks(self))
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """Every node by its id, those that are switched off as well."""
+        return {node.id: node for node in self.manifest.disabled} | dict(self.manifest.nodes)
+
+    @cached_property
+    def secrets(self) -> frozenset[str]:
+        """The names of the relations with the secrets of samples, in lower case."""
+        return frozenset(each.secrets for each in self.releases if each.secrets)
 
     def is_private(self, node: Node) -> bool:
         """Whether a relation stands where only private roles read."""
@@ -53,33 +72,14 @@ class View:
         granted = dict.fromkeys(grantee for _, grantee in grants_of(node))
         return tuple(each for each in granted if roles and each.strip().lower() not in roles)
 
-    @property
-    def secrets(self) -> frozenset[str]:
-        """The names of the relations with the secrets of samples, in lower case."""
-        return frozenset(each.secrets for each in self.releases if each.secrets)
-
-    @cached_property
-    def called(self) -> frozenset[str]:
-        """The words of every release's text, among them the functions that it calls."""
-        return frozenset(word for each in self.releases for word in each.words)
-
-    @cached_property
-    def sinks(self) -> tuple[tuple[Node, str], ...]:
-        """The nodes through which data leaves, each with the code of the rule."""
-        return tuple(_sinks(self))
-
     def label(self, id_: str) -> str:
         """A node's name as people say it."""
-        node = self.manifest.nodes.get(id_) or next(
-            (node for node in self.manifest.disabled if node.id == id_), None
-        )
-        return node.label if node is not None else id_
+        return self.nodes[id_].label if id_ in self.nodes else id_
 
     def way(self, id_: str) -> tuple[str, ...]:
         """The names from where the data is to a node; how, where dbt does not know it."""
         edges = self.taint.way(id_)
-        start = edges[0].parent if edges else id_
-        return (self.label(start), *self.steps(edges))
+        return (self.label(edges[0].parent if edges else id_), *self.steps(edges))
 
     def steps(self, edges: Iterable[Edge]) -> tuple[str, ...]:
         """The names of where edges lead."""
@@ -88,25 +88,59 @@ class View:
             for edge in edges
         )
 
+    def found(
+        self, code: str, node: Node, said: str, path: tuple[str, ...] = (), remedy: str = ""
+    ) -> GateFinding:
+        """A finding of what is said of a node."""
+        file = self.manifest.file_of(node)
+        return finding(code, f"{node.label} {said}", file, path=path, remedy=remedy)
+
+
+def ways_out(node: Node, marks: Marks | None, dialect: str) -> Iterator[str]:
+    """The codes by which a node is a way out, wherever it stands."""
+    if node.kind == "exposure":
+        yield "G01"
+    elif node.access == "public" or (marks is not None and marks.public):
+        yield "G02"
+    if everybody(node, dialect):
+        yield "G03"
+    if node.kind == "saved_query" and sequence(node.data, "exports"):
+        yield "G04"
+
 
 def _sinks(view: View) -> Iterator[tuple[Node, str]]:
     for node in view.manifest.nodes.values():
-        marks = view.marks.get(node.id)
-        if node.kind == "exposure":
-            yield node, "G01"
-        elif node.access == "public" or (marks is not None and marks.public):
-            yield node, "G02"
-        if everybody(node, view.reader.dialect):
-            yield node, "G03"
-        if node.kind == "saved_query" and sequence(node.data, "exports"):
-            yield node, "G04"
+        for code in ways_out(node, view.marks.get(node.id), view.reader.dialect):
+            yield node, code
         is_out = bool(view.schemas) and not view.is_private(node)
         if node.kind in _MADE and node.relation and (is_out or view.strangers(node)):
             yield node, "G15"
     yield from ((node, "G13") for node in view.off)
 
 
-_MADE = ("model", "seed", "snapshot")
+def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
+    """Everything by which sensitive data leaves, or a release is not what was proved."""
+    yield from _shown(view)
+    yield from _read_by_name(view)
+    yield from _not_known(view)
+    stored = stores_failures(project)
+    for node in view.manifest.nodes.values() if view.taint.reached else ():
+        for each in no_names(node):
+            remedy = "Write one grantee an item, as a plain name."
+            yield view.found("G03", node, f"is granted to what is no name: {each}", (), remedy)
+        if not view.taint.reaches(node.id):
+            continue
+        if node.kind == "test" and (how := _stores(node, stored)):
+            said = f"stores rows of sensitive data ({how})"
+            yield view.found("G07", node, said, view.way(node.id))
+        if node.kind in _MADE and node.materialized == "external":
+            place = node.config.get("location")
+            said = f"is written to a file{f', {place}' if isinstance(place, str) else ''}"
+            yield view.found("G06", node, said, view.way(node.id))
+    yield from _secrets_read(view)
+    yield from _replaced_functions(view)
+
+
 _SAID = {
     "G01": "shows sensitive data",
     "G02": "is public and holds sensitive data",
@@ -116,121 +150,84 @@ _SAID = {
 }
 
 
-def shown(view: View) -> Iterator[GateFinding]:
+def _shown(view: View) -> Iterator[GateFinding]:
     """The sinks that sensitive data reaches."""
     for node, code in view.sinks:
         if not view.taint.reaches(node.id):
             continue
         if code == "G02" and node.kind == "source":
-            said = f"{node.label} is marked public, and is sensitive"
+            said = "is marked public, and is sensitive"
         elif code == "G15" and (strangers := view.strangers(node)):
-            said = f"{node.label} holds sensitive data and is granted to {', '.join(strangers)}"
+            said = f"holds sensitive data and is granted to {', '.join(strangers)}"
         elif code == "G15":
             schema = text(node.data, "schema")
-            said = f"{node.label} holds sensitive data and stands in {schema}, which is not private"
+            said = f"holds sensitive data and stands in {schema}, which is not private"
         else:
             to = f" {', '.join(everybody(node, view.reader.dialect))}" if code == "G03" else ""
-            said = f"{node.label} {_SAID[code]}{to}"
-        yield finding(code, said, view.manifest.file_of(node), path=view.way(node.id))
+            said = f"{_SAID[code]}{to}"
+        yield view.found(code, node, said, view.way(node.id))
 
 
-def odd_grants(view: View) -> Iterator[GateFinding]:
-    """Grants to what is no name: dbt writes them into a statement as they stand."""
-    for node in view.manifest.nodes.values():
-        for each in no_names(node) if view.taint.reached else ():
-            said = f"{node.label} is granted to what is no name: {each}"
-            remedy = "Write one grantee an item, as a plain name."
-            yield finding("G03", said, view.manifest.file_of(node), remedy=remedy)
-
-
-def stored_failures(view: View, arguments: Mapping[str, Any]) -> Iterator[GateFinding]:
-    """Tests of sensitive data that keep the rows that fail."""
-    for node in view.manifest.of_kind("test"):
-        how = _stores(node, arguments)
-        if how and view.taint.reaches(node.id):
-            yield finding(
-                "G07",
-                f"{node.label} stores rows of sensitive data ({how})",
-                view.manifest.file_of(node),
-                path=view.way(node.id),
-            )
-
-
-def _stores(node: Node, arguments: Mapping[str, Any]) -> str:
-    """How a test stores its failures; '' where it does not."""
-    kept, written = node.config.get("store_failures_as"), node.config.get("store_failures")
-    if kept in {"table", "view"}:
-        return f"store_failures_as: {kept}"
-    if kept is None and written is True:
-        return "store_failures: true"
-    if kept is None and written is None and arguments.get("store_failures") is True:
-        return "--store-failures"
-    return ""
-
-
-def written_elsewhere(view: View) -> Iterator[GateFinding]:
-    """Models that write sensitive data to files."""
-    for node in view.manifest.of_kind("model", "snapshot"):
-        if node.materialized == "external" and view.taint.reaches(node.id):
-            place = node.config.get("location")
-            said = f"is written to a file{f', {place}' if isinstance(place, str) else ''}"
-            message, file = f"{node.label} {said}", view.manifest.file_of(node)
-            yield finding("G06", message, file, path=view.way(node.id))
-
-
-def not_known(view: View, reads: dict[str, NodeReads]) -> Iterator[GateFinding]:
-    """What a sink rests on that dbt does not know, or whose text nobody can read.
-
-    What was not read before, because no sensitive name stands in it, is read now: ``reads`` grows,
-    and the graph with it, while the way goes upwards.
-    """
-    unread: list[GateFinding] = []
-    off = {node.id: node for node in view.off}
-    for id_, edges in view.graph.behind((sink.id for sink, _ in view.sinks), view.certified):
-        node = view.manifest.nodes.get(id_) or off.get(id_)
-        if node is None or node.kind not in READ_KINDS:
+def _read_by_name(view: View) -> Iterator[GateFinding]:
+    """Sensitive data that is read by the name of its table, of what is built here."""
+    rows = "Write the rows out: where a unit test fails, dbt prints what its query gave."
+    for id_, found in view.reads.items():
+        if id_ in view.certified or id_ not in view.manifest.nodes:
             continue
-        if id_ not in reads:
-            reads[id_] = view.reader.read(node, branches=False)
-            for edge in reads[id_].edges:
-                view.graph.add(edge)
-        found = reads[id_]
+        node = view.manifest.nodes[id_]
+        for edge in found.edges.values():
+            if edge.how != BRANCH and view.taint.reaches(edge.parent):
+                said = f"reads {view.label(edge.parent)} {edge.how}, past ref() and source()"
+                way = (*view.way(edge.parent), node.label)
+                yield view.found("G08", node, said, way, rows if node.kind == "unit_test" else "")
+
+
+def _not_known(view: View) -> Iterator[GateFinding]:
+    """What a sink rests on that dbt does not know, or whose text nobody can read."""
+    unread: list[GateFinding] = []
+    for id_, edges in view.graph.behind((sink.id for sink, _ in view.sinks), view.certified):
+        found = view.reads.get(id_)
+        if found is None:
+            continue
+        node = view.nodes[id_]
         way = (node.label, *view.steps(edges))
         yield from _unknown(node, found, way, view)
-        if found.unread and id_ in off:
-            said = f"{node.label} is switched off in this manifest, and cannot be read"
-            yield finding("G13", f"{said}: {found.unread}", view.manifest.file_of(node))
+        if found.unread and id_ not in view.manifest.nodes:
+            said = f"is switched off in this manifest, and cannot be read: {found.unread}"
+            yield view.found("G13", node, said)
         elif found.unread:
-            said = f"{node.label} cannot be read: {found.unread}"
-            unread.append(finding("G10", said, view.manifest.file_of(node), path=way))
-    yield from _few(unread)
+            unread.append(view.found("G10", node, f"cannot be read: {found.unread}", way))
+    if len(unread) > _NAMED:  # as of a project that was only parsed
+        named = ", ".join(each.path[0] for each in unread[:_NAMED])
+        said = "models before an exposure, a public model or a grant are not compiled"
+        unread = [finding("G10", f"{len(unread)} {said}: {named} …")]
+    yield from unread
 
 
 def _unknown(
     node: Node, found: NodeReads, way: tuple[str, ...], view: View
 ) -> Iterator[GateFinding]:
     """What a node reads that dbt does not know."""
-    made = " ".join(sql.lower() for _, sql in node.hooks() if "create" in sql.lower())
+    made = words_in(" ".join(sql for _, sql in node.hooks() if "create" in sql.lower()))
     for name in found.unknown:
         last = name.lower().rpartition(".")[2]
         if last in view.secrets:
             continue
-        is_made = last in words_in(made)
-        what = "which a hook makes" if is_made else "which dbt does not know"
-        said, file = f"{node.label} reads {name}, {what}", view.manifest.file_of(node)
-        yield finding("G09", said, file, path=(name, *way), remedy=_OF_A_HOOK if is_made else "")
+        if last in made:
+            remedy = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
+            yield view.found("G09", node, f"reads {name}, which a hook makes", (name, *way), remedy)
+        else:
+            yield view.found("G09", node, f"reads {name}, which dbt does not know", (name, *way))
 
 
-_OF_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
-
-
-def _few(found: list[GateFinding]) -> Iterator[GateFinding]:
-    """A few findings one by one; many of them, as of a project that was only parsed, as one."""
-    if len(found) <= _NAMED:
-        yield from found
-        return
-    said = f"{len(found)} models before an exposure, a public model or a grant are not compiled"
-    yield finding("G10", f"{said}: {', '.join(each.path[0] for each in found[:_NAMED])} …")
+def _stores(node: Node, is_asked: bool) -> str:
+    """How a test stores its failures; '' where it does not."""
+    kept, written = node.config.get("store_failures_as"), node.config.get("store_failures")
+    if kept in {"table", "view"}:
+        return f"store_failures_as: {kept}"
+    if kept is None and written is True:
+        return "store_failures: true"
+    return "--store-failures" if kept is None and written is None and is_asked else ""
 
 
 _FUNCTION = re.compile(
@@ -240,17 +237,31 @@ _FUNCTION = re.compile(
 )
 
 
-def replaced_functions(view: View) -> Iterator[GateFinding]:
+def _replaced_functions(view: View) -> Iterator[GateFinding]:
     """Functions of the project that have the name of one that a release calls."""
+    called = frozenset(word for each in view.releases for word in each.words)
     for node in view.manifest.of_kind("function"):
-        if node.name.lower() in view.called:
-            said = f"{node.label} has the name of a function that a release calls"
-            yield finding("G25", said, view.manifest.file_of(node))
-    for node, sql in _beside(view.manifest) if view.called else ():
+        if node.name.lower() in called:
+            yield view.found("G25", node, "has the name of a function that a release calls")
+    for node, sql in _beside(view.manifest) if called else ():
         for name in _FUNCTION.findall(sql):
-            if name.lower() in view.called:
+            if name.lower() in called:
                 said = f"has a hook that makes a function {name}, which a release calls"
-                yield finding("G25", f"{node.label} {said}", view.manifest.file_of(node))
+                yield view.found("G25", node, said)
+
+
+def _secrets_read(view: View) -> Iterator[GateFinding]:
+    """Models and hooks that read the secrets of the samples."""
+    if not view.secrets:
+        return
+    releases = {each.node for each in view.releases}
+    for node in view.manifest.of_kind(*READ_KINDS):
+        runs = view.reader.compiled(node) or node.raw
+        if node.id not in releases and view.secrets & words_in(runs):
+            yield view.found("G27", node, "reads the secrets of the samples")
+    for node, sql in _beside(view.manifest):
+        if view.secrets & words_in(sql):
+            yield view.found("G27", node, "has a hook that touches the secrets of the samples")
 
 
 def _beside(manifest: Manifest) -> Iterator[tuple[Node, str]]:
@@ -259,19 +270,3 @@ def _beside(manifest: Manifest) -> Iterator[tuple[Node, str]]:
         for sql in (node.raw,) if node.kind == "operation" else (sql for _, sql in node.hooks()):
             if not is_own_call(sql):
                 yield node, sql
-
-
-def secrets_read(view: View) -> Iterator[GateFinding]:
-    """Models and hooks that read the secrets of the samples."""
-    if not view.secrets:
-        return
-    releases = {each.node for each in view.releases}
-    for node in view.manifest.of_kind(*READ_KINDS):
-        runs = view.reader.compiled(node) or node.raw
-        if node.id not in releases and view.secrets & words_in(runs):
-            said = f"{node.label} reads the secrets of the samples"
-            yield finding("G27", said, view.manifest.file_of(node))
-    for node, sql in _beside(view.manifest):
-        if view.secrets & words_in(sql):
-            said = f"{node.label} has a hook that touches the secrets of the samples"
-            yield finding("G27", said, view.manifest.file_of(node))

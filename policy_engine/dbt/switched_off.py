@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from policy_engine.dbt.granted import everybody
-from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
+from policy_engine.dbt.manifest import Manifest, Node, mapping, text
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.sinks import ways_out
 
 _IN_SQL = re.compile(r"\benabled\s*=\s*(?P<value>(?:var\([^)]*\)|[^,)\s])+)", re.IGNORECASE)
 _BY_A_VARIABLE = re.compile(r"var\(\s*(['\"])[\w.]+\1\s*,\s*['\"]?false['\"]?\s*\)(?:\s*\|\s*\w+)?")
@@ -35,19 +35,9 @@ def switched_off(
     """The ways out that are disabled, and not for good."""
     found: dict[str, list[Node]] = {"": [], _VARIABLE: [], _FOR_GOOD: []}
     for node in manifest.disabled:
-        if node.id not in manifest.nodes and _is_a_way_out(node, marks.get(node.id), dialect):
+        if node.id not in manifest.nodes and any(ways_out(node, marks.get(node.id), dialect)):
             found[_why(node, project)].append(node)
     return SwitchedOff(tuple(found[""]), tuple(found[_VARIABLE]))
-
-
-def _is_a_way_out(node: Node, marks: Marks | None, dialect: str) -> bool:
-    return (
-        node.kind == "exposure"
-        or node.access == "public"
-        or (marks is not None and marks.public)
-        or bool(everybody(node, dialect))
-        or (node.kind == "saved_query" and bool(sequence(node.data, "exports")))
-    )
 
 
 _FOR_GOOD, _VARIABLE = "for good", "by a variable"

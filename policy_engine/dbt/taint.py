@@ -9,17 +9,14 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-DECLARED = ""
-"""How an edge is known: dbt's own graph says so. Any other way is said in a path."""
-
 
 @dataclass(frozen=True)
 class Edge:
-    """That ``child`` holds what ``parent`` holds, and how that is known."""
+    """That ``child`` holds what ``parent`` holds, and ``how`` that is known beside dbt's graph."""
 
     parent: str
     child: str
-    how: str = DECLARED
+    how: str = ""
 
 
 @dataclass
@@ -36,21 +33,14 @@ class Graph:
     False
     """
 
-    _children: dict[str, dict[tuple[str, str], Edge]] = field(default_factory=dict)
-    _parents: dict[str, dict[tuple[str, str], Edge]] = field(default_factory=dict)
+    _children: dict[str, dict[str, Edge]] = field(default_factory=dict)
+    _parents: dict[str, dict[str, Edge]] = field(default_factory=dict)
 
     def add(self, edge: Edge) -> None:
         """Add an edge; of two between the same nodes the first stays."""
-        if edge.parent == edge.child:
-            return
-        key = (edge.parent, edge.child)
-        if key not in self._children.setdefault(edge.parent, {}):
-            self._children[edge.parent][key] = edge
-            self._parents.setdefault(edge.child, {})[key] = edge
-
-    def parents(self, node: str) -> tuple[Edge, ...]:
-        """The edges that lead to a node."""
-        return tuple(self._parents.get(node, {}).values())
+        if edge.parent != edge.child:
+            self._children.setdefault(edge.parent, {}).setdefault(edge.child, edge)
+            self._parents.setdefault(edge.child, {}).setdefault(edge.parent, edge)
 
     def taint(self, sensitive: Iterable[str], certified: Collection[str]) -> Taint:
         """Everything that sensitive data reaches, by the shortest ways from where it begins.
@@ -59,7 +49,7 @@ class Graph:
         """
         own = tuple(dict.fromkeys(sensitive))
         reached = self._spread({}, own, certified)
-        first = [n for n in own if not any(e.parent in reached for e in self.parents(n))]
+        first = [node for node in own if reached.keys().isdisjoint(self._parents.get(node, ()))]
         ways = self._spread({}, first, certified)
         for node in own:
             if node not in ways:
@@ -81,10 +71,7 @@ class Graph:
     def behind(
         self, sinks: Iterable[str], certified: Collection[str]
     ) -> Iterator[tuple[str, tuple[Edge, ...]]]:
-        """Every node that sinks rest on, themselves first, each once with its way to a sink.
-
-        Edges that are added meanwhile are followed from the nodes that are not left yet.
-        """
+        """Every node that sinks rest on, themselves first, each once with its way to a sink."""
         ways: dict[str, tuple[Edge, ...]] = dict.fromkeys(sinks, ())
         ahead = deque(ways)
         while ahead:
@@ -92,7 +79,7 @@ class Graph:
             if node in certified:
                 continue
             yield node, ways[node]
-            for edge in self.parents(node):
+            for edge in self._parents.get(node, {}).values():
                 if edge.parent not in ways:
                     ways[edge.parent] = (edge, *ways[node])
                     ahead.append(edge.parent)
