@@ -26,8 +26,6 @@ from policy_engine.errors import NothingChecked, UsageError, VerificationFailed
 if TYPE_CHECKING:
     from policy_engine.report.changes import Comparable, KeyChange
     from policy_engine.report.evidence import Evidence
-    from policy_engine.report.syntactic import SyntacticView
-    from policy_engine.report.view import ReportView
 
 
 class ReportFormat(StrEnum):
@@ -100,8 +98,7 @@ def report(
     from policy_engine.releasing.ledger_state import ledger_state
     from policy_engine.report.evidence import Named, gather
     from policy_engine.report.page import page
-    from policy_engine.report.syntactic import syntactic_view
-    from policy_engine.report.view import view
+    from policy_engine.report.view import syntactic_view, view
 
     if output is None and format is ReportFormat.text:
         raise UsageError("name the page to write, --output FILE.html, or ask for --format json")
@@ -140,22 +137,22 @@ def report(
     if format in _EXPORTS:
         _export(found, made, format, output)
         return
-    document = made.to_json()
     if output is not None:
-        _write(output, _page(output, page(made), document))
-    _told(found, made, document, output, Format(format.value))
+        _write(output, _page(output, page(made), made))
+    _told(found, made, output, Format(format.value))
 
 
-def _export(found: Evidence, made: ReportView, form: ReportFormat, output: Path | None) -> None:
+def _export(found: Evidence, made: dict[str, Any], form: ReportFormat, output: Path | None) -> None:
     """Print or write an export, say on stderr what nobody stated, and exit as ``verify`` does."""
-    from importlib import import_module
-
+    from policy_engine.report.exports import catalogues, claims
     from policy_engine.report.exports.fields import ExportSource
 
-    if made.band.colour == "red":
+    colour = made["band"]["colour"]
+    if colour == "red":
         raise VerificationFailed(found.reasons)
-    room = import_module(f"policy_engine.report.exports.{form.value}")
-    exported = room.export(ExportSource.of(found, made))
+    is_claim = form in (ReportFormat.registry, ReportFormat.nist)
+    export = getattr(claims if is_claim else catalogues, form.value)
+    exported = export(ExportSource.of(found, made))
     if output is None:
         emit_lines(exported.text.rstrip("\n").split("\n"))
     else:
@@ -163,32 +160,34 @@ def _export(found: Evidence, made: ReportView, form: ReportFormat, output: Path 
         emit_lines([f"{form.value}  {output}"])
     for gap in exported.gaps:
         note(gap)
-    if made.band.colour != "green":
+    if colour != "green":
         raise typer.Exit(NothingChecked.exit_code)
 
 
-def _told(
-    found: Evidence, made: ReportView, document: dict[str, Any], output: Path | None, form: Format
-) -> None:
+def _told(found: Evidence, made: dict[str, Any], output: Path | None, form: Format) -> None:
     """Say what was found, and exit as ``verify`` does."""
-    lines = [f"{made.band.colour}: {made.band.verdict}", *(f"  {each}" for each in found.reasons)]
+    colour = made["band"]["colour"]
+    lines = [f"{colour}: {made['band']['verdict']}", *(f"  {each}" for each in found.reasons)]
     if output is not None:
         lines.append(f"report  {output}")
-    if made.band.colour == "green":
-        confirm(document, lines, form)
+    if colour == "green":
+        confirm(made, lines, form)
         return
-    emit(document, lines, form)
-    raise typer.Exit(1 if made.band.colour == "red" else NothingChecked.exit_code)
+    emit(made, lines, form)
+    raise typer.Exit(1 if colour == "red" else NothingChecked.exit_code)
 
 
-def _report_syntactic(made: SyntacticView, output: Path | None, form: Format) -> None:
+def _report_syntactic(made: dict[str, Any], output: Path | None, form: Format) -> None:
     """The page of a release without (ε, δ): amber at best."""
-    document, band = made.to_json(), made.band
+    from policy_engine.report.page import page
+
+    band = made["band"]
     if output is not None:
-        _write(output, _page(output, made.page(), document))
-    lines = [f"{band.colour}: {band.verdict}", f"  {band.first}", *(f"  {r}" for r in band.reasons)]
-    emit(document, lines if output is None else [*lines, f"report  {output}"], form)
-    raise typer.Exit(1 if band.colour == "red" else NothingChecked.exit_code)
+        _write(output, _page(output, page(made), made))
+    told = (f"{band['colour']}: {band['verdict']}", f"  {band['first']}")
+    lines = [*told, *(f"  {each}" for each in band["reasons"])]
+    emit(made, lines if output is None else [*lines, f"report  {output}"], form)
+    raise typer.Exit(1 if band["colour"] == "red" else NothingChecked.exit_code)
 
 
 def _project(policy: Path | None) -> Any:

@@ -1,67 +1,108 @@
 """Approvals of a release: whose each is and whether it counted, as the ledger says.
 
-Where no ledger is here, a line says which key it names, and nobody knows whose that is. No key that
-counts for an approval says anything of the certificate.
+The ledger's word is what was recorded with the charge; a line that was not recorded is judged alone
+by the same law, to say why it is not among them. Where no ledger is here, a line says which key it
+names, and nobody knows whose that is. No key that counts for an approval says anything of the
+certificate.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from policy_engine.attest.approvals import lines_of
+from policy_engine.attest.approvals import Brought, Matter, lines_of, tally
 from policy_engine.attest.attestation import (
     LARGEST_ENVELOPE,
     Envelope,
     open_envelope,
     stated_type,
 )
+from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, VerificationFailed
+from policy_engine.ledger.reviews import Required, brought_in, claim_of, release_of, signer_in
 from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
+from policy_engine.releasing.requests import predicate_digest
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
-    from policy_engine.report.judged import LedgersWord
+    from policy_engine.ledger.entry import Entry
+    from policy_engine.releasing.ledger_state import LedgerState
 
 SUFFIX = ".approvals.intoto.jsonl"
-
-
-Standing = Literal["counted", "not counted", "signed", "not known", "broken"]
 _ELSEWHERE = "whose the key is stands in the review policy, which is not here"
 _NOT_ASKED = "nobody was asked to approve this"
 
 
 @dataclass(frozen=True)
-class ApprovalLine:
-    """One approval: what it says, of what, by whom.
+class LedgersWord:
+    """What a charge had to have of one stage, and had; no ``matter`` where nobody was asked."""
 
-    ``standing`` is by the ledger; without one, ``signed`` by a trusted key or ``not known``. A line
-    that is none is ``broken``. ``fault`` is why it is neither counted nor signed. A text is None
-    where the line does not state it, ``person`` where nobody is known by the key.
-    """
+    stage: str
+    needs: Mapping[str, int]
+    required: Required
+    matter: Matter | None
+    brought: Brought
+    at: datetime
 
-    verdict: str | None
-    role: str | None
-    time: str | None
-    note: str | None
-    subject: str | None
-    sha256: str | None
-    key_id: str | None
-    person: str | None
-    standing: Standing
-    fault: str
+    def words(self) -> str:
+        """What was required, and that it was met: nothing else is recorded."""
+        wanted = ", ".join(f"{n} of role {role}" for role, n in self.needs.items()) or "nobody"
+        met = "and it was met" if self.matter else "and it was released without them"
+        return (
+            f"of the {self.stage}: {wanted}, {met} (review policy"
+            f" {self.required.policy.serial}, {self.required.policy.digest[:15]})"
+        )
+
+    def why_not(self, line: str, time: str | None) -> str:
+        """Why a line of this stage did not count; empty where it did."""
+        if line in self.brought.approvals:
+            return ""
+        if self.matter is None:
+            return "it was released without approvals"
+        signed = None if time is None else moment(time)
+        if signed is not None and signed > self.at:
+            return "it came after the ledger had counted"
+        alone = Brought(self.brought.request, (line,))
+        found = tally(self.required.policy, self.matter, alone, self.at, self.required.revoked)
+        if found.refused:
+            return found.refused[0].removeprefix("line 1: ")
+        if found.counted or not found.faults:
+            return "the ledger did not need it, or it was not there in time"
+        return found.faults[-1]
+
+
+def judged_of(state: LedgerState, predicate: Mapping[str, Any]) -> tuple[LedgersWord, ...] | None:
+    """What was judged of a certificate's charge; None where no entry is of it."""
+    entry = state.charged_for(predicate_digest(predicate))
+    if entry is None:
+        return None
+    return tuple(_judged(entry, told, state.required[told["record"]]) for told in entry.reviews)
+
+
+def _judged(entry: Entry, told: Mapping[str, Any], required: Required) -> LedgersWord:
+    at = entry.reserved_at if "at" not in told else datetime.fromisoformat(told["at"])
+    matter = None
+    if not told.get("out"):
+        is_claim = told["stage"] == "claim"
+        matter = claim_of(entry) if is_claim else release_of(entry, str(told["release_digest"]))
+    return LedgersWord(str(told["stage"]), told["needs"], required, matter, brought_in(told), at)
 
 
 def read_approvals(
     certificate: Path, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None
-) -> tuple[ApprovalLine, ...]:
+) -> tuple[dict[str, Any], ...]:
     """The lines that stand beside a certificate, and those that the ledger has kept of it.
 
-    Guarantee: a line is ``counted`` where the ledger has recorded it with the charge, and
-    ``signed`` where a trusted key has signed it. Raises FileError where the file is there and
-    cannot be read.
+    Guarantee: the ``standing`` of a line is ``counted`` where the ledger has recorded it with the
+    charge, else ``not counted``; without a ledger it is ``signed`` where a trusted key has signed
+    it, or ``not known``. A line that is none is ``broken``. ``fault`` is why it is neither counted
+    nor signed. A text is None where the line does not state it, ``person`` where nobody is known by
+    the key. Raises FileError where the file is there and cannot be read.
     """
     kept = (line for each in judged or () for line in each.brought.approvals)
     lines = dict.fromkeys((*lines_of(bundle_beside(certificate)), *kept))
@@ -83,26 +124,28 @@ def bundle_beside(certificate: Path) -> str:
         raise FileError(f"{path} could not be read: it is no text") from None
 
 
-def _line(line: str, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None) -> ApprovalLine:
+def _line(line: str, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None) -> dict[str, Any]:
     try:
         envelope = Envelope.from_json(line)
     except VerificationFailed as error:
-        nothing = (None,) * 8
-        return ApprovalLine(*nothing, "broken", str(error))
-    said = _said(envelope)
+        return _told({}, None, None, "broken", str(error))
+    try:
+        said = _object(json.loads(envelope.payload))  # whoever signed it
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        said = {}
+    key, told = envelope.key_id, _object(said.get("predicate"))
     if judged is None:
-        return _told(envelope, said, None, *_signed(line, envelope, keys))
-    stage = _object(said.get("predicate")).get("stage")
-    own = next((each for each in judged if each.stage == stage), None)
+        return _told(said, key, None, *_signed(line, envelope, keys))
+    own = next((each for each in judged if each.stage == told.get("stage")), None)
     if own is None:
-        return _told(envelope, said, None, "not counted", _NOT_ASKED)
-    person = own.person(line)
-    why = own.why_not(line, _text(_object(said.get("predicate")).get("time")))
+        return _told(said, key, None, "not counted", _NOT_ASKED)
+    person = signer_in(own.required.policy, line)
+    why = own.why_not(line, _text(told, "time"))
     name = None if person is None else person.name
-    return _told(envelope, said, name, "not counted" if why else "counted", why)
+    return _told(said, key, name, "not counted" if why else "counted", why)
 
 
-def _signed(line: str, envelope: Envelope, keys: TrustedKeys) -> tuple[Standing, str]:
+def _signed(line: str, envelope: Envelope, keys: TrustedKeys) -> tuple[str, str]:
     """Whether a trusted key has signed a line; a stranger's may be good for all that is known."""
     try:
         open_envelope(line, keys, stated_type(line) or "a statement")
@@ -112,37 +155,25 @@ def _signed(line: str, envelope: Envelope, keys: TrustedKeys) -> tuple[Standing,
     return "signed", ""
 
 
-def _said(envelope: Envelope) -> dict[str, Any]:
-    """What a payload says, whoever signed it."""
-    try:
-        return _object(json.loads(envelope.payload))
-    except (UnicodeDecodeError, ValueError, RecursionError):
-        return {}
-
-
 def _told(
-    envelope: Envelope, said: dict[str, Any], person: str | None, standing: Standing, fault: str
-) -> ApprovalLine:
+    said: dict[str, Any], key_id: str | None, person: str | None, standing: str, fault: str
+) -> dict[str, Any]:
     """What is said of a line; what is of another form is not stated."""
-    told = _object(said.get("predicate"))
-    subjects = said.get("subject")
+    told, subjects = _object(said.get("predicate")), said.get("subject")
     subject = _object(subjects[0]) if isinstance(subjects, list) and subjects else {}
-    return ApprovalLine(
-        verdict=_text(told.get("verdict")),
-        role=_text(told.get("role")),
-        time=_text(told.get("time")),
-        note=_text(told.get("note")),
-        subject=_text(subject.get("name")),
-        sha256=_text(_object(subject.get("digest")).get("sha256")),
-        key_id=envelope.key_id,
-        person=person,
-        standing=standing,
-        fault=fault,
-    )
+    return {
+        **{name: _text(told, name) for name in ("verdict", "role", "time", "note")},
+        "subject": _text(subject, "name"),
+        "sha256": _text(_object(subject.get("digest")), "sha256"),
+        "key_id": key_id,
+        "person": person,
+        "standing": standing,
+        "fault": fault,
+    }
 
 
-def _text(found: Any) -> str | None:
-    return found if isinstance(found, str) else None
+def _text(found: dict[str, Any], name: str) -> str | None:
+    return found[name] if isinstance(found.get(name), str) else None
 
 
 def _object(found: Any) -> dict[str, Any]:

@@ -6,10 +6,13 @@ This is the rim of the report: whatever is said of it is made by pure functions 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import Envelope, open_envelope, unverified
 from policy_engine.attest.facts import Facts, read_facts
 from policy_engine.attest.keyring import Keyring
@@ -17,12 +20,13 @@ from policy_engine.attest.owners import is_signed
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
-from policy_engine.report.approvals import ApprovalLine, read_approvals
-from policy_engine.report.budget import Budget, budget_of
-from policy_engine.report.judged import judged_of
+from policy_engine.ledger.account import balance_of
+from policy_engine.releasing.requests import predicate_digest
+from policy_engine.report.approvals import judged_of, read_approvals
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
+    from policy_engine.ledger.account import Limit
     from policy_engine.policy.resolve import Policy
     from policy_engine.releasing.ledger_state import LedgerState
 
@@ -38,20 +42,12 @@ class ReleaseRows:
 
 
 @dataclass(frozen=True)
-class Previous:
-    """A former certificate: its file, what it states, and why it does not hold, if it does not."""
-
-    file: str
-    facts: Facts
-    fault: str
-
-
-@dataclass(frozen=True)
 class Evidence:
     """A certificate with what is known of it.
 
     ``facts`` are None where the certificate cannot be read; ``verified`` is None where it does not
     hold, for the ``reasons``. ``rows`` are those of a release that was looked at and is its own.
+    ``previous`` is a former certificate: its file, what it states, and why it does not hold, if so.
     """
 
     file: str
@@ -66,9 +62,9 @@ class Evidence:
     release: str | None = None
     rows: ReleaseRows | None = None
     policy: Policy | None = None
-    previous: Previous | None = None
-    budget: Budget | None = None
-    approvals: tuple[ApprovalLine, ...] = ()
+    previous: tuple[str, Facts, str] | None = None
+    budget: dict[str, Any] | None = None
+    approvals: tuple[dict[str, Any], ...] = ()
     required: tuple[str, ...] | None = None
     edition: Edition = "public"
     note: str = ""
@@ -100,17 +96,19 @@ def gather(named: Named) -> Evidence:
         VerificationFailed: it is no certificate of a release, whoever signed it.
         FileError: a file cannot be read.
     """
-    text = named.text
+    text, release = named.text, named.release
     stated, envelope = unverified(text), Envelope.from_json(text)
     facts, verified, reasons = _facts(text), None, tuple[str, ...]()
     try:
-        verified = verify_release(text, named.keys, named.release)
+        verified = verify_release(text, named.keys, release)
     except VerificationFailed as error:
         reasons = error.reasons
-    if facts is not None and named.policy is not None:
-        reasons = (*reasons, *_another_policy(facts, named.policy))
+    policy = named.policy
+    if facts is not None and policy is not None and facts["policy"]["digest"] != policy.digest:
+        wrong = f"{policy.file} is not the certificate's policy: its digest is {policy.digest}"
+        reasons = (*reasons, wrong)
     judged = None if named.books is None else judged_of(named.books, stated.predicate)
-    looked_at = verified is not None and named.release is not None and not reasons
+    looked_at = verified is not None and release is not None and not reasons
     return Evidence(
         file=str(named.certificate),
         sha256=hashlib.sha256(text.encode()).hexdigest(),
@@ -121,9 +119,9 @@ def gather(named: Named) -> Evidence:
         verified=None if reasons else verified,
         reasons=reasons,
         trusted=named.trusted,
-        release=None if named.release is None else str(named.release),
-        rows=_rows(named.release) if looked_at and named.release is not None else None,
-        policy=None if reasons else named.policy,
+        release=None if release is None else str(release),
+        rows=_rows(release) if looked_at and release is not None else None,
+        policy=None if reasons else policy,
         previous=_previous(named),
         budget=None if named.books is None else budget_of(named.books, stated.predicate),
         approvals=read_approvals(named.certificate, named.keys, judged),
@@ -149,12 +147,6 @@ def _facts(text: str) -> Facts | None:
         return None
 
 
-def _another_policy(facts: Facts, policy: Policy) -> tuple[str, ...]:
-    if facts["policy"]["digest"] == policy.digest:
-        return ()
-    return (f"{policy.file} is not the certificate's policy: its digest is {policy.digest}",)
-
-
 def _rows(release: Path) -> ReleaseRows:
     """The rows of a file that was verified a moment ago."""
     from policy_engine.attest.tables import read_csv_texts, read_parquet
@@ -165,7 +157,7 @@ def _rows(release: Path) -> ReleaseRows:
     return ReleaseRows(tuple(table.column_names), tuple(zip(*columns, strict=True)))
 
 
-def _previous(named: Named) -> Previous | None:
+def _previous(named: Named) -> tuple[str, Facts, str] | None:
     if named.previous is None:
         return None
     path, text = named.previous
@@ -176,4 +168,63 @@ def _previous(named: Named) -> Previous | None:
         open_envelope(text, named.keys)
     except VerificationFailed as error:
         fault = str(error)
-    return Previous(str(path), facts, fault)
+    return str(path), facts, fault
+
+
+def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The account that was charged for a certificate; None where no entry is of it.
+
+    Sums of ε and δ before the release, of it and since; and what is ``left`` by the account's own
+    rule, which counts several releases together for less than their sum. ``units`` are those of its
+    charges; ``limit_by`` and the rest are of the entry that set the limit last, else None.
+    """
+    entry = state.charged_for(predicate_digest(predicate))
+    if entry is None:
+        return None
+    own = state.of(entry.account)
+    [account] = own.accounts
+    balance, limit = balance_of(account), account.limit
+    charged = [each for each in own.entries if each.state != "cancelled"]
+    before = [each for each in charged if each.id < entry.id]
+    since = [each for each in charged if each.id > entry.id]
+    left = None
+    if limit is not None and balance.left_epsilon is not None and balance.left_delta is not None:
+        left = _amount([(balance.left_epsilon, balance.left_delta)], limit)
+    # Where the project file alone states the limit that counts, no entry set it.
+    last = own.changes[-1] if own.changes and own.changes[-1].after == limit else None
+    return {
+        "account": entry.account,
+        "charges": len(charged),
+        "units": tuple(sorted({each.unit for each in charged})),
+        "before": _amount(((each.epsilon, each.delta) for each in before), limit),
+        "this": _amount([(entry.epsilon, entry.delta)] if entry in charged else [], limit),
+        "since": _amount(((each.epsilon, each.delta) for each in since), limit),
+        "limit": None if limit is None else _amount([(limit.epsilon, limit.delta)], limit),
+        "left": left,
+        "limit_by": last.who if last else None,
+        "limit_why": last.why if last else None,
+        "limit_at": f"{last.at:%Y-%m-%d}" if last else None,
+        "limit_where": limit.where or None if limit else None,
+        "others": tuple(
+            {
+                "policy": each.policy_name,
+                "date": f"{each.reserved_at:%Y-%m-%d}",
+                "amount": _amount([(each.epsilon, each.delta)], limit),
+            }
+            for each in charged
+            if each.id != entry.id
+        ),
+    }
+
+
+def _amount(costs: Iterable[tuple[Decimal, Decimal]], limit: Limit | None) -> dict[str, Any]:
+    """A sum of ε with its δ as text, and as a share of the limit's ε; None without a limit.
+
+    ε is unbounded of releases that have none, alone or among others.
+    """
+    listed = list(costs)
+    epsilon, delta = (sum((each[i] for each in listed), Decimal(0)) for i in (0, 1))
+    share = float(epsilon / limit.epsilon) if limit is not None and limit.epsilon else None
+    if delta >= 1:
+        return {"epsilon": "unbounded", "delta": in_text(min(delta, Decimal(1))), "share": None}
+    return {"epsilon": in_text(epsilon), "delta": in_text(delta), "share": share}

@@ -1,24 +1,25 @@
-"""How a release was made, from its certificate alone: the steps, and how likely a group is shown.
+"""How a release was made, from its certificate alone: steps, chances, and its query in clauses.
 
 Every number here is public: k, rate or table stand in the certificate.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import Pair
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.facts import Facts, models_of
+from policy_engine.engines import ENGINES
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimated import all_shown
 from policy_engine.kernel.estimates import part
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.mechanisms import (
-    Aggregate,
     Inserted,
     IntegerTable,
     Listed,
@@ -29,75 +30,44 @@ from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.words import source_of
+from policy_engine.policy.escapes import escaped, sql_lines
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.meaning import Meaning
 
 
-@dataclass(frozen=True)
-class Step:
-    """One step from the source to the release."""
+def how(facts: Facts, claim: Claim | None, found: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What was done: the steps, the chances, and what a shown number means.
 
-    name: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A chance: of what, as a number from 0 to 1, and in words."""
-
-    label: str
-    share: float
-    words: str
-
-    @classmethod
-    def of(cls, label: str, chance: Decimal) -> Bar:
-        """That of a chance."""
-        return cls(label, float(chance), per_cent(chance))
-
-
-@dataclass(frozen=True)
-class Bars:
-    """Chances of one kind, under a caption."""
-
-    caption: str
-    bars: tuple[Bar, ...]
-
-
-@dataclass(frozen=True)
-class How:
-    """What was done: the steps, the chances, and what a shown number means."""
-
-    mechanism: str
-    steps: tuple[Step, ...]
-    chances: tuple[Bars, ...]
-    meaning: tuple[str, ...]
-
-
-def how(facts: Facts, claim: Claim | None, found: tuple[str, ...] = ()) -> How:
-    """What a certificate says; ``found`` is what the rows of a release estimate."""
+    ``found`` is what the rows of a release estimate.
+    """
     meaning = Meaning.of(facts)
     told = () if meaning is None else tuple(meaning.told())
-    return How(
-        facts["mechanism"], tuple(_steps(facts, claim)), tuple(_bars(facts, claim)), (*told, *found)
-    )
+    steps = [{"name": name, "text": text} for name, text in _steps(facts, claim)]
+    return {
+        "mechanism": facts["mechanism"],
+        "steps": tuple(steps),
+        "chances": tuple(_bars(facts, claim)),
+        "meaning": (*told, *found),
+    }
 
 
-def _steps(facts: Facts, claim: Claim | None) -> Iterator[Step]:
-    yield Step("source", _source(facts, claim))
+def _steps(facts: Facts, claim: Claim | None) -> Iterator[tuple[str, str]]:
+    """The steps from the source to the release."""
+    yield "source", _source(facts, claim)
     if claim is not None and claim.filter:
         only = "; ".join(map(filter_words, claim.filter))
-        yield Step("filter", f"only rows of one kind take part: {only}")
+        yield "filter", f"only rows of one kind take part: {only}"
     law = None if claim is None else claim.law
     if law is None or not isinstance(law, Noisy | Randomised | Inserted):
         rate = in_text(Decimal(facts["rate"]) / Decimal(facts["sampled_at"]))
-        yield Step("sample", f"each person is in with probability {rate}, drawn in secret")
-    yield Step("recode", f"{_recoded(facts, claim)}, whatever the data")
+        yield "sample", f"each person is in with probability {rate}, drawn in secret"
+    yield "recode", f"{_recoded(facts, claim)}, whatever the data"
     yield from _of_law(facts, law)
     if models := models_of(facts):
         told = " and ".join(map(str, models))
-        yield Step("models", f"classes that do not have {told} are left out, by the numbers here")
-    form = "one row a group, with its count" if facts["form"] == "counts" else "rows without counts"
-    yield Step("release", form)
+        yield "models", f"classes that do not have {told} are left out, by the numbers here"
+    is_counts = facts["form"] == "counts"
+    yield "release", "one row a group, with its count" if is_counts else "rows without counts"
 
 
 def _recoded(facts: Facts, claim: Claim | None) -> str:
@@ -112,27 +82,25 @@ def _recoded(facts: Facts, claim: Claim | None) -> str:
     return f"{columns}: {coarser} made coarser as the policy says, {kept} shown as in the source"
 
 
-def _of_law(facts: Facts, law: object) -> Iterator[Step]:
+def _of_law(facts: Facts, law: object) -> Iterator[tuple[str, str]]:
     match law:
         case Noisy():
-            yield Step("count", "how many people are in each group" + _several(law))
-            yield Step("noise", "; ".join(_noises(law)))
+            yield "count", "how many people are in each group" + _several(law)
+            yield "noise", "; ".join(_noises(law))
             if isinstance(law, Listed):
-                yield Step("list", all_shown(law, str(facts["count"])))
+                yield "list", all_shown(law, str(facts["count"]))
                 return
             least = f"a group is shown from {law.least_shown} on"
             some = "one person" if law.k == 1 else f"{law.k} people"
-            yield Step("suppress", f"{least}, so that it has at least {some} for certain")
+            yield "suppress", f"{least}, so that it has at least {some} for certain"
         case Randomised():
-            yield Step(
-                "randomise", "each value stays, or by chance one of a public list takes its place"
-            )
+            yield "randomise", "each value stays, or by chance one of a public list takes its place"
         case Inserted():
-            yield Step("look", f"which of {law.domain} public combinations somebody has")
-            yield Step("randomise", "some are left out, and some that nobody has are put in")
+            yield "look", f"which of {law.domain} public combinations somebody has"
+            yield "randomise", "some are left out, and some that nobody has are put in"
         case _:
-            yield Step("count", "how many people of the sample are in each group")
-            yield Step("suppress", f"groups of fewer than {facts['k']} of the sample are left out")
+            yield "count", "how many people of the sample are in each group"
+            yield "suppress", f"groups of fewer than {facts['k']} of the sample are left out"
 
 
 def _source(facts: Facts, claim: Claim | None) -> str:
@@ -158,14 +126,12 @@ def filter_words(each: Filter) -> str:
 
 
 def _several(law: Noisy) -> str:
-    own = (f"the {_kind(each)} of {each.column.name} ({each.name})" for each in law.aggregates)
+    kinds = ("mean" if each.clip.is_mean else "sum" for each in law.aggregates)
+    named = zip(kinds, law.aggregates, strict=True)
+    own = (f"the {kind} of {each.column.name} ({each.name})" for kind, each in named)
     beside = f", with {', '.join(own)} beside it" if law.aggregates else ""
     ways = f", once by each of {len(law.groupings)} groupings" if law.groupings else ""
     return f"{beside}{ways}"
-
-
-def _kind(each: Aggregate) -> str:
-    return "mean" if each.clip.is_mean else "sum"
 
 
 def _noises(law: Noisy) -> Iterator[str]:
@@ -188,19 +154,26 @@ def _noise(table: IntegerTable, step: str = "1") -> str:
     return f"{times}a random whole number from {table.least} to {table.largest} is added to"
 
 
-def _bars(facts: Facts, claim: Claim | None) -> Iterator[Bars]:
+def _bar(label: str, chance: Decimal) -> dict[str, Any]:
+    """A chance: of what, as a number from 0 to 1, and in words."""
+    return {"label": label, "share": float(chance), "words": per_cent(chance)}
+
+
+def _bars(facts: Facts, claim: Claim | None) -> Iterator[dict[str, Any]]:
+    """Chances, those of one kind under a caption."""
     law = None if claim is None else claim.law
     if isinstance(law, Randomised) and claim is not None:
-        names = (shown.name for shown in claim.columns)
-        own = zip(names, law.responses, strict=True)
-        bars = tuple(Bar.of(name, each.truth + part(each.share)) for name, each in own)
-        yield Bars("How often a value that is shown is the person's own", bars)
+        drawn = zip(claim.columns, law.responses, strict=True)
+        bars = tuple(_bar(shown.name, each.truth + part(each.share)) for shown, each in drawn)
+        yield {"caption": "How often a value that is shown is the person's own", "bars": bars}
     elif isinstance(law, Inserted):
-        there, nobody = part(law.shown), part(law.inserted)
-        pair = (Bar.of("somebody has it", there), Bar.of("nobody has it", nobody))
-        yield Bars("How likely a combination is shown", pair)
+        pair = (_bar("somebody has it", part(law.shown)), _bar("nobody has it", part(law.inserted)))
+        yield {"caption": "How likely a combination is shown", "bars": pair}
     elif not isinstance(law, Listed):
-        yield from (_shown(name, each) for name, each in _candidates(facts, law))
+        for name, own in _candidates(facts, law):
+            bars = tuple(_bar(f"{size:,} people", chance) for size, chance in own.chances)
+            caption = f"How likely a group of so many people is shown{name}"
+            yield {"caption": caption, "bars": bars}
 
 
 def _candidates(facts: Facts, law: object) -> Iterator[tuple[str, Candidate]]:
@@ -213,6 +186,68 @@ def _candidates(facts: Facts, law: object) -> Iterator[tuple[str, Candidate]]:
         yield name, Candidate("", tables[0], law.k)
 
 
-def _shown(name: str, own: Candidate) -> Bars:
-    bars = tuple(Bar.of(f"{size:,} people", chance) for size, chance in own.chances)
-    return Bars(f"How likely a group of so many people is shown{name}", bars)
+_STEP = re.compile(r"^(?:WITH |\)?, )([a-z_]+[0-9]*) AS (?:[A-Z]+ )*\($")
+_STEPS = {
+    "sampled": "The people of the sample, and of their columns only those that are needed.",
+    "people": "Everybody in the source, and of their columns only those that are needed.",
+    "chosen": "Of each person's rows or groups those that count, drawn under the secret.",
+    "kept": "Only whoever meets the policy's filter.",
+    "counted": "Equal rows, counted once: the release is the same, and made faster.",
+    "looked": "Each value beside its label in the policy's map.",
+    "recoded": "Each column as it may be shown: whatever has no label becomes empty.",
+    "placed": "In which groups each person is.",
+    "grouped": "How many people are in each group, before any noise.",
+    "fine": "How many people there are by all columns together.",
+    "spread": "Everybody once more for each set of columns that is counted by.",
+    "drawn": "Secret random digits: nobody can foresee them without the secret.",
+    "noised": "The random digits choose the noise from a fixed table; it is added to the number.",
+    "bounded": "Means, kept between the ends that the policy fixed.",
+    "released": "Only what is large enough to be shown.",
+    "repeated": "Each group as often as its count says.",
+    "numbered": "The rows in an order that tells nothing.",
+    "answered": "Each value, or by chance one of the public list in its place.",
+    "domain": "The public lists of values.",
+    "tuples": "Every combination of public values, and whether, or how many, people have it.",
+}
+_LOOKUP = "A public list: a value, and what it is shown as."
+_LAST = {
+    "SELECT": "What leaves: these columns and no others.",
+    "FROM": "Of which step it is made.",
+    "WHERE": "Only what is large enough to be shown.",
+    "GROUP BY": "One row for each combination of shown values.",
+    "HAVING": "Groups that are too small are left out.",
+    "ORDER BY": "Sorted by what is shown, so that the order tells nothing of the source.",
+}
+_HEAD = "Whose query it is: the policy's name and the digest of its text."
+_WORDS = re.compile(rf"^({'|'.join(_LAST)})\b")
+
+
+def clauses(facts: Facts) -> tuple[dict[str, Any], ...]:
+    """The query of a certificate: some lines of it, and what they do.
+
+    One that was read and not printed is whole, and unexplained.
+    """
+    engine = facts["dialect"]
+    if engine not in ENGINES or facts.get("claim") is None:
+        lines = tuple(map(escaped, facts["query"].split("\n")))
+        return ({"lines": lines, "meaning": None},)
+    found = _clauses(sql_lines(facts["query"], engine))
+    return tuple({"lines": tuple(lines), "meaning": meaning} for lines, meaning in found)
+
+
+def _clauses(lines: list[str]) -> Iterator[tuple[list[str], str | None]]:
+    """Lines of a printed query, cut where another step begins."""
+    meaning, own = _HEAD, list[str]()
+    in_steps = False
+    for line in lines:
+        step, word = _STEP.match(line), _WORDS.match(line)
+        if (step or word) and own:
+            yield own, meaning
+            own = []
+        if step:
+            meaning, in_steps = _STEPS.get(step[1], _LOOKUP), True
+        elif word:
+            meaning = _LAST[word[1]]
+        own.append(line)
+    if own:
+        yield own, meaning if in_steps or len(lines) < 10 else None

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
 from policy_engine.policy.escapes import escaped
-from policy_engine.report.view import ReportView
 
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with the page: show it in this style."""
@@ -22,13 +22,12 @@ MOST_COLUMNS, MOST_LINES, MOST_WIDTH, MOST_CELLS, MOST_TEXT = 100, 40, 400, 12, 
 is on the page; JSON has all."""
 
 
-def page(view: ReportView) -> str:
-    """The HTML text of a report; the same view gives the same text."""
-    return rendered("page.html.j2", view)
+def page(view: Mapping[str, Any]) -> str:
+    """The HTML text of a report; the same view gives the same text.
 
-
-def rendered(template: str, view: object) -> str:
-    """A page of a view, in a template that stands beside this module."""
+    One without (ε, δ) has a page of its own.
+    """
+    template = "syntactic.html.j2" if "guarantee" in view else "page.html.j2"
     most = {
         "columns": MOST_COLUMNS,
         "lines": MOST_LINES,

@@ -1,77 +1,55 @@
-"""The promise of a certificate: odds before definitions, and ε never without δ and unit."""
+"""The promise of a certificate, ε never without δ and unit; and what it does not rule out."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
 from decimal import Decimal
 from importlib.resources import files
 from math import ceil, log10
+from typing import Any
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import guessed_right, odds_words
 from policy_engine.attest.facts import Facts
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY, STAYS, WAITS
 
+Line = tuple[str | None, ...]
 _LEAST, _MOST = Decimal("0.05"), Decimal(50)
 """The ends of the scale; what lies beyond them stands at its ends."""
 
 
-@dataclass(frozen=True)
-class Deployment:
-    """A published ε of others; ``at`` is its place on the scale, from 0 to 1."""
-
-    epsilon: str
-    delta: str | None
-    what: str
-    unit: str
-    at: float
-
-
-@dataclass(frozen=True)
-class Promise:
-    """What is promised to one person.
+def promise(facts: Facts, justification: str | None = None) -> dict[str, Any]:
+    """What is promised to one person, and why these numbers, where somebody says so.
 
     ``sentence`` has the odds, rounded up; ``right`` of 100 guesses are right at most, a whole
     number for a picture. ``at`` is the place of ε on the scale of ``published``.
-    """
-
-    sentence: str
-    right: int
-    epsilon: str
-    delta: str
-    unit: str
-    numbers: str
-    neighbours: str
-    justification: str | None
-    at: float
-    published: tuple[Deployment, ...]
-
-
-def promise(facts: Facts, justification: str | None = None) -> Promise:
-    """The promise of a certificate, and why these numbers, where somebody says so.
 
     >>> found = promise({"epsilon": "1", "delta": "0.000001", "unit": "row",
     ...                  "neighbours": "add_remove"})
-    >>> found.sentence
+    >>> found["sentence"]
     'Who must guess at 50:50 whether a person is in the source is right at most 73.2 times in 100.'
-    >>> found.right, found.numbers
+    >>> found["right"], found["numbers"]
     (74, 'ε = 1, δ = 0.000001, unit: row')
     """
-    epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
+    epsilon, delta, unit = Decimal(facts["epsilon"]), Decimal(facts["delta"]), facts["unit"]
     said = odds_words(epsilon, delta, facts["neighbours"])
-    return Promise(
-        sentence=f"{said[0].upper()}{said[1:]}.",
-        right=ceil(guessed_right(epsilon, delta) * 100),
-        epsilon=in_text(epsilon),
-        delta=in_text(delta),
-        unit=facts["unit"],
-        numbers=f"ε = {in_text(epsilon)}, δ = {in_text(delta)}, unit: {facts['unit']}",
-        neighbours=_NOTIONS[facts["neighbours"] == REPLACE_ONE],
-        justification=justification,
-        at=place(epsilon),
-        published=published(),
-    )
+    return {
+        "sentence": f"{said[0].upper()}{said[1:]}.",
+        "right": ceil(guessed_right(epsilon, delta) * 100),
+        "epsilon": in_text(epsilon),
+        "delta": in_text(delta),
+        "unit": unit,
+        "numbers": f"ε = {in_text(epsilon)}, δ = {in_text(delta)}, unit: {unit}",
+        "neighbours": _NOTIONS[facts["neighbours"] == REPLACE_ONE],
+        "justification": justification,
+        "at": place(epsilon),
+        "published": published(),
+    }
 
 
 _NOTIONS = (
@@ -90,13 +68,106 @@ def place(epsilon: Decimal) -> float:
     return log10(held / _LEAST) / log10(_MOST / _LEAST)
 
 
-def published() -> tuple[Deployment, ...]:
+def published() -> tuple[dict[str, Any], ...]:
     """Published deployments by their ε: units and δ differ, so that this is no ranking.
 
-    >>> published()[0].what
+    >>> published()[0]["what"]
     'Wikimedia, Russian editors'
     """
     text = files("policy_engine.report").joinpath("pages", "published.json").read_text("utf-8")
-    return tuple(
-        Deployment(**each, at=place(Decimal(each["epsilon"]))) for each in json.loads(text)
-    )
+    return tuple({**each, "at": place(Decimal(each["epsilon"]))} for each in json.loads(text))
+
+
+_MOST_COLUMNS = 30
+SIDE_CHANNELS = (
+    "how long a release took, and that it failed, are not hidden from whoever watches the run",
+    "whoever reads the machine's memory, swap or spill files can know the sample or the noise",
+    "the warehouse's own logs may keep the query and what it read",
+)
+
+
+def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> dict[str, Any]:
+    """What remains: groups that are alike, side channels, and what is assumed, as questions.
+
+    ``alike`` is by the ``lines`` of the release, None where it was not read or its values are
+    chances.
+    """
+    columns = tuple(facts["columns"])
+    why = _not_counted(claim, lines, columns)
+    return {
+        "alike": None if why or lines is None else tuple(_alike(facts, columns, lines)),
+        "not_counted": why,
+        "left_out": 0 if why else max(0, len(columns) - _MOST_COLUMNS),
+        "side_channels": SIDE_CHANNELS,
+        "questions": tuple(
+            {"question": _question(text), "assumption": text} for text in facts["assumptions"]
+        ),
+    }
+
+
+def _not_counted(
+    claim: Claim | None, lines: tuple[Line, ...] | None, columns: tuple[str, ...]
+) -> str | None:
+    if lines is None:
+        return "the release was not looked at"
+    if claim is not None and isinstance(claim.law, Pure):
+        return "values are there by chance too, so that no row tells of a person for certain"
+    if claim is not None and isinstance(claim.law, Noisy) and claim.law.groupings:
+        return "everybody is counted by several sets of columns"
+    return None if len(columns) > 1 else "there is one column, and nothing to tell it from"
+
+
+def _alike(
+    facts: Facts, columns: tuple[str, ...], lines: tuple[Line, ...]
+) -> Iterator[dict[str, Any]]:
+    """Of a column: who has all the other shown values in common, has it in common too.
+
+    ``known`` of ``combinations`` of the other columns show one value of it, with ``people`` of all
+    that are shown.
+    """
+    groups = Counter[Line]()
+    for line in lines:
+        size = int(line[len(columns)] or 0) if facts["count"] else 1
+        groups[line[: len(columns)]] += size
+    for place, name in enumerate(columns[:_MOST_COLUMNS]):
+        values: dict[Line, set[str | None]] = {}
+        people = Counter[Line]()
+        for group, size in groups.items():
+            others = (*group[:place], *group[place + 1 :])
+            values.setdefault(others, set()).add(group[place])
+            people[others] += size
+        one = [others for others, found in values.items() if len(found) == 1]
+        yield {
+            "column": name,
+            "combinations": len(values),
+            "known": len(one),
+            "people": sum(people[others] for others in one),
+            "of_people": sum(people.values()),
+        }
+
+
+def _question(text: str) -> str:
+    """An assumption as a question that somebody can answer with yes.
+
+    >>> _question("people does not change while it is read")
+    'Did nobody write to people while it was read?'
+    """
+    if text in _QUESTIONS:
+        return _QUESTIONS[text]
+    if text.endswith(STAYS):
+        return f"Did nobody write to {text.removesuffix(STAYS)} while it was read?"
+    return f"Is it so that {text}?"
+
+
+_QUESTIONS = {
+    ALWAYS[0]: "Has nothing else left that was made from this sample, nor the sample itself?",
+    ALWAYS_NOISY[0]: "Has nothing else left that was made with this noise, nor the noise itself?",
+    ALWAYS[1]: "Did whoever chose columns and recodes choose them without looking at the source?",
+    ALWAYS_NOISY[1]: (
+        "Did whoever chose columns, recodes, noise and limits choose them without looking at the"
+        " source?"
+    ),
+    WAITS: (
+        "Could nobody who sees the release read the secrets relation while the secret was there?"
+    ),
+}

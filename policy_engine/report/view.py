@@ -1,4 +1,4 @@
-"""All that a report says, as frozen plain data: the page and the JSON are both made of it.
+"""All that a report says, as plain data: the page, the JSON and the exports are all made of it.
 
 Pure: it takes what ``evidence`` has read, and reads nothing. A value is None where nobody stated
 it, and no text of ours stands in for what is not known.
@@ -6,213 +6,124 @@ it, and no text of ours stands in for what is not known.
 
 from __future__ import annotations
 
+import hashlib
 import shlex
-from dataclasses import asdict, dataclass
-from pathlib import PurePath
-from typing import Any, Literal
+from dataclasses import asdict
+from pathlib import Path, PurePath
+from typing import Any
 
-from policy_engine.attest.facts import Facts, claim_of
+from policy_engine.attest.attestation import SYNTACTIC_TYPE, unverified
+from policy_engine.attest.facts import Facts, claim_of, models_of
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.syntactic import claim_stated, read_syntactic, verify_syntactic
 from policy_engine.check.described import entries, words
+from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.claim import Claim
+from policy_engine.policy.syntactic import NO_GUARANTEE
 from policy_engine.releasing.meaning import Meaning, PureMeaning
 from policy_engine.releasing.showing import in_reading_order
-from policy_engine.report.approvals import ApprovalLine
-from policy_engine.report.budget import Budget
-from policy_engine.report.changes import Comparable, KeyChange, changes
-from policy_engine.report.clauses import Clause, clauses
-from policy_engine.report.evidence import Edition, Evidence
-from policy_engine.report.mechanism import How, how
-from policy_engine.report.promise import Promise, promise
+from policy_engine.report.changes import Comparable, changes
+from policy_engine.report.evidence import Evidence
+from policy_engine.report.mechanism import clauses, how
+from policy_engine.report.promise import promise, risks
 from policy_engine.report.recodes import in_words
-from policy_engine.report.risks import Risks, risks
 
 FIRST_ROWS = 10
-Colour = Literal["green", "amber", "red"]
+_GREEN = ("green", "Verified: the certificate holds, and the release is the one it is of")
+_AMBER = ("amber", "The certificate holds; the release itself was not looked at")
+_UNPROVED = (
+    "amber",
+    "Not verified: the query was not proved again; what else was looked at holds",
+)
+_RED = ("red", "This certificate does not hold: rely on nothing on this page")
+_HOLDS = "No (ε, δ): the statement holds, and it promises nothing of any person"
+_FAILS = "No (ε, δ), and this statement does not hold: rely on nothing on this page"
+_AGAINST = (
+    "anybody who sees this release, whatever they know of everybody else and however many other"
+    " files they have; not against whoever can read the source, the machine or the secret"
+)
 
 
-@dataclass(frozen=True)
-class VerdictBand:
-    """The verdict: what was found, of what, by whom, when."""
+def view(found: Evidence) -> dict[str, Any]:
+    """All that is said of a release, in an edition: the public one names no other release.
 
-    colour: Colour
-    verdict: str
-    name: str | None
-    description: str | None
-    purpose: str | None
-    region: str | None
-    sector: str | None
-    releaser: str
-    releaser_note: str | None
-    date: str | None
-    release: str
-    checked: tuple[str, ...]
-    unchecked: tuple[str, ...]
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Protection:
-    """Who is protected, against whom, and who must be trusted."""
-
-    unit: str
-    against: str
-    recipients: str | None
-    access: str | None
-    trusted: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ColumnView:
-    """A released column: of which of the source's it is made, and how; None where not stated."""
-
-    name: str
-    of: str | None
-    recode: str | None
-    entries: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class FirstRows:
-    """The first rows of a release, every value a text, None where it is missing."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str | None, ...], ...]
-    size: int
-
-
-@dataclass(frozen=True)
-class Changed:
-    """What changed since a former certificate."""
-
-    file: str
-    fault: str | None
-    price_before: str
-    price_now: str
-    changes: tuple[KeyChange, ...]
-
-
-@dataclass(frozen=True)
-class Check:
-    """How to check it without us: the command, what is compared, whom to ask."""
-
-    command: str
-    certificate_sha256: str
-    release_sha256: str
-    key_id: str
-    policy_digest: str | None
-    query_digest: str | None
-    claim_sha256: str | None
-    contact: str | None
-    engine: str | None
-    trusted: tuple[str, ...]
-    clauses: tuple[Clause, ...]
-
-
-@dataclass(frozen=True)
-class Details:
-    """What a certificate says that can be read."""
-
-    promise: Promise
-    protection: Protection
-    how: How
-    columns: tuple[ColumnView, ...]
-    rows: FirstRows | None
-    risks: Risks
-
-
-@dataclass(frozen=True)
-class ReportView:
-    """The report of one certificate; ``details`` are None where it cannot be read.
-
-    ``required`` is what the ledger says was required of approvals, None where there is no ledger.
+    ``details`` are None where the certificate cannot be read; ``required`` is what the ledger says
+    was required of approvals, None where there is no ledger.
     """
-
-    edition: Edition
-    band: VerdictBand
-    details: Details | None
-    budget: Budget | None
-    changed: Changed | None
-    approvals: tuple[ApprovalLine, ...]
-    required: tuple[str, ...] | None
-    check: Check
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
-
-
-def view(found: Evidence) -> ReportView:
-    """All that is said of a release, in an edition: the public one names no other release."""
-    claim = claim_in(found.facts or {})
-    budget = found.budget
+    claim, budget = claim_in(found.facts or {}), found.budget
     if budget is not None and found.edition == "public":
-        budget = budget.without_others()
-    return ReportView(
-        edition=found.edition,
-        band=_band(found),
-        details=None if found.facts is None else _details(found, found.facts, claim),
-        budget=budget,
-        changed=_changed(found),
-        approvals=found.approvals,
-        required=found.required,
-        check=_check(found, claim),
-    )
+        budget = {**budget, "others": (), "limit_where": None}
+    return {
+        "edition": found.edition,
+        "band": _band(found),
+        "details": None if found.facts is None else _details(found, found.facts, claim),
+        "budget": budget,
+        "changed": _changed(found),
+        "approvals": found.approvals,
+        "required": found.required,
+        "check": _check(found, claim),
+    }
 
 
-def _band(found: Evidence) -> VerdictBand:
+def _band(found: Evidence) -> dict[str, Any]:
+    """The verdict: what was found, of what, by whom, when."""
     facts, verified = found.facts or {}, found.verified
-    colour: Colour = "red"
-    verdict = "This certificate does not hold: rely on nothing on this page"
-    if verified is not None and found.rows is not None and verified.is_proved:
-        colour, verdict = (
-            "green",
-            "Verified: the certificate holds, and the release is the one it is of",
-        )
-    elif verified is not None:
-        colour = "amber"
-        verdict = "The certificate holds; the release itself was not looked at"
-        if not verified.is_proved:
-            verdict = "Not verified: the query was not proved again; what else was looked at holds"
-    policy = found.policy
-    return VerdictBand(
-        colour=colour,
-        verdict=verdict,
-        name=facts["policy"]["name"] if facts else None,
-        description=policy.description or None if policy else None,
-        purpose=_said(found, "purpose"),
-        region=_said(found, "region"),
-        sector=_said(found, "sector"),
-        releaser=found.key_id,
-        releaser_note=found.note or None,
-        date=facts.get("time"),
-        release=found.subject,
-        checked=verified.checked if verified else (),
-        unchecked=verified.unchecked if verified else (),
-        reasons=found.reasons,
-    )
+    colour, verdict = _RED
+    if verified is not None:
+        looked_at = _AMBER if found.rows is None else _GREEN
+        colour, verdict = looked_at if verified.is_proved else _UNPROVED
+    return {
+        "colour": colour,
+        "verdict": verdict,
+        "name": facts["policy"]["name"] if facts else None,
+        "description": found.policy.description or None if found.policy else None,
+        **{name: _said(found, name) for name in ("purpose", "region", "sector")},
+        "releaser": found.key_id,
+        "releaser_note": found.note or None,
+        "date": facts.get("time"),
+        "release": found.subject,
+        "checked": verified.checked if verified else (),
+        "unchecked": verified.unchecked if verified else (),
+        "reasons": found.reasons,
+    }
 
 
-def _details(found: Evidence, facts: Facts, claim: Claim | None) -> Details:
-    rows = found.rows
-    estimated: tuple[str, ...] = ()
+def _details(found: Evidence, facts: Facts, claim: Claim | None) -> dict[str, Any]:
+    """What a certificate says that can be read."""
+    rows, meaning = found.rows, Meaning.of(facts)
+    estimated, first = tuple[str, ...](), None
     if rows is not None:
-        meaning = Meaning.of(facts)
         if isinstance(meaning, PureMeaning):
             estimated = tuple(meaning.found(rows.columns, rows.lines))
-    return Details(
-        promise=promise(facts, _said(found, "justification")),
-        protection=_protection(found, facts),
-        how=how(facts, claim, estimated),
-        columns=tuple(_columns(found, facts, claim)),
-        rows=None
-        if rows is None
-        else FirstRows(
-            rows.columns,
-            tuple(in_reading_order(facts, rows.columns, rows.lines)[:FIRST_ROWS]),
-            len(rows.lines),
-        ),
-        risks=risks(facts, claim, None if rows is None else rows.lines),
-    )
+        ordered = in_reading_order(facts, rows.columns, rows.lines)
+        first = {
+            "columns": rows.columns,
+            "rows": tuple(ordered[:FIRST_ROWS]),
+            "size": len(rows.lines),
+        }
+    unit = "each row of the source, taken for one person"
+    if facts["unit"] != "row":
+        unit = f"each value of {facts['unit']}, taken for one person, with all its rows"
+    return {
+        "promise": promise(facts, _said(found, "justification")),
+        "protection": {
+            "unit": unit,
+            "against": _AGAINST,
+            "recipients": _said(found, "recipients"),
+            "access": _said(found, "access"),
+            "trusted": (
+                "whoever ran the release: they hold the raw data (the central model) and drew the"
+                " randomness",
+                f"the randomness: {facts['randomness']}",
+                "the warehouse, to run the query as it is written",
+                "whoever holds the signing key, to have run the query that is certified",
+            ),
+        },
+        "how": how(facts, claim, estimated),
+        "columns": tuple(_columns(found, facts, claim)),
+        "rows": first,
+        "risks": risks(facts, claim, None if rows is None else rows.lines),
+    }
 
 
 def _said(found: Evidence, name: str) -> str | None:
@@ -226,65 +137,33 @@ def claim_in(facts: Facts) -> Claim | None:
     return None if facts.get("claim") is None else claim_of(facts)
 
 
-def _protection(found: Evidence, facts: Facts) -> Protection:
-    is_row = facts["unit"] == "row"
-    own = "each row of the source, taken for one person"
-    unit = (
-        own if is_row else f"each value of {facts['unit']}, taken for one person, with all its rows"
-    )
-    return Protection(
-        unit=unit,
-        against=(
-            "anybody who sees this release, whatever they know of everybody else and however many"
-            " other files they have; not against whoever can read the source, the machine or the"
-            " secret"
-        ),
-        recipients=_said(found, "recipients"),
-        access=_said(found, "access"),
-        trusted=(
-            "whoever ran the release: they hold the raw data (the central model) and drew the"
-            " randomness",
-            f"the randomness: {facts['randomness']}",
-            "the warehouse, to run the query as it is written",
-            "whoever holds the signing key, to have run the query that is certified",
-        ),
-    )
+def _columns(found: Evidence, facts: Facts, claim: Claim | None) -> list[dict[str, Any]]:
+    """Of which of the source's columns each is made, and how; None where it is not stated."""
+    made: list[tuple[Any, ...]] = []
+    if claim is None:
+        known = dict(found.policy.recodings) if found.policy else {}
+        for name in facts["columns"]:
+            stated = (name, in_words(known[name])) if name in known else (None, None)
+            made.append((name, *stated, ()))
+    for each in () if claim is None else claim.columns:
+        of = each.column.name if each.column else None
+        made.append((each.name, of, words(each), entries(each) or ()))
+    return [dict(zip(("name", "of", "recode", "entries"), each, strict=True)) for each in made]
 
 
-def _columns(found: Evidence, facts: Facts, claim: Claim | None) -> list[ColumnView]:
-    if claim is not None:
-        return [
-            ColumnView(
-                each.name,
-                each.column.name if each.column else None,
-                words(each),
-                entries(each) or (),
-            )
-            for each in claim.columns
-        ]
-    known = dict(found.policy.recodings) if found.policy else {}
-    return [
-        ColumnView(
-            name,
-            name if name in known else None,
-            in_words(known[name]) if name in known else None,
-            (),
-        )
-        for name in facts["columns"]
-    ]
-
-
-def _changed(found: Evidence) -> Changed | None:
+def _changed(found: Evidence) -> dict[str, Any] | None:
+    """What changed since a former certificate."""
     if found.previous is None or found.facts is None:
         return None
-    old, new = (Comparable.of_certificate(each) for each in (found.previous.facts, found.facts))
-    return Changed(
-        _named(found, found.previous.file),
-        found.previous.fault or None,
-        old.price,
-        new.price,
-        changes(old, new),
-    )
+    file, facts, fault = found.previous
+    old, new = (Comparable.of_certificate(each) for each in (facts, found.facts))
+    return {
+        "file": _named(found, file),
+        "fault": fault or None,
+        "price_before": old.price,
+        "price_now": new.price,
+        "changes": tuple(map(asdict, changes(old, new))),
+    }
 
 
 def _named(found: Evidence, file: str) -> str:
@@ -292,21 +171,64 @@ def _named(found: Evidence, file: str) -> str:
     return PurePath(file).name if found.edition == "public" else file
 
 
-def _check(found: Evidence, claim: Claim | None) -> Check:
+def _check(found: Evidence, claim: Claim | None) -> dict[str, Any]:
+    """How to check it without us: the command, what is compared, whom to ask."""
     facts = found.facts or {}
     names = (_named(found, name) for name in (found.file, found.release or found.subject))
     certificate, release = map(shlex.quote, names)
     engine = " ".join(text for text in (facts.get("dialect"), facts.get("engine_version")) if text)
-    return Check(
-        command=f"policy-engine verify {certificate} --release {release} --key KEY.pub",
-        certificate_sha256=found.sha256,
-        release_sha256=found.subject_sha256,
-        key_id=found.key_id,
-        policy_digest=facts["policy"]["digest"] if facts else None,
-        query_digest=facts.get("query_digest"),
-        claim_sha256=claim.digest.removeprefix("sha256:") if claim else None,
-        contact=_said(found, "contact"),
-        engine=engine or None,
-        trusted=found.trusted if found.edition == "internal" else (),
-        clauses=clauses(found.facts) if found.facts else (),
-    )
+    return {
+        "command": f"policy-engine verify {certificate} --release {release} --key KEY.pub",
+        "certificate_sha256": found.sha256,
+        "release_sha256": found.subject_sha256,
+        "key_id": found.key_id,
+        "policy_digest": facts["policy"]["digest"] if facts else None,
+        "query_digest": facts.get("query_digest"),
+        "claim_sha256": claim.digest.removeprefix("sha256:") if claim else None,
+        "contact": _said(found, "contact"),
+        "engine": engine or None,
+        "trusted": found.trusted if found.edition == "internal" else (),
+        "clauses": clauses(found.facts) if found.facts else (),
+    }
+
+
+def syntactic_view(text: str, keys: TrustedKeys, release: Path | None) -> dict[str, Any]:
+    """What is said of the statement in ``text``, without (ε, δ): amber or red, and never green.
+
+    Raises:
+        VerificationFailed: it is no such statement, whoever signed it.
+        FileError: the release cannot be read.
+    """
+    stated = unverified(text, SYNTACTIC_TYPE)
+    facts = read_syntactic(stated)
+    checked, unchecked, reasons = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
+    try:
+        found = verify_syntactic(text, keys, release)
+        checked, unchecked = found.checked, found.unchecked
+    except VerificationFailed as error:
+        reasons = error.reasons
+    k = facts["k"]
+    return {
+        "guarantee": NO_GUARANTEE,
+        "epsilon": None,
+        "delta": None,
+        "band": {
+            "colour": "red" if reasons else "amber",
+            "verdict": _FAILS if reasons else _HOLDS,
+            "first": NO_GUARANTEE,
+            "reasons": reasons,
+        },
+        "name": facts["policy"]["name"],
+        "date": facts["time"],
+        "release": stated.subject_name,
+        "key_id": "" if reasons else checked[0].removeprefix("signed by "),
+        "statement_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "purpose": facts.get("purpose"),
+        "attacks": tuple((each["attack"], each["why"]) for each in facts["still_works"]),
+        "models": (*((f"{k}-anonymity",) if k > 1 else ()), *map(str, models_of(facts))),
+        "columns": tuple((shown.name, words(shown)) for shown in claim_stated(facts).columns),
+        "unit": facts["unit"],
+        "policy_digest": facts["policy"]["digest"],
+        "checked": checked,
+        "unchecked": unchecked,
+    }

@@ -18,9 +18,8 @@ from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
-from policy_engine.report.budget import Amount
 from policy_engine.report.evidence import Evidence
-from policy_engine.report.view import Details, ReportView, claim_in
+from policy_engine.report.view import claim_in
 
 PRODUCER = "https://policy-engine.dev"
 BY_HAND = "write it in here: no key of policy, account or project file states it"
@@ -63,19 +62,27 @@ class Exported:
 
 @dataclass(frozen=True)
 class ExportSource:
-    """What is exported: the report's view of a certificate that holds, and its claim."""
+    """What is exported of a certificate that holds: the parts of its report, and its claim."""
 
-    view: ReportView
-    details: Details
+    band: Mapping[str, Any]
+    check: Mapping[str, Any]
+    promise: Mapping[str, Any]
+    protection: Mapping[str, Any]
+    how: Mapping[str, Any]
+    columns: tuple[Mapping[str, Any], ...]
+    budget: Mapping[str, Any] | None
     facts: Facts
     claim: Claim | None
 
     @classmethod
-    def of(cls, found: Evidence, made: ReportView) -> ExportSource:
+    def of(cls, found: Evidence, made: Mapping[str, Any]) -> ExportSource:
         """That of a certificate. ValueError where it does not hold: nothing is exported of it."""
-        if found.facts is None or made.details is None or made.band.colour == "red":
+        details = made["details"]
+        if found.facts is None or details is None or made["band"]["colour"] == "red":
             raise ValueError("a certificate that does not hold is not exported")
-        return cls(made, made.details, found.facts, claim_in(found.facts))
+        parts = {name: details[name] for name in ("promise", "protection", "how", "columns")}
+        parts |= {name: made[name] for name in ("band", "check", "budget")}
+        return cls(facts=found.facts, claim=claim_in(found.facts), **parts)
 
     @property
     def relation(self) -> str | None:
@@ -91,47 +98,41 @@ class ExportSource:
     @property
     def identity(self) -> str:
         """A UUID of the certificate: the same certificate has the same, whoever exports it."""
-        digest = self.view.check.certificate_sha256
+        digest = self.check["certificate_sha256"]
         return str(uuid5(NAMESPACE_URL, f"{PRODUCER}/certificate/{digest}"))
 
     @property
     def promised(self) -> dict[str, str]:
         """What tells a reader of another form which promise this is, and by what file."""
-        own, check = self.details.promise, self.view.check
         return {
-            "epsilon": own.epsilon,
-            "delta": own.delta,
-            "privacy_unit": own.unit,
+            "epsilon": self.promise["epsilon"],
+            "delta": self.promise["delta"],
+            "privacy_unit": self.promise["unit"],
             "neighbours": self.facts["neighbours"],
-            "certificate_sha256": check.certificate_sha256,
-            "release_sha256": check.release_sha256,
-            "policy_digest": check.policy_digest or "",
+            "certificate_sha256": self.check["certificate_sha256"],
+            "release_sha256": self.check["release_sha256"],
+            "policy_digest": self.check["policy_digest"] or "",
         }
 
     def composition(self) -> tuple[str, ...] | None:
         """What the account has paid, each ε with its δ and the units; None without a ledger."""
-        budget = self.view.budget
+        budget = self.budget
         if budget is None:
             return None
-        units = ", ".join(budget.units)
-        rows = {
-            "before": budget.before,
-            "this release": budget.this,
-            "since": budget.since,
-            "limit": budget.limit,
-            "left": budget.left,
-        }
-        told = [f"{name}: {_amount(each, units)}" for name, each in rows.items() if each]
-        rule = "" if budget.limit else "; the account has no limit"
+        units = ", ".join(budget["units"])
+        rows = ("before", "this", "since", "limit", "left")
+        rule = "" if budget["limit"] else "; the account has no limit"
         return (
-            f"account {budget.account}: {counted(budget.charges, 'charge')} for the same people, ε"
-            f" and δ of their certificates added up; 'left' is by the account's own rule{rule}",
-            *told,
+            f"account {budget['account']}: {counted(budget['charges'], 'charge')} for the same"
+            " people, ε and δ of their certificates added up; 'left' is by the account's own"
+            f" rule{rule}",
+            *(
+                f"{'this release' if name == 'this' else name}: ε = {each['epsilon']},"
+                f" δ = {each['delta']}, unit: {units}"
+                for name, each in ((name, budget[name]) for name in rows)
+                if each
+            ),
         )
-
-
-def _amount(each: Amount, units: str) -> str:
-    return f"ε = {each.epsilon}, δ = {each.delta}, unit: {units}"
 
 
 def filled(fields: Iterable[ExportField]) -> dict[str, Any]:

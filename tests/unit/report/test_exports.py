@@ -17,7 +17,7 @@ from openlineage.client import event_v2, facet_v2
 from openlineage.client.generated import base
 from ruamel.yaml import YAML
 
-from policy_engine.report.exports.registry import at_least
+from policy_engine.report.exports.claims import at_least
 
 FORMS = ("registry", "nist", "openlineage", "odcs", "dbt")
 LAWS = ("sampled", "noisy", "answers", "tuples")
@@ -268,7 +268,8 @@ def test_what_an_export_is_made_of_is_never_replaced_by_it(world: Path) -> None:
 def test_a_certificate_without_a_claim_is_exported_and_asks_for_one(world: Path) -> None:
     from policy_engine.attest.keys import TrustedKeys, load_public_key
     from policy_engine.report.evidence import Named, gather
-    from policy_engine.report.exports import dbt, nist, odcs, openlineage, registry
+    from policy_engine.report.exports.catalogues import dbt, odcs, openlineage
+    from policy_engine.report.exports.claims import nist, registry
     from policy_engine.report.exports.fields import ExportSource
     from policy_engine.report.view import view
 
@@ -278,15 +279,15 @@ def test_a_certificate_without_a_claim_is_exported_and_asks_for_one(world: Path)
     assert found.facts is not None
     found = replace(found, facts={**found.facts, "claim": None})
     source = ExportSource.of(found, view(found))
-    for room, asked in (
+    for export, asked in (
         (registry, "data_domain"), (nist, "Bound of one unit's contribution, 2.4"),
         (openlineage, "inputs"), (odcs, "logicalType of each column"),
         (odcs, "transformSourceObjects"),
     ):  # fmt: skip
-        exported_as = room.export(source)
+        exported_as = export(source)
         assert f"not stated: {asked}; certify anew" in "\n".join(exported_as.gaps)
-    assert "columnLineage" not in openlineage.export(source).text
-    assert "the source" in dbt.export(source).gaps[0]
+    assert "columnLineage" not in openlineage(source).text
+    assert "the source" in dbt(source).gaps[0]
     with pytest.raises(ValueError, match="does not hold"):
         refused = replace(found, verified=None)
         ExportSource.of(refused, view(refused))

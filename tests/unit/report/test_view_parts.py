@@ -8,9 +8,8 @@ import pytest
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import Pair
-from policy_engine.report.clauses import clauses
-from policy_engine.report.promise import promise, published
-from policy_engine.report.risks import risks
+from policy_engine.report.mechanism import clauses
+from policy_engine.report.promise import promise, published, risks
 
 FACTS = {
     "columns": ("town", "ill"), "count": "n",
@@ -28,34 +27,39 @@ def test_the_chances_of_the_issue():
 def test_the_odds_are_rounded_up_and_stand_with_delta_and_unit():
     found = promise(FACTS)
     # (e + 0.01) / (1 + e) = 0.73375…
-    assert "at most 73.4 times in 100" in found.sentence
-    assert found.right == 74
-    assert found.numbers == "ε = 1, δ = 0.01, unit: row"
+    assert "at most 73.4 times in 100" in found["sentence"]
+    assert found["right"] == 74
+    assert found["numbers"] == "ε = 1, δ = 0.01, unit: row"
 
 
 def test_each_published_epsilon_has_its_unit_and_they_stand_in_order():
     found = published()
     assert len(found) == 22
-    assert all(each.unit and each.what for each in found)
-    numbers = [Decimal(each.epsilon) for each in found]
+    assert all(each["unit"] and each["what"] for each in found)
+    numbers = [Decimal(each["epsilon"]) for each in found]
     assert numbers == sorted(numbers)
-    assert [each.at for each in found] == sorted(each.at for each in found)
+    assert [each["at"] for each in found] == sorted(each["at"] for each in found)
 
 
 def test_groups_that_are_alike_are_counted_from_the_release():
     lines = (("a", "yes", "20"), ("a", "no", "30"), ("b", "yes", "25"), ("c", None, "21"))
     found = risks(FACTS, None, lines)
-    town, ill = found.alike
+    town, ill = found["alike"]
     # Of 'ill' = no and of a missing one there is one town each.
-    assert (town.combinations, town.known, town.people, town.of_people) == (3, 2, 51, 96)
+    assert (town["combinations"], town["known"], town["people"], town["of_people"]) == (
+        3,
+        2,
+        51,
+        96,
+    )
     # In b and c everybody has the same.
-    assert (ill.combinations, ill.known, ill.people) == (3, 2, 46)
+    assert (ill["combinations"], ill["known"], ill["people"]) == (3, 2, 46)
 
 
 def test_of_rows_each_line_is_one_person():
     lines = (("a", "yes"),) * 3 + (("b", "no"),) * 2
-    town, _ = risks({**FACTS, "count": None}, None, lines).alike
-    assert (town.known, town.people, town.of_people) == (2, 5, 5)
+    town, _ = risks({**FACTS, "count": None}, None, lines)["alike"]
+    assert (town["known"], town["people"], town["of_people"]) == (2, 5, 5)
 
 
 @pytest.mark.parametrize(
@@ -64,17 +68,17 @@ def test_of_rows_each_line_is_one_person():
 )
 def test_what_is_not_counted_says_why(columns, lines, why):
     found = risks({**FACTS, "columns": columns}, None, lines)
-    assert found.alike is None
-    assert why in found.not_counted
+    assert found["alike"] is None
+    assert why in found["not_counted"]
 
 
 def test_an_assumption_becomes_a_question_that_keeps_its_words():
-    [question] = risks(FACTS, None, None).questions
-    assert question.question == "Did nobody write to t while it was read?"
-    assert question.assumption == FACTS["assumptions"][0]
+    [question] = risks(FACTS, None, None)["questions"]
+    assert question["question"] == "Did nobody write to t while it was read?"
+    assert question["assumption"] == FACTS["assumptions"][0]
 
 
 def test_a_text_that_was_read_is_shown_whole_and_unexplained():
     [clause] = clauses({"dialect": "duckdb", "claim": None, "query": "select 1\n\u202efrom t"})
-    assert clause.meaning is None
-    assert clause.lines == ("select 1", "\\u202efrom t")
+    assert clause["meaning"] is None
+    assert clause["lines"] == ("select 1", "\\u202efrom t")

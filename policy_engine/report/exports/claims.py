@@ -1,0 +1,286 @@
+"""What a release promises, as others ask for it: a registry's entry, and a checklist of hazards.
+
+The registry of deployed differential privacy: its 32 fields are those of
+schemas/deployments-schema.yaml of opendp/deployments-registry-data at 3e9c812 (read there). Texts
+are Markdown in the registry, and escaped as such. NIST SP 800-226: an item is ticked only where
+certificate, policy or ledger state what it asks for. Sections are those of the draft of December
+2023, whose body was read; the final text of March 2025 is known through quotations alone, and the
+document says so.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from math import inf, nextafter
+
+from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY
+from policy_engine.policy.escapes import cell
+from policy_engine.report.exports.fields import (
+    BY_HAND,
+    DESCRIPTION,
+    LEDGER,
+    OLD,
+    PUBLISHER,
+    PURPOSE,
+    Exported,
+    ExportField,
+    ExportSource,
+    about,
+    afterwards,
+    by_chance,
+    filled,
+    gaps,
+    unprotected,
+    yaml_text,
+)
+from policy_engine.report.promise import SIDE_CHANNELS
+
+_SCHEMA = (
+    "https://github.com/opendp/deployments-registry-data/blob/3e9c812/schemas/"
+    "deployments-schema.yaml"
+)
+_CHOICES = (ALWAYS[1], ALWAYS_NOISY[1])
+"""What a certificate assumes of how recodes and limits were chosen."""
+
+
+def registry(source: ExportSource) -> Exported:
+    """A draft of an entry: complete but for its gaps, which stand at its head as comments."""
+    sections = {
+        "basic": _basic(source),
+        "dp_variant": _variant(source),
+        "privacy_loss": _loss(source),
+        "deployment_model": _model(source),
+        "accounting": [
+            _text("post_processing", afterwards(source), tier=3),
+            _text("composition", source.composition(), LEDGER, 3),
+        ],
+        "implementation": _implementation(source),
+        "administrative": _administrative(source),
+    }
+    fields = [each for section in sections.values() for each in section]
+    missing = gaps(fields)
+    tier = min((each.tier for each in fields if each.value is None), default=4) - 1
+    name = source.band["name"] or ""
+    document = {
+        "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
+        "status": "Draft",
+        "tier": max(tier, 1),
+        "deployment": {section: filled(each) for section, each in sections.items()},
+    }
+    head = (f"A draft for the registry of deployed differential privacy: {_SCHEMA}", *missing)
+    return Exported(yaml_text(document, head), missing)
+
+
+def _basic(source: ExportSource) -> list[ExportField]:
+    band = source.band
+    kind = "Summary statistics" if source.facts["count"] else "Dataset"
+    publisher = [cell(band["releaser_note"])] if band["releaser_note"] else None
+    return [
+        _text("name", band["name"]),
+        ExportField("data_curators", publisher, PUBLISHER),
+        _text("intended_use", band["purpose"], PURPOSE),
+        ExportField("data_product_type", kind),
+        _text("data_product_region", band["region"], about("region")),
+        _text("description", band["description"], DESCRIPTION),
+        ExportField("publication_date", band["date"][:10] if band["date"] else None),
+        _text("data_product_sector", band["sector"], about("sector")),
+    ]
+
+
+def _variant(source: ExportSource) -> list[ExportField]:
+    name = "Pure DP" if Decimal(source.promise["delta"]) == 0 else "Approximate DP"
+    steps = [each["text"] for each in source.how["steps"] if each["name"] in ("source", "filter")]
+    domain = f"Any rows of this relation: {'; '.join(steps)}"
+    return [
+        ExportField("variant_name", name, tier=2),
+        _text("data_domain", domain if source.relation else None, OLD, 3),
+        _text("unprotected_quantities", unprotected(source), tier=3),
+    ]
+
+
+def _loss(source: ExportSource) -> list[ExportField]:
+    promise = source.promise
+    numbers = {"epsilon": at_least(promise["epsilon"]), "delta": at_least(promise["delta"])}
+    unit = (source.protection["unit"], promise["neighbours"])
+    return [
+        _text("privacy_unit", promise["unit"], tier=2),
+        _text("privacy_unit_details", unit, tier=3),
+        ExportField("privacy_parameters", numbers, tier=2),
+        _text("privacy_parameters_details", (promise["numbers"], promise["sentence"]), tier=3),
+    ]
+
+
+def _model(source: ExportSource) -> list[ExportField]:
+    who = source.protection
+    actors = None
+    if who["recipients"] and who["access"]:
+        actors = (
+            f"- receives it: {who['recipients']}",
+            f"- access: {who['access']}",
+            *(f"- trusted: {each}" for each in who["trusted"]),
+            f"- protected against: {who['against']}",
+        )
+    return [
+        ExportField("model_name", "Central", tier=2),
+        _text("model_name_details", who["trusted"][0]),
+        _text("actors", actors, f"{about('recipients')}, and 'about.access'", 3),
+        _text("release_type", None, tier=2),
+        _text("release_type_details", None),
+        _text("data_source_type", None, tier=2),
+        _text("data_source_type_details", None, tier=3),
+        ExportField("access_type", "Non-interactive", tier=2),
+        _text("access_type_details", "One file or table is published, of this digest.", tier=3),
+    ]
+
+
+def _implementation(source: ExportSource) -> list[ExportField]:
+    how, check = source.how, source.check
+    steps = [f"- {each['name']}: {each['text']}" for each in how["steps"]]
+    engine = [f"- engine: {check['engine']}"] if check["engine"] else []
+    randomness = f"- randomness: {source.facts['randomness']}"
+    channels = [f"- not covered: {each}" for each in SIDE_CHANNELS]
+    mechanisms = (f"- {how['mechanism']}", *steps, randomness, *engine, *channels)
+    recodes = [f"- {each['name']}: {each['recode']}" for each in source.columns if each["recode"]]
+    assumed = [f"- assumed: {each}" for each in source.facts["assumptions"] if each in _CHOICES]
+    before = (*recodes, *assumed) if assumed else None
+    return [
+        _text("preprocessing_and_hyperparameter_tuning", before, tier=3),
+        _text("mechanisms", mechanisms, tier=3),
+        _text("justification", source.promise["justification"], about("justification"), 3),
+    ]
+
+
+def _administrative(source: ExportSource) -> list[ExportField]:
+    check = source.check
+    digests = (
+        f"- release sha256:{check['release_sha256']}",
+        f"- certificate sha256:{check['certificate_sha256']}",
+    )
+    return [
+        _text("sources", (f"- to check it: {check['command']}",)),
+        _text("notes", digests),
+        _text("registry_authors", None, "write who filled this in: a list of names"),
+    ]
+
+
+def at_least(number: str) -> float:
+    """A number as a float that is not below it: an ε or δ is never told smaller than it is.
+
+    >>> at_least("0.5"), at_least("2.6317834665e-11"), at_least("0.1000000000000000056")
+    (0.5, 2.6317834665e-11, 0.10000000000000002)
+    """
+    found = float(number)
+    return found if Decimal(repr(found)) >= Decimal(number) else nextafter(found, inf)
+
+
+def _text(
+    name: str, value: str | tuple[str, ...] | None, remedy: str = BY_HAND, tier: int = 1
+) -> ExportField:
+    """A field of free text, which the registry renders as Markdown."""
+    if isinstance(value, str):
+        return ExportField(name, cell(value), remedy, tier)
+    return ExportField(name, value and tuple(map(_line, value)), remedy, tier)
+
+
+def _line(text: str) -> str:
+    """A line, or an item of a list, whose hyphen is ours."""
+    return f"- {cell(text[2:])}" if text.startswith("- ") else cell(text)
+
+
+_HEAD = (
+    "A tick says that the certificate, the policy or the ledger states it, not that it is enough."
+    " Questions and sections are in our words, after the initial public draft of December 2023"
+    " (<https://csrc.nist.gov/pubs/sp/800/226/ipd>). The final text of March 2025"
+    " (<https://doi.org/10.6028/NIST.SP.800-226>) is known to us through quotations only: look"
+    " there before you cite a section."
+)
+_ANSWER = "answer it in here"
+_CERTIFICATE, _CLAIM, _LEDGER = "certificate", "certificate: claim", "ledger"
+
+
+def nist(source: ExportSource) -> Exported:
+    """The checklist: each item with what is stated and by what, or \"not stated\"."""
+    claims, hazards = _claims(source), _hazards(source)
+    name = source.band["name"] or source.band["release"]
+    lines = [f"# NIST SP 800-226: {cell(name)}", "", _HEAD, "", "## Claims", ""]
+    lines += [*map(_item, claims), "", "## Hazards", "", *map(_item, hazards)]
+    return Exported("\n".join(lines) + "\n", gaps([*claims, *hazards]))
+
+
+def _item(each: ExportField) -> str:
+    if each.value is None:
+        return f"- [ ] **{each.name}**: not stated; {each.remedy}"
+    where, *texts = each.value
+    return f"- [x] **{each.name}**: {cell('; '.join(texts))} ({where})"
+
+
+def _claims(source: ExportSource) -> list[ExportField]:
+    own, who, how = source.promise, source.protection, source.how
+    bound = how["steps"][0]["text"] if source.claim else None
+    return [
+        _said("ε and δ, 2.2 and 2.3", f"{_CERTIFICATE}: epsilon, delta", own["numbers"]),
+        _said("Unit of privacy, 2.4", f"{_CERTIFICATE}: unit", who["unit"]),
+        _said("Neighbours, 2.4", f"{_CERTIFICATE}: neighbours", own["neighbours"]),
+        _said("Bound of one unit's contribution, 2.4", _CLAIM, bound, remedy=OLD),
+        _said("Purpose", "policy: purpose", source.band["purpose"], remedy=PURPOSE),
+        _of_author("Who receives it, 4.2", "recipients", who["recipients"]),
+        _said(
+            "Who and what is trusted, 4.2",
+            f"{_CERTIFICATE}: assumptions",
+            *source.facts["assumptions"],
+        ),
+        _said("Mechanism, 3.1", f"{_CERTIFICATE}: mechanism", how["mechanism"]),
+        _said("Randomness, 4.3", f"{_CERTIFICATE}: randomness", source.facts["randomness"]),
+        _said(
+            "Composition with other releases, 2.2",
+            _LEDGER,
+            *(source.composition() or ()),
+            remedy=LEDGER,
+        ),
+        _of_author("Why these numbers, 2.3", "justification", own["justification"]),
+    ]
+
+
+def _hazards(source: ExportSource) -> list[ExportField]:
+    own, who, check = source.promise, source.protection, source.check
+    bars = [bar for each in source.how["chances"] for bar in each["bars"]]
+    chances = [f"{bar['label']}: {bar['words']}" for bar in bars]
+    chosen = [each for each in source.facts["assumptions"] if each in _CHOICES]
+    odds = f"{own['numbers']}. {own['sentence']}"
+    engine = (
+        (f"{check['engine']}, SHA-256 of the query {check['query_digest']}",)
+        if check["engine"]
+        else ()
+    )
+    found = [
+        _said("A large ε, or a large δ that hides it", f"{_CERTIFICATE}: epsilon, delta", odds),
+        _said("δ as total failure", ""),
+        _said("Differences outside of the unit; event level", f"{_CERTIFICATE}: unit", who["unit"]),
+        _said("Unequal δ or units compared", ""),
+        _said("Exact releases of the same data", ""),
+        _said("Own implementation", f"{_CERTIFICATE}: query, engine_version", *engine),
+        _said("Statistical bias, 3.2 and 3.3", "computed from the certificate", *chances),
+        _said("Systemic and human bias, 3.3", ""),
+        _said("Bins made from the data, 3.4.1", f"{_CERTIFICATE}: assumptions", *chosen),
+        _said("Trust that does not hold", "", remedy="say who confirmed each assumption, and when"),
+        _said("Side channels, 4.3", "", remedy="say what the place where it ran lets others see"),
+        _of_author("Interactive access; security and access, 4.4", "access", who["access"]),
+        _said("Collecting too much, 4.5", ""),
+    ]
+    sampled = by_chance(source)
+    if sampled is not None:
+        found.append(
+            _said("Subsampling alone, 3.2", f"{_CERTIFICATE}: mechanism, k, rate", sampled)
+        )
+    return found
+
+
+def _said(name: str, where: str, *texts: str | None, remedy: str = _ANSWER) -> ExportField:
+    """An item with what is stated, and where; without a text it is not."""
+    stated = [each for each in texts if each]
+    return ExportField(name, (where, *stated) if stated else None, remedy)
+
+
+def _of_author(name: str, key: str, text: str | None) -> ExportField:
+    return _said(name, f"policy: about.{key}", text, remedy=about(key))
