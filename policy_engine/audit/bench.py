@@ -38,7 +38,7 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.csv_models import default_delimiter, is_csv
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.drawing import new_secret
+from policy_engine.warehouse.drawing import DrawnSample, new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import literal, quoted
@@ -72,7 +72,7 @@ class BenchWarehouse(DuckDBWarehouse):
         A text says what it does for one secret; here it is asked for each row of a table of them,
         and sorted as printed texts are: by its columns from the left, NULL last.
         """
-        secrets = [self._secret.hex(), *(new_secret().hex() for _ in range(more))]
+        secrets = [self._salt, *(new_secret().hex() for _ in range(more))]
         numbered = ", ".join(f"({number}, '{each}')" for number, each in enumerate(secrets))
         # The secret of the row that is asked for; what is quoted stays.
         asked = _SECRET.sub(lambda m: f"{_ASKED}.salt" if m[0] == "$salt" else m[0], sql)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, cast
@@ -52,10 +53,33 @@ _DECIMAL = re.compile(r"DECIMAL\((\d+)(?:,\s*(\d+))?\)")
 class _Misfit(Exception):
     """A value of the policy that no value of the column can be; law and remedy."""
 
-    def problem(self, policy: Policy, path: tuple[str, ...], subject: str) -> Problem:
-        """It as a problem of ``subject``, which stands at a place of the policy."""
-        law, remedy = self.args
-        return Problem(str(policy.file), 0, 0, path_text(path), f"{subject}: {law}", remedy)
+
+class _Problems(list[Problem]):
+    """What is wrong with the values of a policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__()
+        self._file = str(policy.file)
+
+    def add(self, path: str, law: str, remedy: str) -> None:
+        self.append(Problem(self._file, 0, 0, path, law, remedy))
+
+    @contextmanager
+    def of(self, path: str, subject: str, misfit: str = "") -> Iterator[None]:
+        """Go on behind what does not fit at a place of the policy, ``misfit`` if it is a value."""
+        try:
+            yield
+        except ClaimError as error:
+            # A law of claims that no law of the language covers.
+            self.add(path, f"no claim is made of it: {error}", "")
+        except _Misfit as error:
+            law, remedy = error.args
+            self.add(misfit or path, f"{subject}: {law}", remedy)
+
+    def check(self) -> None:
+        """Raise PolicyError with every problem, if there is one."""
+        if self:
+            raise PolicyError(tuple(dict.fromkeys(self)))
 
 
 def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = None) -> Claim:
@@ -67,82 +91,58 @@ def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = 
         PolicyError: a value of the policy is none of its column's type, with every problem.
     """
     read_as = {name.lower(): kind for name, kind in policy.source.columns}
-    shown, conditions, problems = [], [], []
-    collates = ENGINES[engine].collates
-    for name, recoding in policy.recodings:
-        found = None if isinstance(recoding, Constant) else table.find(name)
-        try:
-            column = None
-            if found is not None:
-                column = _column(found, read_as.get(name.lower()), collates=collates)
-            seen = column.seen if column else Type("text")
-            widest = 2**64 if found and found.type == "UBIGINT" else MOST_INTEGER + 1
-            shown.append(Shown(name, column, recode_of(recoding, seen, widest)))
-        except ClaimError as error:
-            problems.append(_of_the_kernel(policy, path_text(("recode", name)), error))
-        except _Misfit as misfit:
-            problems.append(misfit.problem(policy, ("recode", name), f"column {name!r}"))
-    for name, spec in policy.filter:
+    problems = _Problems(policy)
+
+    def column(name: str) -> sources.Column:
         found = table.find(name)
         assert found is not None  # find_problems has looked
-        try:
-            column = _column(found, read_as.get(name.lower()), collates=collates)
-            conditions.append(_condition(column, spec))
-        except _Misfit as misfit:
-            problems.append(misfit.problem(policy, ("filter", name), f"column {name!r}"))
-    sums, misfits = _sums(policy, table, engine)
-    problems += misfits
+        return _column(found, read_as.get(name.lower()), collates=ENGINES[engine].collates)
+
+    shown, conditions, sums = [], [], []
+    for name, recoding in policy.recodings:
+        with problems.of(path_text(("recode", name)), f"column {name!r}"):
+            read = None if isinstance(recoding, Constant) else column(name)
+            found = table.find(name)
+            widest = 2**64 if read and found and found.type == "UBIGINT" else MOST_INTEGER + 1
+            seen = read.seen if read else Type("text")
+            shown.append(Shown(name, read, recode_of(recoding, seen, widest)))
+    for name, spec in policy.filter:
+        with problems.of(path_text(("filter", name)), f"column {name!r}"):
+            conditions.append(_condition(column(name), spec))
+    for each in policy.noise.sums if policy.noise is not None else ():
+        with problems.of(path_text(("aggregate", each.name)), f"column {each.column!r}"):
+            read = column(each.column)
+            sums.append(Aggregate(each.name, read, each.unit, each.clip, each.table))
     unit: sources.Rows | sources.People = sources.Rows()
-    try:
+    with problems.of("source.unit", "order_by", "source.unit.keep.order_by"):
         unit = _unit(policy, table, engine)
-    except ClaimError as error:
-        problems.append(_of_the_kernel(policy, "source.unit", error))
-    except _Misfit as misfit:
-        problems.append(misfit.problem(policy, ("source", "unit", "keep", "order_by"), "order_by"))
-    if problems:
-        raise PolicyError(tuple(problems))
-    try:
+    problems.check()
+    # An engine that may collate every text groups recoded values, whatever the policy asks for.
+    types = [each.column.type for each in shown if each.column is not None]
+    plain = bool(types) and all(groups_as_it_is(kind.kind, kind.collated) for kind in types)
+    with problems.of("recode", ""):
         return Claim(
             source=_source(policy, table),
             unit=unit,
-            law=_law(policy, shown, sums, secret, raw_first=_is_raw_first(policy, table, shown)),
+            law=_law(policy, shown, sums, secret, raw_first=plain and is_raw_first(policy, table)),
             columns=tuple(shown),
             count=policy.release.count_as if policy.release.form == "counts" else None,
             filter=tuple(conditions),
         )
-    except ClaimError as error:
-        raise PolicyError((_of_the_kernel(policy, "recode", error),)) from None
-
-
-def _sums(policy: Policy, table: Table, engine: str) -> tuple[list[Aggregate], list[Problem]]:
-    """The sums beside the counts, and why a column is none of numbers."""
-    read_as = {name.lower(): kind for name, kind in policy.source.columns}
-    sums, problems = [], []
-    for each in policy.noise.sums if policy.noise is not None else ():
-        found, place = table.find(each.column), ("aggregate", each.name)
-        assert found is not None  # find_problems has looked
-        try:
-            kind = read_as.get(each.column.lower())
-            column = _column(found, kind, collates=ENGINES[engine].collates)
-            sums.append(Aggregate(each.name, column, each.unit, each.clip, each.table))
-        except ClaimError as error:
-            problems.append(_of_the_kernel(policy, path_text(place), error))
-        except _Misfit as misfit:
-            problems.append(misfit.problem(policy, place, f"column {each.column!r}"))
-    return sums, problems
-
-
-def _of_the_kernel(policy: Policy, path: str, error: ClaimError) -> Problem:
-    """A law of claims that no law of the language covers."""
-    return Problem(str(policy.file), 0, 0, path, f"no claim is made of it: {error}", "")
+    raise PolicyError(tuple(problems))
 
 
 def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
     seen = column.seen
-    members = tuple(dict.fromkeys(_member(member, seen) for member in spec.members))
+    members = []
+    for text in spec.members:
+        value = _key(text, seen)
+        if value is None:
+            raise _Misfit(f"{text!r} is no value of a column of {seen.kind}s", "take it out")
+        members.append(value)
     least, end = (None if cut is None else _cut(cut, seen) for cut in (spec.at_least, spec.below))
     try:
-        return Filter(column, members, least, end)
+        return Filter(column, tuple(dict.fromkeys(members)), least, end)
     except ClaimError:
         law = f"a column of {seen.kind}s has no such range"
         raise _Misfit(law, "a range is of numbers, dates or times; else use in") from None
@@ -212,16 +212,6 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     return sources.People(key, tuple(order) or ((key, False),))
 
 
-def _is_raw_first(policy: Policy, table: Table, shown: list[Shown]) -> bool:
-    """The policy's word or the rule's, where raw values group as they are: the rows are the same.
-
-    An engine that may collate every text groups recoded values, whatever the policy asks for.
-    """
-    read = [each.column.type for each in shown if each.column is not None]
-    plain = bool(read) and all(groups_as_it_is(kind.kind, kind.collated) for kind in read)
-    return plain and is_raw_first(policy, table)
-
-
 def _law(
     policy: Policy,
     shown: list[Shown],
@@ -254,7 +244,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
     """
     columns = {each.name: each for each in shown}
     known = {name: labels_of(recoding) for name, recoding in policy.recodings}
-    problems: list[Problem] = []
+    problems = _Problems(policy)
 
     def value(name: str, text: str | None) -> Any:
         kind, labels = columns[name].kind, known[name]
@@ -266,7 +256,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
             told = "a key is a text, a whole number or a date, as its column shows it"
             if labels is not None:
                 told = suggestion(text, (each or "null" for each in labels))
-            problems.append(Problem(str(policy.file), 0, 0, "keys", law, told))
+            problems.add("keys", law, told)
         return found
 
     constants: dict[str, Any] = {
@@ -285,8 +275,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
         place = {names[0]: rows for (names, _), rows in zip(lists, rows_of, strict=True)}
         every = ((name, place.get(name, [constants])) for name in columns)
         found = [tuple((row[name],) for row in rows) for name, rows in every]
-    if problems:
-        raise PolicyError(tuple(dict.fromkeys(problems)))
+    problems.check()
     return tuple(found)
 
 
@@ -367,11 +356,3 @@ def _key(key: str, seen: Type) -> Value | None:
             case _:
                 found = key
     return found if found is not None and seen.holds(found) else None
-
-
-def _member(key: str, seen: Type) -> Value:
-    """A value that a filter names."""
-    value = _key(key, seen)
-    if value is None:
-        raise _Misfit(f"{key!r} is no value of a column of {seen.kind}s", "take it out")
-    return value

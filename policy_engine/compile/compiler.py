@@ -6,6 +6,7 @@ runs: unknown columns, types a recoding does not take, names that clash.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -33,18 +34,19 @@ from policy_engine.policy.source_models import CONVERT_A_KEY, KEY_AS_IT_STANDS
 from policy_engine.policy.tree import path_text
 
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
-
-
+_COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
+_NUMBERS = ("integer", "double")
 _OF_A_LOOKUP = (
     "a column of a public lookup is joined in SQL of your own, which 'policy-engine check --policy'"
     " proves; compile writes no joins"
 )
-
-
 _PARTED = frozenset(
     {"duckdb", "postgres", "mariadb", "spark", "clickhouse", "datafusion", "sqlite"}
 )
 """The engines that releases run on: a text elsewhere may cut off half of a secret of two."""
+
+_Found = tuple[str, str, str]
+"""A place in the policy, what is wrong with it, and what mends it."""
 
 
 def compiled(
@@ -94,19 +96,21 @@ def check_fits(policy: Policy, table: Table, dialect: Engine) -> None:
 
 def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Problem, ...]:
     """Everything in ``policy`` that does not fit ``table``."""
-    found = _unknown(policy, table)
     read = read_columns(policy, table)
+    found = [*_unknown(policy, table)]
     for name, recoding in policy.recodings:
-        if name not in read:
-            continue
-        broken = type_problem(recoding, read[name].column)
+        broken = type_problem(recoding, read[name].column) if name in read else None
         if broken is not None:
             message, _, remedy = broken.partition("; ")
             found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))
-    found.extend(_dialect_problems(policy, table, dialect))
-    found.extend(_source_problems(policy, table))
-    found.extend(_grouping_problems(policy, table))
-    found.extend(_sample_problems(policy, table, dialect))
+    found += _dialect_problems(policy, table, dialect)
+    found += _source_problems(policy, table)
+    if policy.grouping == "raw_first":
+        law = "raw_first needs columns that group by what they are, found"
+        mixed = [each.source.name for each in read.values() if not each.groups_as_it_is]
+        remedy = "use grouping: recoded, or leave it out"
+        found += [("grouping", f"{law} {name!r}", remedy) for name in mixed]
+    found += _sample_problems(policy, table, dialect)
     return _problems(policy, found)
 
 
@@ -115,75 +119,72 @@ def find_unknown(policy: Policy, table: Table) -> tuple[Problem, ...]:
     return _problems(policy, _unknown(policy, table))
 
 
-def _problems(policy: Policy, found: list[tuple[str, str, str]]) -> tuple[Problem, ...]:
+def _problems(policy: Policy, found: Iterable[_Found]) -> tuple[Problem, ...]:
     return tuple(Problem(str(policy.file), 0, 0, *problem) for problem in found)
 
 
-def _unknown(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
+def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     """Every name that is no column, where the policy has it."""
-    source, found = policy.source, []
-    read = read_columns(policy, table)
-    for name, recoding in policy.recodings:
-        if not isinstance(recoding, Constant) and name not in read:
-            remedy = _near(name, table) if not policy.public else _OF_A_LOOKUP
-            found.append((path_text(("recode", name)), name, remedy))
-    named = [(_key_path(policy), source.key)] if source.key else []
-    named += [("source.unit.keep.order_by", name) for name, _ in source.order_by]
-    named += [(path_text(("source", "columns", name)), name) for name, _ in source.columns]
+    named = [
+        (path_text(("recode", name)), name)
+        for name, recoding in policy.recodings
+        if not isinstance(recoding, Constant)
+    ]
+    recoded = len(named)
+    named += _of_the_unit(policy)
+    named += [(path_text(("source", "columns", name)), name) for name, _ in policy.source.columns]
     named += [(path_text(("filter", name)), name) for name, _ in policy.filter]
     sums = () if policy.noise is None else policy.noise.sums
     named += [(path_text(("aggregate", each.name)), each.column) for each in sums]
-    found += [(path, n, _near(n, table)) for path, n in named if table.find(n) is None]
-    return [(path, f"{table.name} has no column {name!r}", told) for path, name, told in found]
+    for place, (path, name) in enumerate(named):
+        if table.find(name) is None:
+            is_of_a_lookup = policy.public and place < recoded
+            remedy = _OF_A_LOOKUP if is_of_a_lookup else _near(name, table)
+            yield path, f"{table.name} has no column {name!r}", remedy
+
+
+def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:
+    """The columns that tell people and their rows apart, each with its place in the policy."""
+    named = [(_key_path(policy), policy.source.key)] if policy.source.key else []
+    return named + [("source.unit.keep.order_by", name) for name, _ in policy.source.order_by]
 
 
 def _key_path(policy: Policy) -> str:
     return "source.unit.row_key" if policy.source.unique else "source.unit.key"
 
 
-def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> list[tuple[str, str, str]]:
+def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
     """What the policy asks for and the dialect does not define, with the dialect's reason."""
     keyed, is_chance = policy.method == "keyed", isinstance(policy.noise, Chance)
     numbers_rows = keyed and policy.source.key is None and policy.noise is None
-    read = {found.source.name.lower() for found in read_columns(policy, table).values()}
-    key = str(policy.source.key).lower()
+    read = read_columns(policy, table)
+    beside = {each.source.name.lower() for each in read.values()} - {str(policy.source.key).lower()}
     asked = {
         "file": ("source.path", table.path is not None and not table.parts),
         "row_number": ("source.unit", numbers_rows),
         "native_sample": ("sample.method", not keyed),
         "try_cast": ("source.columns", bool(policy.source.columns)),
         # Any of a person's rows would do, and none is the first by what is read.
-        "place_of_a_row": ("source.unit", policy.source.draws_a_row and not read - {key}),
+        "place_of_a_row": ("source.unit", policy.source.draws_a_row and not beside),
         "repeat": ("release.as", policy.release.form == "rows" and not is_chance),
         "create_table": ("release.relation", policy.release.relation is not None),
     }
     wanted = [(operation, path) for operation, (path, is_asked) in asked.items() if is_asked]
-    found = []
+    places = [(path_text(("recode", name)), each.source) for name, each in read.items()]
+    unit = [(path, table.find(name)) for path, name in _of_the_unit(policy)]
+    places += [(path, column) for path, column in unit if column is not None]
+    plain = [(path, column.kind) for path, column in places if not column.is_collated]
+    wanted += [(f"{kind.of_a_claim}_column", path) for path, kind in plain if kind in _COLUMNS]
+    texts = [path for path, kind in plain if kind in {Kind.TEXT, Kind.LABEL}]
+    wanted += [("text_key", path) for path in texts if path == _key_path(policy)]
+    wanted += [("bytewise", path) for path, column in places if column.is_collated]
     lacks = {**dialect.lacks}
     if "row_number" in lacks:
         lacks["place_of_a_row"] = "a person's rows have no order; name one in unit.keep.order_by"
-    for operation, path in (*wanted, *_asked_of_columns(policy, table)):
+    for operation, path in wanted:
         if operation in lacks:
             reason, _, remedy = lacks[operation].partition("; ")
-            found.append((path, f"{dialect.title} cannot do this: {reason}", remedy))
-    return found
-
-
-_COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
-
-
-def _asked_of_columns(policy: Policy, table: Table) -> list[tuple[str, str]]:
-    """What the columns that are read ask of an engine, each with its place in the policy."""
-    read = read_columns(policy, table)
-    places = [(path_text(("recode", name)), found.source) for name, found in read.items()]
-    named = [(_key_path(policy), policy.source.key or "")]
-    named += [("source.unit.keep.order_by", name) for name, _ in policy.source.order_by]
-    places += [(path, column) for path, name in named if (column := table.find(name)) is not None]
-    plain = [(path, column) for path, column in places if not column.is_collated]
-    asked = [(f"{c.kind.of_a_claim}_column", path) for path, c in plain if c.kind in _COLUMNS]
-    texts = [path for path, column in plain if column.kind in {Kind.TEXT, Kind.LABEL}]
-    asked += [("text_key", path) for path in texts if path == _key_path(policy)]
-    return asked + [("bytewise", path) for path, c in places if c.is_collated]
+            yield path, f"{dialect.title} cannot do this: {reason}", remedy
 
 
 def _near(name: str, table: Table) -> str:
@@ -198,91 +199,63 @@ def _near(name: str, table: Table) -> str:
     return "name a column of the source"
 
 
-def _source_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
-    found, path = [], _key_path(policy)
+def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
+    """What is wrong with the key, with what columns are read as, and with the order of rows.
+
+    The key is read as it stands: what its type would make one value stays two people. Rows are
+    ordered as they stand, too: a number that stands as text would sort as text.
+    """
+    path = _key_path(policy)
     name = path.removeprefix("source.")
     key = table.find(policy.source.key) if policy.source.key else None
     if key is not None and key.kind not in _KEYS:
-        message = f"{name} must be a whole number, a text or a UUID, found {key.noun}"
-        found.append((path, message, "add such a key to the source"))
+        law = f"{name} must be a whole number, a text or a UUID, found {key.noun}"
+        yield path, law, "add such a key to the source"
     if key is not None and key.is_collated:
-        message = f"{name} must be compared letter by letter, found a column with a collation"
-        found.append((path, message, "add a key without one to the source"))
-    return found + _reading_problems(policy, table) + _order_problems(policy, table)
-
-
-def _reading_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
-    """A declared type that no value of its column can have would make them all NULL.
-
-    The key is read as it stands: what its type would make one value stays two people.
-    """
-    found = []
-    key = table.find(policy.source.key) if policy.source.key else None
-    for name, declared in policy.source.columns:
-        column, path = table.find(name), path_text(("source", "columns", name))
+        law = f"{name} must be compared letter by letter, found a column with a collation"
+        yield path, law, "add a key without one to the source"
+    for named, declared in policy.source.columns:
+        column, path = table.find(named), path_text(("source", "columns", named))
         if column is None:
             continue
         if column == key and (declared, column.kind) != ("text", Kind.TEXT):
-            message = f"{path} {KEY_AS_IT_STANDS}, found {declared} for {column.noun}"
-            found.append((path, message, CONVERT_A_KEY))
+            law = f"{path} {KEY_AS_IT_STANDS}, found {declared} for {column.noun}"
+            yield path, law, CONVERT_A_KEY
         elif not readable(column.kind, declared):
-            message = f"{name!r} cannot be read as {declared}, for it is {column.noun}"
-            found.append((path, message, "leave it out of source.columns"))
-    return found
-
-
-def _order_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
-    """Rows are ordered as they stand: a number that stands as text would sort as text."""
-    declared = {name.lower(): kind for name, kind in policy.source.columns}
-    found = []
-    for name, _ in policy.source.order_by:
-        column, kind = table.find(name), declared.get(name.lower())
-        if column is not None and column.kind is Kind.TEXT and kind in {"integer", "double"}:
-            message = f"order_by compares {name!r} as the text it is in the source"
+            # It would make every value NULL.
+            law = f"{named!r} cannot be read as {declared}, for it is {column.noun}"
+            yield path, law, "leave it out of source.columns"
+    numbers = {n.lower() for n, declared in policy.source.columns if declared in _NUMBERS}
+    for named, _ in policy.source.order_by:
+        column = table.find(named)
+        if column is not None and column.kind is Kind.TEXT and named.lower() in numbers:
+            law = f"order_by compares {named!r} as the text it is in the source"
             remedy = "order by a column of another type, or convert the source to Parquet"
-            found.append(("source.unit.keep.order_by", message, remedy))
-    return found
+            yield "source.unit.keep.order_by", law, remedy
 
 
-def _grouping_problems(policy: Policy, table: Table) -> list[tuple[str, str, str]]:
-    if policy.grouping != "raw_first":
-        return []
-    raw = read_columns(policy, table).values()
-    return [
-        (
-            "grouping",
-            f"raw_first needs columns that group by what they are, found {read.source.name!r}",
-            "use grouping: recoded, or leave it out",
-        )
-        for read in raw
-        if not read.groups_as_it_is
-    ]
-
-
-def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
+def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
     answers = isinstance(policy.noise, Chance) and policy.noise.mechanism == "randomised_response"
     if answers and table.view is not None:
-        message = f"{table.name} is a view, which can have more rows for one person than another"
-        found.append(("source.relation", message, "name the table of the people, who all answer"))
+        law = f"{table.name} is a view, which can have more rows for one person than another"
+        yield "source.relation", law, "name the table of the people, who all answer"
     if policy.noise is not None:
-        return found
-    if policy.method == "native" and policy.source.key is not None:
-        message = "method native samples rows, but the unit is a person with a key"
-        found.append(("sample.method", message, "use method: keyed"))
-    if policy.method == "keyed" and policy.source.key is None and table.view is not None:
-        message = f"{table.name} is a view, whose rows have no numbers to draw from"
-        found.append(("source.unit", message, "name unit.key, or use sample.method: native"))
-    if policy.source.key is None and table.is_folder:
-        message = f"{table.name} is a folder of files, whose rows have no numbers to draw from"
-        found.append(("source.unit", message, "name unit.key"))
-    if policy.method == "keyed" and threshold(policy.rate) < 1:
-        message = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
-        found.append(("sample.rate", message, "raise the rate"))
-    if policy.method != "keyed" or policy.source.key is not None or "row_number" in dialect.lacks:
-        return found
+        return
+    is_keyed, has_key = policy.method == "keyed", policy.source.key is not None
+    if policy.method == "native" and has_key:
+        law = "method native samples rows, but the unit is a person with a key"
+        yield "sample.method", law, "use method: keyed"
+    if is_keyed and not has_key and table.view is not None:
+        law = f"{table.name} is a view, whose rows have no numbers to draw from"
+        yield "source.unit", law, "name unit.key, or use sample.method: native"
+    if not has_key and table.is_folder:
+        law = f"{table.name} is a folder of files, whose rows have no numbers to draw from"
+        yield "source.unit", law, "name unit.key"
+    if is_keyed and threshold(policy.rate) < 1:
+        law = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
+        yield "sample.rate", law, "raise the rate"
     number = "rowid" if table.path is None or table.parts else "file_row_number"
-    if table.find(number) is not None:
-        message = f"the source has a column {number!r}, which hides the engine's row number"
-        found.append(("source", message, "rename that column"))
-    return found
+    numbers_rows = is_keyed and not has_key and "row_number" not in dialect.lacks
+    if numbers_rows and table.find(number) is not None:
+        law = f"the source has a column {number!r}, which hides the engine's row number"
+        yield "source", law, "rename that column"

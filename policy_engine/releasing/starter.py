@@ -239,7 +239,7 @@ def _table(source: str, project: Project) -> Table:
 
 def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
     from policy_engine.warehouse.csv_files import options_in
-    from policy_engine.warehouse.duckdb import check_file
+    from policy_engine.warehouse.files import check_file
 
     path = Path(os.path.abspath(path))  # noqa: PTH100 - "." has no name, and a link keeps its own
     try:

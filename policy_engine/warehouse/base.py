@@ -1,92 +1,350 @@
-"""What the engine asks of a warehouse: a connection that knows nothing of policies' meaning."""
+"""A warehouse: what the engine asks of it, and what all engines do alike.
+
+It knows nothing of policies' meaning. An engine says how it is connected to, what its catalog
+knows, how the secret is bound and how a table is made; names, the known-answer test, fingerprints
+and the steps in which a table comes to stand are here. What a caller may rely on is in the contract
+suite under tests/.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.compile.catalog import Table
 from policy_engine.dialects import Engine
+from policy_engine.errors import WarehouseError
+from policy_engine.kernel.fragments import in_sample
 from policy_engine.policy.resolve import Policy, Source
+from policy_engine.syntax.names import fold
+from policy_engine.warehouse import failures
+from policy_engine.warehouse import known_answers as known
+from policy_engine.warehouse.quoting import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Row = tuple[Any, ...]
+Name = tuple[str, ...]
+"""A relation's full name, in its parts."""
 
-class Warehouse(Protocol):
-    """A connection. What a caller may rely on is in the contract suite under tests/."""
+_DIGITS = f"({' UNION ALL '.join(f'SELECT {digit} AS d' for digit in range(10))})"
+_NUMBERS = (
+    "(SELECT t0.d + 10 * t1.d + 100 * t2.d AS n"
+    f" FROM {_DIGITS} AS t0 CROSS JOIN {_DIGITS} AS t1 CROSS JOIN {_DIGITS} AS t2) AS known"
+)
+"""The numbers below 1,000, in SQL that every engine reads."""
+
+
+class Warehouse(ABC):
+    """One connection to an engine; use it in one thread, and close it."""
 
     dialect: Engine
     engine_version: str
+    _full: ClassVar[str] = "schema.table"
+    """How a full name is written."""
+    _text: ClassVar[str] = "CAST({} AS CHAR)"
+    """A column as the text that the engine writes it as, by whose bytes rows are ordered."""
+    _nulls: ClassVar[str] = ""
 
-    def table(self, source: Source, directory: Path) -> Table:
-        """The columns of a source. Raises WarehouseError or FileError where there is none."""
-        ...
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._salt: str | None = None
+        self._aside: dict[Name, Name] = {}
+        self._certified: dict[Name, tuple[Table, object]] = {}
+        self._asked: tuple[Policy, Table, bytes, bytes] | None = None
 
-    def target(self, relation: str) -> tuple[str, ...]:
-        """The full name of a table to write; raises FileError where it cannot be written."""
-        ...
+    # What an engine defines
 
-    def exists(self, target: tuple[str, ...]) -> bool:
-        """Whether a relation of that name is there."""
-        ...
+    @abstractmethod
+    def close(self) -> None:
+        """End the connection; what was not published is not there."""
 
-    def check_replaceable(self, target: tuple[str, ...]) -> None:
-        """Raise WarehouseError where a new table cannot take the place of one without a loss.
+    @abstractmethod
+    def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
+        """The rows of a query of ours, fetched to the end; its errors quote nothing."""
 
-        It is asked before anything is charged, of a table that is there.
+    @abstractmethod
+    def _full_name(self, relation: str) -> Name:
+        """A relation's name as the catalog spells it, with what is missing."""
+
+    @abstractmethod
+    def _described(self, parts: Name) -> Table:
+        """A table or view as the catalog has it; WarehouseError where it cannot be certified."""
+
+    def _facts(self, table: Table) -> object:
+        """What else the catalog says of a source, which must stay as it is.
+
+        It tells relations apart that are described alike.
         """
-        ...
+        return None
 
-    def comment(self, target: tuple[str, ...]) -> str:
-        """The comment of a table; empty where it has none, or where the name is no table's."""
-        ...
+    @abstractmethod
+    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
+        """What columns of a source hold now, as bytes: other bytes for other data."""
 
-    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
-        """What a release reads of the source, as bytes; ``salt`` are 32 secret bytes."""
-        ...
+    @abstractmethod
+    def _check_place(self, target: Name) -> None:
+        """Refuse, by WarehouseError, a name whose schema is not there or cannot be written."""
 
-    def sampled(
-        self, policy: Policy, table: Table, secret: bytes
-    ) -> AbstractContextManager[Callable[[], None]]:
-        """Draw the sample for one run; the body gets a check that the source is unchanged."""
-        ...
+    @abstractmethod
+    def _comment(self, target: Name) -> str | None:
+        """The comment of a table; empty where the name is no table's, None where it is nothing's.
 
-    def rows(self, sql: str) -> pa.Table:
-        """Run a certified text that selects, and fetch what it releases."""
-        ...
-
-    def publish(
-        self,
-        query: str,
-        target: tuple[str, ...],
-        comment: str,
-        attest: Callable[[], None],
-        *,
-        replace: bool,
-    ) -> None:
-        """Make the table ``target`` of a certified query, and comment it: both stand, or neither.
-
-        The query stands unedited in an envelope of the warehouse's.
-
-        ``attest`` is called last before they stand, and sees the table; if it raises, what stood
-        before stands. ``replace`` allows for a table of that name, and its rights are kept.
+        It can say that there is something of which a comment cannot be asked.
         """
-        ...
 
-    def release_lines(self, target: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-        """The rows of a published table, in their order."""
-        ...
+    @abstractmethod
+    def _fetched(self, sql: str) -> pa.Table:
+        """The rows of a certified text; any error of the engine may leave it."""
+
+    @abstractmethod
+    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+        """Make a table of a certified text where nobody sees it, and comment it."""
+
+    @abstractmethod
+    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
+        """Let what was made stand as ``target``, in one step."""
+
+    @abstractmethod
+    def _undone(self, place: Name) -> None:
+        """Take away what was made, as far as that can be done."""
+
+    def _place(self, target: Name) -> Name:
+        """Where a table is made: in its own place, which a transaction hides."""
+        return target
+
+    def _columns_of(self, target: Name) -> list[str]:
+        """The columns of a published table."""
+        raise NotImplementedError
+
+    def _streamed(self, sql: str) -> Iterator[Row]:
+        return iter(self.ask(sql))
+
+    def _withheld(self) -> AbstractContextManager[None]:
+        """Let no error of the engine's out that could quote a row."""
+        return failures.withheld()
+
+    @contextmanager
+    def bound(self, salt: str) -> Iterator[None]:
+        """The secret within reach of a text while the body runs: a parameter, by default."""
+        self._salt = salt
+        try:
+            yield
+        finally:
+            self._salt = None
 
     def progress(self) -> float | None:
         """How many per cent of the running query are done; None where the engine does not say.
 
         It is asked from another thread than the query's.
         """
-        ...
+        return None
 
-    def close(self) -> None:
-        """End the connection and remove what it spilled."""
-        ...
+    # Names
+
+    def quoted(self, *parts: str) -> str:
+        """A qualified identifier."""
+        return quoted(*parts, sign=self.dialect.quote)
+
+    def _in_full(self, relation: str, *home: str) -> Name:
+        """The parts of a name, those that are missing at its head from ``home``."""
+        parts = relation.split(".")
+        parts = [*home[: max(len(home) + 1 - len(parts), 0)], *parts]
+        if len(parts) != self._full.count(".") + 1 or not all(parts):
+            raise self._elsewhere(relation)
+        return tuple(parts)
+
+    def _elsewhere(self, relation: str) -> WarehouseError:
+        return WarehouseError(
+            f"the relation {relation} is not in the warehouse {self._name}; write {self._full}"
+        )
+
+    def _check_length(self, parts: Name) -> None:
+        """Refuse names that the engine would shorten, or not take."""
+        most = self.dialect.longest_name
+        for part in parts:
+            if len(part.encode()) > most:
+                raise WarehouseError(
+                    f"the name {part} has more than {most} bytes; name another in release.relation"
+                )
+
+    # The source
+
+    def table(self, source: Source, directory: Path) -> Table:
+        """The columns of a source.
+
+        Raises:
+            WarehouseError, FileError: it is not there, or cannot be certified.
+        """
+        if source.relation is None:
+            raise WarehouseError(
+                f"the warehouse {self._name} is {self.dialect.title}, which reads tables and no"
+                " files; name source.relation, or release the file with DuckDB"
+            )
+        table = self._described(self._full_name(source.relation))
+        self._certified[table.parts] = (table, self._facts(table))
+        return table
+
+    def _check_certified(self, table: Table) -> None:
+        """Compare the source with what was certified: a text means what its relations are."""
+        is_same = self._described(table.parts) == table
+        if is_same and table.parts in self._certified:
+            is_same = self._facts(table) == self._certified[table.parts][1]
+        if not is_same:
+            raise WarehouseError(
+                f"{table.name}, or what it reads, has been made anew or altered since its release"
+                " was certified; nothing was published. Run the same command again"
+            )
+
+    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
+        """What a release reads of the source, as bytes: the same data has the same, other others.
+
+        It is a digest of data, and must not leave without a key (theory.md); ``salt`` are 32
+        secret bytes.
+
+        Raises:
+            WarehouseError, FileError: the source is not what was certified, or cannot be read.
+        """
+        self._check_certified(table)
+        found = self._state(table, read_of(policy, table), salt)
+        # Once more: an engine that locks what it reads has its locks now.
+        self._check_certified(table)
+        self._asked = (policy, table, salt, found)
+        return found
+
+    @contextmanager
+    def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
+        """Draw the sample for one run; the body gets a check that the source is unchanged.
+
+        The text itself draws it by the secret, which is bound while the body runs.
+
+        Raises:
+            WarehouseError: the known-answer test failed.
+        """
+        self._check_certified(table)
+        if policy.method != "keyed":
+            yield self._unchanged(policy, table)
+            return
+        with self.bound(known.SECRET.hex()):
+            self._check_known_answers()
+        with self.bound(secret.hex()):
+            yield self._unchanged(policy, table)
+
+    def _unchanged(self, policy: Policy, table: Table) -> Callable[[], None]:
+        """A check that the source is as it was when it was fingerprinted, or else as it is now."""
+        read = read_of(policy, table)
+        if self._asked is not None and self._asked[:2] == (policy, table):
+            _, _, salt, before = self._asked
+        else:
+            salt = hashlib.sha256(table.name.encode()).digest()
+            before = self._state(table, read, salt)
+
+        def check() -> None:
+            self._check_certified(table)
+            if self._state(table, read, salt) != before:
+                raise changed(table.name)
+
+        return check
+
+    def _check_known_answers(self) -> None:
+        wanted = known.expected(known.KEYS)
+        for inside in in_sample(self.dialect.name, "n", known.RATE):
+            rows = self.ask(f"SELECT n FROM {_NUMBERS} WHERE {inside}")
+            if {int(row[0]) for row in rows} != wanted or len(rows) != len(wanted):
+                raise WarehouseError(known.OTHERS)
+
+    # The release
+
+    def rows(self, sql: str) -> pa.Table:
+        """Run a certified text that selects, and fetch what it releases."""
+        with self._withheld():
+            return self._fetched(sql)
+
+    def target(self, relation: str) -> Name:
+        """The full name of a table to write.
+
+        Raises:
+            WarehouseError: it has no place, which is known before a charge.
+        """
+        parts = self._full_name(relation)
+        self._check_length(parts)
+        self._check_place(parts)
+        return parts
+
+    def exists(self, target: Name) -> bool:
+        """Whether a relation of that name is there, of any kind."""
+        return self._comment(target) is not None
+
+    def comment(self, target: Name) -> str:
+        """The comment of a table; empty where it has none, or where the name is no table's."""
+        return self._comment(target) or ""
+
+    def check_replaceable(self, target: Name) -> None:
+        """Refuse a table that another cannot take the place of, before anything is charged.
+
+        Raises:
+            WarehouseError: the source reads it, what it has would be lost, or the swap would fail.
+        """
+        for table, _ in self._certified.values():
+            if fold(".".join(target)) in {fold(".".join(each.parts)) for each in table.related}:
+                raise WarehouseError(
+                    f"{table.name} reads {'.'.join(target)}, which the release would replace;"
+                    " release to a place of its own"
+                )
+
+    def publish(
+        self,
+        query: str,
+        target: Name,
+        comment: str,
+        attest: Callable[[], None],
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Make the table ``target`` of a certified query, and comment it: both stand, or neither.
+
+        The query stands unedited in an envelope of the warehouse's. ``attest`` is called last
+        before they stand, and sees the table; if it raises, what stood before stands. ``replace``
+        allows for a table of that name, and its rights are kept.
+        """
+        place = self._aside[target] = self._place(target)
+        try:
+            self._made(query, place, comment, replace=replace)
+            with failures.withheld():
+                attest()
+            self._stands(place, target, replace=replace)
+        except BaseException:
+            self._undone(place)
+            raise
+        finally:
+            del self._aside[target]
+
+    def release_lines(self, target: Name) -> Iterator[Row]:
+        """The rows of a published table, in their order, each value as the engine writes it."""
+        place = self._aside.get(target, target)
+        shown = [self._text.format(self.quoted(name)) for name in self._columns_of(place)]
+        order = ", ".join(text + self._nulls for text in shown)
+        sql = f"SELECT {', '.join(shown)} FROM {self.quoted(*place)} ORDER BY {order}"
+        with self._withheld():
+            yield from self._streamed(sql)
+
+
+def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
+    """The columns of a table that a release reads."""
+    read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
+    read |= {name.lower() for name in policy.reads_beside}
+    read.add((policy.source.key or "").lower())
+    return tuple(column.name for column in table.columns if column.name.lower() in read)
+
+
+def changed(name: str) -> WarehouseError:
+    """The error of a source that changed while it was read."""
+    return WarehouseError(
+        f"{name} changed while it was read; nothing was published. Release from a copy that stays"
+        " as it is"
+    )

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 import pyarrow as pa
 
 from policy_engine.errors import WarehouseError, to_install
+from policy_engine.warehouse import failures
 
 SETTINGS = {
     # What a text means.
@@ -42,19 +43,10 @@ SETTINGS = {
     "limit": "0",
     "offset": "0",
     "extremes": "0",
-    **dict.fromkeys(
-        (
-            "read_overflow_mode",
-            "group_by_overflow_mode",
-            "sort_overflow_mode",
-            "result_overflow_mode",
-            "timeout_overflow_mode",
-            "set_overflow_mode",
-            "distinct_overflow_mode",
-            "transfer_overflow_mode",
-        ),
-        "throw",
-    ),
+    **{
+        f"{each}_overflow_mode": "throw"
+        for each in ("read", "group_by", "sort", "result", "timeout", "set", "distinct", "transfer")
+    },
     # What is kept of it.
     "log_queries": "0",
     "use_query_cache": "0",
@@ -65,47 +57,21 @@ SETTINGS = {
 """Settings that each query is run with."""
 
 
+_LOST = -1
+_DENIED = "the user may not do this; see the grants of the user"
+TOLD = {
+    497: _DENIED, 164: _DENIED, 241: failures.OUT_OF_MEMORY, 243: failures.NO_SPACE,
+    57: failures.TAKEN, _LOST: failures.LOST,
+}  # fmt: skip
+"""What may be said of a failure, by its number."""
+
+
 class EngineError(Exception):
-    """A failure of the engine, without its message, which may quote data."""
+    """A failure of the engine by its number, without its message, which may quote data."""
 
-
-class _DeniedError(EngineError):
-    pass
-
-
-class _MemoryError(EngineError):
-    pass
-
-
-class _DiskError(EngineError):
-    pass
-
-
-class _ExistsError(EngineError):
-    pass
-
-
-class _LostError(EngineError):
-    pass
-
-
-_BY_CODE: Mapping[int, type[EngineError]] = {
-    497: _DeniedError,
-    164: _DeniedError,
-    241: _MemoryError,
-    243: _DiskError,
-    57: _ExistsError,
-}
-CODES = (
-    (_DeniedError, "the user may not do this; see the grants of the user"),
-    (_MemoryError, "the warehouse ran out of memory; give it more or sample less"),
-    (_DiskError, "the server's disk is full; nothing was published"),
-    (_ExistsError, "the target has come to be meanwhile; nothing was published: use --replace to"
-     " release anew, at a new price"),
-    (_LostError, "the connection to the server was lost"),
-)  # fmt: skip
-"""What may be said of a failure."""
-_CODE = re.compile(r"Code: (\d+)")
+    def __init__(self, code: int = 0) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class Embedded:
@@ -131,16 +97,17 @@ class Embedded:
 
     def query(self, sql: str, values: Mapping[str, str]) -> pa.Table:
         """The rows of a query."""
-        found = self._run(sql, values)
-        return pa.ipc.open_file(io.BytesIO(found)).read_all() if found else pa.table({})
+        return _table(self._run(sql, values))
 
     def _run(self, sql: str, values: Mapping[str, str] | None = None) -> bytes:
         try:
             found: bytes = self._session.query(sql, "Arrow", params=dict(values or {})).bytes()
         except RuntimeError as error:
-            failure = _failure(error, str(error))
+            code = re.search(r"Code: (\d+)", str(error))
+            # A logger may follow the context of the error that is raised instead.
+            error.args = ()
             self._drain()
-            raise failure from None
+            raise EngineError(int(code[1]) if code else 0) from None
         return found
 
     def _drain(self) -> None:
@@ -154,7 +121,7 @@ class Embedded:
                     return
             except RuntimeError:
                 continue
-        raise _LostError
+        raise EngineError(_LOST)
 
     def close(self) -> None:
         """Close the folder."""
@@ -199,20 +166,15 @@ class Http:
         )
         try:
             with urllib.request.urlopen(request) as answer:
-                found = answer.read()
+                return _table(answer.read())
         except urllib.error.HTTPError as error:
-            code = error.headers.get("X-ClickHouse-Exception-Code", "")
-            raise _failure(error, f"Code: {code}") from None
+            raise EngineError(int(error.headers.get("X-ClickHouse-Exception-Code", 0))) from None
         except OSError:
-            raise _LostError from None
-        return pa.ipc.open_file(io.BytesIO(found)).read_all() if found else pa.table({})
+            raise EngineError(_LOST) from None
 
     def close(self) -> None:
         """Nothing to end: each query is a connection."""
 
 
-def _failure(error: Exception, message: str) -> EngineError:
-    code = _CODE.search(message)
-    # A logger may follow the context of the error that is raised instead.
-    error.args = ()
-    return _BY_CODE.get(int(code[1]) if code else 0, EngineError)()
+def _table(sent: bytes) -> pa.Table:
+    return pa.ipc.open_file(io.BytesIO(sent)).read_all() if sent else pa.table({})

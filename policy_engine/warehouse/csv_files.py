@@ -61,7 +61,13 @@ def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
             as if it had another delimiter; nothing that it says is quoted.
     """
     _check_kind(path)
-    _check_mark(path, spec)
+    if spec.encoding != "utf-8" and _starts(path, 3) == codecs.BOM_UTF8:
+        raise FileError(
+            f"{path} begins with the byte order mark of UTF-8, and source.csv says encoding:"
+            f" {spec.encoding}; leave encoding out"
+        )
+    if spec.encoding == "utf-16" and (found := _wide(path)) not in {"", "utf-16"}:
+        raise FileError(f"{path} has no byte order mark; write csv: {{encoding: {found}}}")
     if spec.columns:
         return spec.columns
     first, fields = _first(path, name, spec)
@@ -72,7 +78,12 @@ def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
         )
     if spec.header is None:
         _check_delimiter(first, len(fields), path, name, spec)
-        _check_names(fields, path)
+        if any(map(_is_value, fields)):
+            raise FileError(
+                f"the first line of {path} looks like a row, and not like names; if the file has no"
+                " header, name its columns under source, as in csv: {header: false, columns: [age,"
+                " sex]}; if it is one, write csv: {header: true}"
+            )
     if first and not fields:
         raise _unread(path, spec)
     names = tuple(" ".join(field.split()) or None for field in fields)
@@ -252,17 +263,6 @@ def _unread(path: Path, spec: CsvSpec) -> FileError:
     return FileError(f"the first line of {path} is not CSV in {spec.encoding.upper()}")
 
 
-def _check_mark(path: Path, spec: CsvSpec) -> None:
-    """Refuse another encoding for a file that says to be UTF-8, and UTF-16 without a mark."""
-    if spec.encoding != "utf-8" and _starts(path, 3) == codecs.BOM_UTF8:
-        raise FileError(
-            f"{path} begins with the byte order mark of UTF-8, and source.csv says encoding:"
-            f" {spec.encoding}; leave encoding out"
-        )
-    if spec.encoding == "utf-16" and (found := _wide(path)) not in {"", "utf-16"}:
-        raise FileError(f"{path} has no byte order mark; write csv: {{encoding: {found}}}")
-
-
 def _check_kind(path: Path) -> None:
     """Refuse a file that is no text, by its first bytes."""
     with _raw(path) as file:
@@ -340,15 +340,6 @@ def _check_delimiter(first: str, width: int, path: Path, name: str, spec: CsvSpe
         sign = "tabs" if likely == "\t" else f"'{likely}'"
         raise FileError(
             f"{path} looks delimited by {sign}{_remedy(path, name, spec, delimiter=likely)}"
-        )
-
-
-def _check_names(fields: list[str], path: Path) -> None:
-    if any(map(_is_value, fields)):
-        raise FileError(
-            f"the first line of {path} looks like a row, and not like names; if the file has no"
-            " header, name its columns under source, as in csv: {header: false, columns: [age,"
-            " sex]}; if it is one, write csv: {header: true}"
         )
 
 

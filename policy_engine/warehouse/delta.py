@@ -20,8 +20,7 @@ import pyarrow as pa
 from policy_engine.compile.catalog import fresh
 from policy_engine.errors import FileError, to_install
 from policy_engine.warehouse.failures import withheld
-from policy_engine.warehouse.fingerprints import Files
-from policy_engine.warehouse.parquet_folder import check_alike
+from policy_engine.warehouse.files import Files, check_alike
 from policy_engine.warehouse.quoting import literal, quoted
 
 if TYPE_CHECKING:

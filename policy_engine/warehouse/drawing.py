@@ -12,7 +12,7 @@ optimiser and no retry can change who is in.
   engine alike, so that one secret draws the same people wherever the data lies.
 
 ``row_in_sample`` and ``key_in_sample`` say so one unit at a time; the known-answer test compares
-with them, through the very connection that runs the release.
+with them, bit for bit, through the very connection that runs the release.
 """
 
 from __future__ import annotations
@@ -26,10 +26,14 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms.sampled_suppression import DRAWN
+from policy_engine.warehouse import known_answers as known
+from policy_engine.warehouse.quoting import quoted
 
 if TYPE_CHECKING:
+    import duckdb
     import numpy as np
     from numpy.typing import NDArray
 
@@ -41,6 +45,8 @@ BLOCK_ROWS = 1 << 20
 """Rows drawn at a time, by one thread: a multiple of 16, the bytes of a cipher block."""
 _REST_BITS = 52
 _ROW_DOMAIN = 1 << 127
+_KNOWN = "policy_engine_known"
+_DRAWN = "policy_engine_drawn"
 
 
 def new_secret() -> bytes:
@@ -131,3 +137,72 @@ def sample_relation(rate: Decimal) -> str:
     'policy_engine_sample_199999999999999'
     """
     return DRAWN.format(threshold(rate))
+
+
+class DrawnSample:
+    """Draws units into a temporary table of a connection to DuckDB, and takes them away again.
+
+    Numbered rows come from ``draw_rows``. Of keys, those are taken whose hash under the secret is
+    low enough; the secret is bound, and stands in no text.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def of_rows(self, name: str, secret: bytes, count: int, bound: int) -> None:
+        """Make ``name`` the drawn row numbers among ``count``."""
+        import pyarrow as pa
+
+        # By their bytes: pa.array would import pandas, to see whether they are its own.
+        blocks = [
+            pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(rows)])
+            for rows in draw_rows(secret, count, bound)
+        ]
+        column = pa.chunked_array(blocks, pa.int64())
+        self._connection.register(_DRAWN, pa.table({"unit": column}))
+        # A table of the engine's own: of a query that reads Arrow's it tells no progress.
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS SELECT unit FROM {_DRAWN}"
+        )
+        self._connection.unregister(_DRAWN)
+
+    def of_keys(self, name: str, secret: bytes, query: str, values: list[str], bound: int) -> None:
+        """Make ``name`` the drawn ones among the keys that ``query`` selects as ``unit``."""
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS SELECT unit FROM ({query})"
+            " WHERE sha256(? || ':u:' || unit::VARCHAR) < ?",
+            [*values, secret.hex(), f"{bound:015x}"],
+        )
+
+    def drop(self, name: str) -> None:
+        """Remove a drawn table."""
+        self._connection.execute(f"DROP TABLE IF EXISTS temp.{quoted(name)}")
+
+    def check_known_rows(self) -> None:
+        """Compare the sampler with the known answers for 1,000 row numbers.
+
+        Raises:
+            WarehouseError: they differ; nothing was drawn from the source.
+        """
+        self.of_rows(_KNOWN, known.SECRET, known.UNITS, known.THRESHOLD)
+        self._compare(known.ROWS, "range")
+
+    def check_known_keys(self) -> None:
+        """Compare the sampler with the known answers for 1,000 numbers and 1,000 texts.
+
+        Raises:
+            WarehouseError: they differ; nothing was drawn from the source.
+        """
+        for unit in ("range", "range::VARCHAR"):
+            query = f"SELECT {unit} AS unit FROM range({known.UNITS})"
+            self.of_keys(_KNOWN, known.SECRET, query, [], known.THRESHOLD)
+            self._compare(known.KEYS, unit)
+
+    def _compare(self, answer: int, unit: str) -> None:
+        """Read the sample back through the semi-join that a release uses."""
+        rows = self._connection.execute(
+            f"SELECT range FROM range({known.UNITS}) WHERE {unit} IN (SELECT unit FROM {_KNOWN})"
+        ).fetchall()
+        self.drop(_KNOWN)
+        if {row[0] for row in rows} != known.expected(answer):
+            raise WarehouseError(known.OTHERS)

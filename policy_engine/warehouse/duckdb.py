@@ -7,48 +7,50 @@ cannot change what a certified text means.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import replace as replace_field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Kind, Table
+from policy_engine.compile.catalog import Column, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.kernel.fragments import threshold
 from policy_engine.policy.csv_models import is_csv
-from policy_engine.policy.reading import meant
 from policy_engine.policy.resolve import Policy, Source
-from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
-from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.drawing import sample_relation
-from policy_engine.warehouse.duckdb_sample import DrawnSample
+from policy_engine.warehouse import duckdb_catalog as catalog
+from policy_engine.warehouse.arrow import digest_of, portable
+from policy_engine.warehouse.base import Name, Row, Warehouse, changed
+from policy_engine.warehouse.catalogs import no_schema, points_to
+from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
-from policy_engine.warehouse.fingerprints import Files, FilesState, digest_of, files_at
-from policy_engine.warehouse.nearby import missing
-from policy_engine.warehouse.parquet_folder import (
+from policy_engine.warehouse.files import (
     DELTA_LOG,
+    Files,
+    FilesState,
     check_alike,
+    check_file,
     check_not_logged,
+    files_at,
     files_in,
     partitions_of,
 )
 from policy_engine.warehouse.quoting import literal, quoted
-from policy_engine.warehouse.settings import connect
-from policy_engine.warehouse.settling import settle
+from policy_engine.warehouse.settings import connect, settle
 from policy_engine.warehouse.spill import Spill
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_OURS = "policy_engine_"  # how every temporary table of ours begins
 
-class DuckDBWarehouse:
-    """One connection; use it in one thread, and close it."""
+
+class DuckDBWarehouse(Warehouse):
+    """A connection that reads files, and the database file that is attached to it."""
 
     dialect = dialect_named("duckdb")
     engine_version = str(duckdb.__version__)
@@ -62,12 +64,12 @@ class DuckDBWarehouse:
         memory_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
+        super().__init__(name if database is not None else "")
         self._spill = Spill()
-        self._name = name if database is not None else ""
         self._written = database if writable else None
-        self._before: FilesState | None = None
+        self._path: Path | None = None
         self._snapshot: Files | None = None
-        self._secret = b""
+        self._before: FilesState | None = None
         self._asks: dict[str, bool] = {}
         try:
             self._connection = connect(self._spill.path, memory_limit, threads)
@@ -102,6 +104,12 @@ class DuckDBWarehouse:
         if self._written is not None:
             settle(self._written)
 
+    def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
+        """The rows of a query of ours."""
+        return catalog.asked(self._connection, sql, values)
+
+    # The source
+
     def table(self, source: Source, directory: Path) -> Table:
         """The columns of a file or relation.
 
@@ -110,7 +118,7 @@ class DuckDBWarehouse:
             WarehouseError: the relation is not there.
         """
         if source.path is None:
-            return self._relation(self._qualified(source.relation or ""))
+            return self._described(self._full_name(source.relation or ""))
         path = directory / source.path
         check_file(path, source.path)
         if (path / DELTA_LOG).is_dir():
@@ -120,19 +128,29 @@ class DuckDBWarehouse:
         if not path.is_dir():
             check_not_logged([path], source.path)
         self._search(directory, source.path)
-        # Described now: what is fingerprinted must be what was certified.
-        self._before = files_at(path).state()
+        self._watch(path)
         files = files_in(path, source.path) if path.is_dir() else []
         if files:
             check_alike(self._connection, path, files)
         with withheld(FileError(f"{path} is not a Parquet file that can be read")):
             described = self._connection.execute(
                 "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)",
-                [_files(path, source.path)],
+                [_pattern(path, source.path)],
             ).fetchall()
         columns = tuple(Column(row[0], row[1]) for row in described)
         partitions = partitions_of(path, files)
         return Table(columns, path=source.path, is_folder=bool(files), partitions=partitions)
+
+    def _watch(self, path: Path, snapshot: Files | None = None) -> None:
+        """Look at the files of a source: what is fingerprinted must be what was certified.
+
+        Of a Delta table those of one version are a ``snapshot``; a later one is not read.
+        """
+        self._path, self._snapshot = path, snapshot
+        self._before = self._files().state()
+
+    def _files(self) -> Files:
+        return self._snapshot or files_at(self._path or Path())
 
     def _search(self, directory: Path, path: str) -> None:
         """Make the engine find the relative ``path`` in ``directory``, and nowhere else."""
@@ -154,7 +172,7 @@ class DuckDBWarehouse:
     def _csv(self, path: Path, source: Source) -> Table:
         """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
         # Loaded now, and not read again: what is fingerprinted must be what was loaded.
-        self._before = files_at(path).state()
+        self._watch(path)
         from policy_engine.warehouse.csv_files import load
 
         load(self._connection, path, source)
@@ -167,27 +185,24 @@ class DuckDBWarehouse:
         from policy_engine.warehouse.delta import make_view, snapshot_of
 
         found = snapshot_of(folder, name)
-        self._snapshot, self._before = found.files, found.files.state()
+        self._watch(folder, found.files)
         make_view(self._connection, found, name)
-        return replace(self._loaded(name), is_folder=True)
+        return replace_field(self._loaded(name), is_folder=True)
 
     def _loaded(self, name: str) -> Table:
         """What the connection itself holds of a file."""
         columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
-        return Table(
-            tuple(Column(row[0], row[1]) for row in columns),
-            path=name,
-            parts=("temp", "main", name),
-        )
+        described = tuple(Column(row[0], row[1]) for row in columns)
+        return Table(described, path=name, parts=("temp", "main", name))
 
-    def _qualified(self, relation: str) -> tuple[str, ...]:
+    def _full_name(self, relation: str) -> Name:
         """database.schema.name; what is missing is the warehouse's database and ``main``."""
-        parts = relation.split(".")
         if not self._name:
             raise WarehouseError(
                 f"the relation {relation} needs a database; name one under 'warehouses:' in"
                 " policy-engine.yaml, as in {type: duckdb, database: people.duckdb}"
             )
+        parts = relation.split(".")
         full = {1: [self._name, "main"], 2: [self._name]}.get(len(parts), []) + parts
         if len(full) != 3 or full[0].lower() != self._name.lower():
             raise WarehouseError(
@@ -196,167 +211,46 @@ class DuckDBWarehouse:
             )
         return tuple(full)
 
-    def _relation(self, parts: tuple[str, ...]) -> Table:
-        row = self._one(
-            "SELECT sql, NULL FROM duckdb_tables() WHERE (lower(database_name),"
-            " lower(schema_name), lower(table_name)) = (?, ?, ?) UNION ALL"
-            " SELECT sql, sql FROM duckdb_views() WHERE (lower(database_name),"
-            " lower(schema_name), lower(view_name)) = (?, ?, ?)",
-            [part.lower() for part in (*parts, *parts)],
-        )
-        if row is None:
-            with withheld():
-                names = self._connection.execute(_NAMES).fetchall()
-            raise missing(parts, names)
-        collations = column_collations(row[0])
-        broken = f"{'.'.join(parts)} has a definition that does not work; mend it"
-        with withheld(WarehouseError(broken)):
-            described = self._connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
-        columns = tuple(
-            Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
-        )
-        if row[1] is None:
-            return Table(columns, parts=parts, unique=self._unique(parts))
-        self._check_macros(parts)
-        return Table(columns, parts=parts, view=row[1], related=self._database(parts[0]))
+    def _described(self, parts: Name) -> Table:
+        return catalog.relation(self._connection, parts)
 
-    def _unique(self, parts: tuple[str, ...]) -> frozenset[str]:
-        with withheld():
-            found = self._connection.execute(_UNIQUE, [part.lower() for part in parts]).fetchall()
-        return frozenset(name for (name,) in found)
-
-    def _check_macros(self, view: tuple[str, ...]) -> None:
-        """Refuse a view where a macro could stand for what its text seems to call."""
-        with withheld():
-            found = self._connection.execute(
-                "SELECT schema_name || '.' || function_name FROM duckdb_functions()"
-                " WHERE NOT internal AND database_name IN ($1, 'temp') ORDER BY 1 LIMIT 1",
-                [view[0]],
-            ).fetchone()
-        if found is not None:
-            raise WarehouseError(
-                f"{'.'.join(view)} is a view in a database with macros, found {found[0]}: what its"
-                f" text calls may be that; {INSTEAD_OF_A_VIEW}"
-            )
-
-    def _database(self, name: str) -> tuple[Table, ...]:
-        """Every table and view of a database, as its catalog describes them."""
-        with withheld():
-            made = self._connection.execute(
-                "SELECT database_name, schema_name, table_name, sql, NULL FROM duckdb_tables()"
-                " WHERE database_name = $1 UNION ALL"
-                " SELECT database_name, schema_name, view_name, sql, sql FROM duckdb_views()"
-                " WHERE database_name = $1 AND NOT internal",
-                [name],
-            ).fetchall()
-            described = self._connection.execute(
-                "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns()"
-                " WHERE database_name = $1 ORDER BY column_index",
-                [name],
-            ).fetchall()
-        columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
-        for schema, table, column, kind in described:
-            columns.setdefault((schema, table), []).append((column, kind))
-        found = (_related(row, columns.get((row[1], row[2]), [])) for row in made)
-        return tuple(table for table in found if table is not None)
-
-    def _one(self, sql: str, values: list[Any] | None = None) -> tuple[Any, ...] | None:
-        # Fetched to the end: an unread result would block the connection's next statement.
-        with withheld():
-            rows = self._connection.execute(sql, values or []).fetchall()
-        return tuple(rows[0]) if rows else None
-
-    def target(self, relation: str) -> tuple[str, ...]:
-        """The full name of a table to write.
-
-        Raises:
-            WarehouseError: its database or schema is not there, which is known before a charge.
-        """
-        parts = self._qualified(relation)
-        found = self._one(
-            "SELECT count(*) FROM information_schema.schemata WHERE (lower(catalog_name),"
-            " lower(schema_name)) = (?, ?)",
-            [part.lower() for part in parts[:2]],
-        )
-        if not found or not found[0]:
-            raise WarehouseError(
-                f"the warehouse has no schema {parts[0]}.{parts[1]}; make it, or name another"
-                " in release.relation"
-            )
-        return parts
-
-    def exists(self, target: tuple[str, ...]) -> bool:
-        """Whether a table or view of that name is there."""
-        found = self._one(
-            "SELECT count(*) FROM information_schema.tables WHERE (lower(table_catalog),"
-            " lower(table_schema), lower(table_name)) = (?, ?, ?)",
-            [part.lower() for part in target],
-        )
-        return bool(found and found[0])
-
-    def check_replaceable(self, target: tuple[str, ...]) -> None:
-        """Refuse a table that a key of another points to: the engine does not drop it."""
-        found = self._one(
-            "SELECT table_name FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'"
-            " AND (lower(database_name), lower(schema_name), lower(referenced_table)) = (?, ?, ?)",
-            [part.lower() for part in target],
-        )
-        if found:
-            raise WarehouseError(
-                f"{'.'.join(target)} cannot be replaced, for a foreign key of {found[0]} points to"
-                " it: drop that first, or name another table in release.relation"
-            )
-
-    def comment(self, target: tuple[str, ...]) -> str:
-        """The comment of a table; empty where it has none, or where the name is no table's."""
-        found = self._one(
-            "SELECT comment FROM duckdb_tables() WHERE (lower(database_name),"
-            " lower(schema_name), lower(table_name)) = (?, ?, ?)",
-            [part.lower() for part in target],
-        )
-        return str(found[0] or "") if found else ""
+    def _check_certified(self, table: Table) -> None:
+        """A database file is this process's alone; files are as they were when looked at."""
+        if table.path is not None and self._files().state() != self._before:
+            raise changed(table.name)
 
     def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
-        """What a release reads of the source, as bytes: the same data has the same, other others.
+        """What a release reads of the source, as bytes: of files, all that they hold."""
+        if table.path is not None and self._path is None:
+            self._watch(policy.directory / table.path)
+        return super().fingerprint(policy, table, salt)
 
-        It is a digest of data, and must not leave without a key (theory.md); ``salt`` is secret.
-
-        Raises:
-            FileError, WarehouseError: the source cannot be read, or has changed since it was looked
-                at first.
-        """
-        before = self._before = self._before or self._state(policy, table)
+    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
         if table.path is not None:
-            path = policy.directory / table.path
-            with withheld(FileError(f"{path} cannot be read")):
-                found = self._files(policy, table).digest()
-            if self._state(policy, table) != before:
-                raise _changed(table.name)
-            return found
-        read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
-        read |= {name.lower() for name in policy.reads_beside}
-        read.add((policy.source.key or "").lower())
-        columns = [_hashable(c) for c in table.columns if c.name.lower() in read]
+            with withheld(FileError(f"{self._path} cannot be read")):
+                return self._files().digest()
+        shown = [_hashable(column) for column in table.columns if column.name in columns]
         # The rows of a table stand in the order of their numbers; those of a view in none.
         order = " ORDER BY ALL" if table.view is not None else ""
         if not order:
-            columns.append("rowid")
-        query = f"SELECT {', '.join(columns)} FROM {quoted(*table.parts)}{order}"
+            shown.append("rowid")
+        query = f"SELECT {', '.join(shown)} FROM {quoted(*table.parts)}{order}"
         with withheld():
-            return digest_of(self._connection.sql(query).to_arrow_reader(1 << 16), salt)
+            return digest_of(self._connection.sql(query).to_arrow_reader(1 << 16), seed)
 
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
         """Draw the sample and hold it, as a relation of units, while the body runs.
 
         The body gets a function to call before it publishes: it raises WarehouseError if the
-        source has changed since the draw, for rows would then have other numbers.
+        source has changed since it was looked at, for rows would then have other numbers.
 
         Raises:
             WarehouseError: the known-answer test failed, or the draw did.
         """
+        if table.path is not None and self._path is None:
+            self._watch(policy.directory / table.path)
         name = sample_relation(policy.rate)
-        before = self._state(policy, table) if self._before is None else self._before
         if policy.method == "keyed":
             with withheld():
                 if policy.source.key is None and policy.noise is None:
@@ -365,92 +259,82 @@ class DuckDBWarehouse:
                     self._sample.check_known_keys()
                 if policy.noise is None:
                     self._draw(name, policy, table, secret)
-        self._secret = secret
-
-        def unchanged() -> None:
-            if self._state(policy, table) != before:
-                raise _changed(table.name)
-
         try:
-            yield unchanged
+            with self.bound(secret.hex()):
+                yield lambda: self._check_certified(table)
         finally:
             # A connection that is beyond use has no sample; the first error is told.
             with suppress(duckdb.Error):
                 self._sample.drop(name)
-
-    def _state(self, policy: Policy, table: Table) -> FilesState | None:
-        return None if table.path is None else self._files(policy, table).state()
-
-    def _files(self, policy: Policy, table: Table) -> Files:
-        # Of a Delta table those of the version that was described; a later one is not read.
-        return self._snapshot or files_at(policy.directory / str(table.path))
 
     def _draw(self, name: str, policy: Policy, table: Table, secret: bytes) -> None:
         bound = threshold(policy.rate)
         if policy.source.key is None:
             self._sample.of_rows(name, secret, self._row_count(policy, table), bound)
             return
-        source = "read_parquet(?, hive_partitioning = false)"
-        values = (
-            [] if table.parts else [_files(policy.directory / str(table.path), str(table.path))]
-        )
-        source = quoted(*table.parts) if table.parts else source
+        source, values = quoted(*table.parts), []
+        if not table.parts:
+            source = "read_parquet(?, hive_partitioning = false)"
+            values = [_pattern(policy.directory / str(table.path), str(table.path))]
         key = quoted(policy.source.key)
         query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {key} IS NOT NULL"
         self._sample.of_keys(name, secret, query, values, bound)
 
     def _row_count(self, policy: Policy, table: Table) -> int:
         if table.parts:
-            found = self._one(f"SELECT coalesce(max(rowid) + 1, 0) FROM {quoted(*table.parts)}")
+            found = self.ask(f"SELECT coalesce(max(rowid) + 1, 0) FROM {quoted(*table.parts)}")
         else:
             path = str(policy.directory / str(table.path))
-            found = self._one("SELECT num_rows FROM parquet_file_metadata(?)", [path])
-        return int(found[0]) if found else 0
+            found = self.ask("SELECT num_rows FROM parquet_file_metadata(?)", (path,))
+        return int(found[0][0])
 
     def progress(self) -> float | None:
         """As the engine estimates it."""
         found = float(self._connection.query_progress())
         return found if 0 <= found <= 100 else None
 
-    def rows(self, sql: str) -> pa.Table:
-        """Run a certified text that selects, and fetch what it releases."""
-        with withheld():
-            return portable(self._connection.sql(sql, params=self._bound(sql)).to_arrow_table())
+    # The release
+
+    def _fetched(self, sql: str) -> pa.Table:
+        return portable(self._connection.sql(sql, params=self._bound(sql)).to_arrow_table())
 
     def _bound(self, sql: str) -> dict[str, str] | None:
         """The sample's secret, where the text asks for it: to draw one of a person's rows."""
         if sql not in self._asks:
             named = self._connection.extract_statements(sql)[0].named_parameters
             self._asks[sql] = bool(named)
-        return {"salt": self._secret.hex()} if self._asks[sql] else None
+        return {"salt": self._salt or ""} if self._asks[sql] else None
 
-    def publish(
-        self,
-        query: str,
-        target: tuple[str, ...],
-        comment: str,
-        attest: Callable[[], None],
-        *,
-        replace: bool = False,
-    ) -> None:
-        """Create ``target``, comment it and call ``attest``, in one transaction."""
+    def _check_place(self, target: Name) -> None:
+        if not catalog.has_schema(self._connection, target):
+            raise no_schema(".".join(target[:2]))
+
+    def _comment(self, target: Name) -> str | None:
+        return catalog.comment_of(self._connection, target)
+
+    def check_replaceable(self, target: Name) -> None:
+        """Refuse a table that a key of another points to: the engine does not drop it."""
+        child = catalog.pointing_to(self._connection, target)
+        if child is not None:
+            raise points_to(target, child)
+
+    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+        text = created(query, quoted(*place), replaces=replace)
         with withheld():
             self._connection.execute("BEGIN")
-            try:
-                text = created(query, quoted(*target), replaces=replace)
-                self._connection.execute(text, self._bound(text))
-                self._connection.execute(
-                    f"COMMENT ON TABLE {quoted(*target)} IS {literal(comment)}"
-                )
-                attest()
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # A COMMIT that failed has rolled back already; the first error is told.
-                with suppress(duckdb.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
+            self._connection.execute(text, self._bound(text))
+            self._connection.execute(f"COMMENT ON TABLE {quoted(*place)} IS {literal(comment)}")
 
-    def release_lines(self, target: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
+        with withheld():
+            self._connection.execute("COMMIT")
+
+    def _undone(self, place: Name) -> None:
+        # A COMMIT that failed has rolled back already; the first error is told.
+        with suppress(duckdb.Error):
+            self._connection.execute("ROLLBACK")
+
+    def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order."""
         with withheld():
             # As the engine writes them: Python has no infinite date and no year before 1.
@@ -459,19 +343,7 @@ class DuckDBWarehouse:
                 yield from batch
 
 
-_UNIQUE = """
-    SELECT constraint_column_names[1] FROM duckdb_constraints()
-    WHERE (lower(database_name), lower(schema_name), lower(table_name)) = (?, ?, ?)
-        AND constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND len(constraint_column_names) = 1
-"""
-_OURS = "policy_engine_"  # how every temporary table of ours begins
-_NAMES = (
-    "SELECT table_catalog, table_schema, table_name FROM information_schema.tables"
-    " WHERE table_schema <> 'information_schema'"
-)
-
-
-def _files(path: Path, name: str) -> str:
+def _pattern(path: Path, name: str) -> str:
     """A file, or all the Parquet files of a folder, as the certified text names them.
 
     A pattern is looked for where the engine searches, and nowhere else, wherever the command runs.
@@ -479,92 +351,7 @@ def _files(path: Path, name: str) -> str:
     return f"{name}/**/*.parquet" if path.is_dir() else str(path)
 
 
-def _changed(name: str) -> WarehouseError:
-    return WarehouseError(
-        f"{name} changed while it was read; nothing was published. Release from a copy that stays"
-        " as it is"
-    )
-
-
 def _hashable(column: Column) -> str:
     """A column as a whole number, a floating-point number or a text."""
     name = quoted(column.name)
     return name if column.kind in {Kind.INTEGER, Kind.DOUBLE} else f"{name}::VARCHAR"
-
-
-def _related(row: tuple[Any, ...], columns: list[tuple[str, str]]) -> Table | None:
-    """A table or view of the catalog; None for a table whose definition cannot be read."""
-    *parts, ddl, view = row
-    try:
-        collations = {} if view else column_collations(ddl)
-    except WarehouseError:
-        return None
-    named = (Column(name, kind + collations.get(name.lower(), "")) for name, kind in columns)
-    return Table(tuple(named), parts=tuple(parts), view=view)
-
-
-def column_collations(ddl: str) -> dict[str, str]:
-    """The columns of a table's definition that have a collation of their own.
-
-    Raises:
-        WarehouseError: the definition cannot be read, or a column is computed from others: it
-            could take its collation from them, or fail on one row.
-
-    >>> column_collations("CREATE TABLE t(a VARCHAR COLLATE nocase, b INTEGER)")
-    {'a': ' COLLATE nocase'}
-    """
-    import sqlglot
-    from sqlglot import exp
-    from sqlglot.errors import SqlglotError
-
-    try:
-        definition = sqlglot.parse_one(ddl, dialect="duckdb")
-    except SqlglotError:
-        raise WarehouseError(
-            "the source's definition uses SQL that cannot be read here, and its collations with"
-            f" it; {_PLAIN_TABLE}"
-        ) from None
-    found: dict[str, str] = {}
-    # The columns of the table itself: a STRUCT has others.
-    for column in definition.this.expressions:
-        if not isinstance(column, exp.ColumnDef):
-            continue
-        if any(type(made.args.get("kind")).__name__ not in _STORED for made in column.constraints):
-            raise WarehouseError(
-                f"the source's column {column.name!r} is computed from others, and could fail on"
-                f" one row; {_PLAIN_TABLE}"
-            )
-        collation = column.find(exp.CollateColumnConstraint)
-        if collation is not None:
-            found[column.name.lower()] = f" COLLATE {collation.this.name}"
-    return found
-
-
-_PLAIN_TABLE = "make a plain table of it (CREATE TABLE … AS SELECT)"
-# What a definition may say of a column that is stored as it is written.
-_STORED = frozenset(
-    f"{name}ColumnConstraint"
-    for name in ("Collate", "Default", "NotNull", "PrimaryKey", "Unique", "Check")
-) | {"Reference"}
-
-
-def check_file(path: Path, name: str) -> None:
-    """Refuse, by FileError, a source that is not there, empty or of an unknown kind."""
-    try:
-        size = path.stat().st_size
-    except FileNotFoundError:
-        hint = meant(path)
-        raise FileError(
-            f"the source {name} is not there; looked for {path.absolute()}"
-            + (f"; {hint}" if hint else "")
-        ) from None
-    except OSError as error:
-        raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None
-    if path.is_dir():
-        return
-    if not os.access(path, os.R_OK):
-        raise FileError(f"the source {name} cannot be read: permission is denied")
-    if size == 0:
-        raise FileError(f"the source {name} is empty")
-    if not name.lower().endswith(SOURCE_FILES):
-        raise FileError(f"the source {name} must end in {A_SOURCE_FILE}; {SAVED_AS}")

@@ -8,27 +8,36 @@ rights, an interrupt) are told, in words that come from the operating system or 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import duckdb
 
 from policy_engine.errors import PolicyEngineError, WarehouseFailed
 
-Machine = tuple[tuple[type[BaseException], str], ...]
-_MEMORY = "the warehouse ran out of memory; give it more or sample less"
-_FILE = "the warehouse could not read or write a file; see disk space and rights"
-_MACHINE: Machine = (
-    (duckdb.OutOfMemoryException, _MEMORY),
-    (MemoryError, _MEMORY),
-    (duckdb.IOException, _FILE),
+Told = Callable[[Exception], str | PolicyEngineError | None]
+"""What may be said of an engine's error, if anything; an error of ours is raised as it is."""
+OUT_OF_MEMORY = "the warehouse ran out of memory; give it more or sample less"
+REFUSED_ACCESS = "the warehouse refused access; see the rights of its files"
+NO_FILE = "the warehouse could not read or write a file; see disk space and rights"
+# What every engine's failures are told by.
+NO_SPACE = "the server's disk is full; nothing was published"
+LOCKED = "another session holds a lock; try again later"
+CANCELLED = "the server cancelled the query"
+TAKEN = (
+    "the target has come to be meanwhile; nothing was published: use --replace to release anew, at"
+    " a new price"
+)
+LOST = "the connection to the server was lost"
+WITHHELD = "the warehouse failed; its message is withheld because it may quote data"
+_MACHINE = (
+    ((duckdb.OutOfMemoryException, MemoryError), OUT_OF_MEMORY),
     # A commit that fails, fails to write its log.
-    (duckdb.TransactionException, _FILE),
-    (duckdb.PermissionException, "the warehouse refused access; see the rights of its files"),
+    ((duckdb.IOException, duckdb.TransactionException), NO_FILE),
+    (duckdb.PermissionException, REFUSED_ACCESS),
 )
 # What the engine, Arrow and numpy raise, and Python where it reads their values.
 _ENGINE = (duckdb.Error, RuntimeError, ValueError, ArithmeticError, MemoryError)
-WITHHELD = "the warehouse failed; its message is withheld because it may quote data"
 
 
 @contextmanager
@@ -36,12 +45,12 @@ def withheld(
     known: PolicyEngineError | None = None,
     *,
     engine: tuple[type[Exception], ...] = (),
-    machine: Machine = (),
+    told: Told = lambda error: None,
 ) -> Iterator[None]:
     """Turn an engine's error into one that quotes nothing, nor its context.
 
     ``known`` is what to raise where the machine is not at fault and the cause is known; ``engine``
-    are the errors of another engine's driver, ``machine`` what may be said of some of them.
+    are the errors of another engine's driver, ``told`` what may be said of them.
 
     Raises:
         WarehouseFailed: in place of every error of the engine and of Arrow, with no cause attached.
@@ -52,13 +61,15 @@ def withheld(
         raise
     except _raised(engine) as error:
         interrupted = _interrupted(error)
-        known_kinds = (*machine, *_MACHINE)
-        message = next((text for kind, text in known_kinds if isinstance(error, kind)), None)
+        machine = next((text for kind, text in _MACHINE if isinstance(error, kind)), None)
+        message = (told(error) if isinstance(error, engine) else None) or machine
         _scrub(error, engine)
         if interrupted:
             raise KeyboardInterrupt from None
         if message is None and known is not None:
             raise known from None
+        if isinstance(message, PolicyEngineError):
+            raise message from None
         raise WarehouseFailed(message or WITHHELD) from None
 
 

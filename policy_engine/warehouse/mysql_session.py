@@ -1,20 +1,27 @@
-"""A session of MariaDB: its URL, what it is pinned to, and what may be said of its errors.
+"""A session of MariaDB: its URL, what it is pinned to, and what may be said of it and its errors.
 
 The session is pinned before anything is asked of it: texts by their bytes, one time zone, sorting
 to the last byte, and no strict mode: there a warning about one row ends a statement that makes a
 table, which would tell that the row exists (measured: 1292 for a zero date).
+
+The secret of a sample is in the text of the statement that sets it, and no log may have it: the
+slow log is off in every session of ours, and the others are seen to.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import pyarrow as pa
 import pymysql  # type: ignore[import-untyped]  # it has none
 from pymysql import converters
+from pymysql.constants import FIELD_TYPE  # type: ignore[import-untyped]  # it has none
 
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
@@ -42,7 +49,6 @@ HOLDING = (
     "START TRANSACTION",
 )
 """How a session begins to hold what it reads as it is, however long it waits."""
-_SCHEMES = ("mariadb", "mysql")
 _OPTIONS = {"socket": "unix_socket", "ssl_ca": "ssl_ca"}
 WRITES = ("SELECT", "INSERT", "CREATE", "ALTER", "DROP")
 """What a role may do in the schema that it releases into."""
@@ -50,19 +56,16 @@ _DENIED = (
     "the role may not do this; it needs SELECT on the source, and in the schema of a table that is"
     f" released {', '.join(WRITES)}"
 )
-_LOST = "the connection to the server was lost; nothing was published, and what stood stands"
-_FULL = "the server's disk is full; nothing was published"
-_LOCKED = "another session holds a lock; try again later"
+_LOST = f"{failures.LOST}; nothing was published, and what stood stands"
 READ_ONLY = "the server is read-only; release to a file, or from a server that can be written"
 _TOLD = {
     **dict.fromkeys((1044, 1142, 1143, 1227, 1370), _DENIED),
     **dict.fromkeys((2003, 2006, 2013, 2014, 2055, 1053, 1927), _LOST),
-    **dict.fromkeys((1021, 1114, 1041), _FULL),
-    **dict.fromkeys((1205, 1213), _LOCKED),
+    **dict.fromkeys((1021, 1114, 1041), failures.NO_SPACE),
+    **dict.fromkeys((1205, 1213), failures.LOCKED),
     **dict.fromkeys((1290, 1792, 1836), READ_ONLY),
-    **dict.fromkeys((1317, 1969, 3024), "the server cancelled the query"),
-    1050: "the target has come to be meanwhile; nothing was published: use --replace to release"
-    " anew, at a new price",
+    **dict.fromkeys((1317, 1969, 3024), failures.CANCELLED),
+    1050: failures.TAKEN,
     1166: "a released column has a name that the server refuses; give it another",
 }
 """What may be said of an error by its number: none of these quotes a row."""
@@ -77,25 +80,27 @@ _UNCONNECTED = {
     2026: "TLS failed; see ssl_ca in the url",
 }
 """Why a server does not connect, by the number of its error or the driver's."""
-_KINDS = {code: type(f"Error{code}", (pymysql.Error,), {}) for code in _TOLD}
-_MACHINE = tuple((kind, _TOLD[code]) for code, kind in _KINDS.items())
+_AUDIT = """
+    SHOW GLOBAL VARIABLES WHERE Variable_name IN
+    ('server_audit_logging', 'server_audit_events', 'server_audit_excl_users')
+"""
 
 
-@contextmanager
-def withheld() -> Iterator[None]:
-    """Turn an error of the driver or the server into one that quotes nothing.
+def withheld() -> AbstractContextManager[None]:
+    """Turn an error of the driver or the server into one that quotes nothing."""
+    return failures.withheld(
+        engine=(pymysql.Error,),
+        told=lambda error: _TOLD.get(error.args[0] if error.args else 0),
+    )
 
-    Raises:
-        WarehouseError: in place of it.
-    """
-    with failures.withheld(engine=(pymysql.Error,), machine=_MACHINE):
-        try:
-            yield
-        except pymysql.Error as error:
-            kind = _KINDS.get(error.args[0] if error.args else 0)
-            if kind is None:
-                raise
-            raise kind() from error
+
+def asked(
+    session: pymysql.Connection[Any], sql: str, values: tuple[Any, ...] = ()
+) -> list[tuple[Any, ...]]:
+    """The rows of a query of ours, each value as a text."""
+    with withheld(), session.cursor() as cursor:
+        cursor.execute(sql, values or None)
+        return list(cursor.fetchall())
 
 
 def arguments(name: str, url: str) -> dict[str, Any]:
@@ -111,9 +116,10 @@ def arguments(name: str, url: str) -> dict[str, Any]:
         parts = urlsplit(url)
         options = {_OPTIONS[key]: value for key, value in parse_qsl(parts.query)}
         port = parts.port or 3306
+        is_ours = parts.scheme in {"mariadb", "mysql"} and parts.hostname is not None
     except (KeyError, ValueError):
-        parts = None
-    if parts is None or parts.scheme not in _SCHEMES or not parts.hostname or not parts.username:
+        is_ours = False
+    if not is_ours or not parts.username:
         raise WarehouseError(
             f"warehouse {name}: the url must be as mariadb://user@host:3306/database, with"
             " socket or ssl_ca behind it where they are needed"
@@ -128,14 +134,6 @@ def arguments(name: str, url: str) -> dict[str, Any]:
     }
 
 
-def _why(error: Exception) -> str:
-    """Why the server does not connect, in our words."""
-    told = _UNCONNECTED.get(error.args[0] if error.args else 0)
-    if told is _AWAY and re.search("Name or service|resolve|getaddrinfo", str(error)):
-        return "there is no such host"
-    return told or "MariaDB does not answer at its url, or refuses the role"
-
-
 def connect(name: str, url: str) -> pymysql.Connection[Any]:
     """A pinned session, its values as the texts that the server sends.
 
@@ -143,22 +141,24 @@ def connect(name: str, url: str) -> pymysql.Connection[Any]:
         WarehouseError: the server does not answer, refuses the role, or is none of MariaDB's.
     """
     given = arguments(name, url)
-    encoders = dict(converters.encoders)
+    texts = dict(converters.encoders)
     try:
         connection = pymysql.connect(
-            **given, charset="utf8mb4", autocommit=True, connect_timeout=10, conv=encoders
+            **given, charset="utf8mb4", autocommit=True, connect_timeout=10, conv=texts
         )
     except (pymysql.Error, OSError, RuntimeError) as error:
-        why = _why(error)
+        why = _UNCONNECTED.get(error.args[0] if error.args else 0)
+        if why is _AWAY and re.search("Name or service|resolve|getaddrinfo", str(error)):
+            why = "there is no such host"
+        why = why or "MariaDB does not answer at its url, or refuses the role"
         error.args = ()
         keys = ("host", "port", "database", "user")
         place = ", ".join(f"{key} {given[key]}" for key in keys if given[key])
         raise WarehouseError(f"warehouse {name}: {why} ({place})") from None
     try:
         _check_version(name, str(connection.get_server_info()))
-        with withheld(), connection.cursor() as cursor:
-            for statement in PINNED:
-                cursor.execute(statement)
+        for statement in PINNED:
+            asked(connection, statement)
     except BaseException:
         connection.close()
         raise
@@ -174,3 +174,104 @@ def _check_version(name: str, version: str) -> None:
         )
     if tuple(map(int, numbers[:2])) < (10, 6):
         raise WarehouseError(f"warehouse {name}: MariaDB {version} is older than 10.6")
+
+
+def keep_from_logs(session: pymysql.Connection[Any]) -> None:
+    """Keep this session's statements out of the general log.
+
+    Raises:
+        WarehouseError: the role may not, or an audit log has them.
+    """
+    with suppress(WarehouseError):
+        asked(session, "SET SESSION sql_log_off = 1")
+    [(logs, is_off)] = asked(session, "SELECT @@global.general_log, @@sql_log_off")
+    if logs != "0" and is_off == "0":
+        raise WarehouseError(
+            "the server's general log would have the secret of the sample in clear, and the role"
+            " may not keep its session out of it; set general_log = OFF, or grant SUPER"
+        )
+    audit: dict[str, str] = dict(asked(session, _AUDIT))
+    [(role,)] = asked(session, "SELECT SUBSTRING_INDEX(USER(), '@', 1)")
+    events, excluded = (
+        audit.get(f"server_audit_{name}", "").split(",") for name in ("events", "excl_users")
+    )
+    is_told = not any(events) or "QUERY" in (event.upper() for event in events)
+    if audit.get("server_audit_logging") == "ON" and is_told and role not in excluded:
+        raise WarehouseError(
+            "the server's audit log would have the secret of the sample in clear; add the role"
+            f" {role} to server_audit_excl_users, or take QUERY out of server_audit_events"
+        )
+
+
+def keep_from_binary_log(session: pymysql.Connection[Any]) -> None:
+    """A log of statements has the variables that they read: of rows, it has the rows.
+
+    Raises:
+        WarehouseError: the server logs statements, and the role may not change that.
+    """
+    [(logs, form)] = asked(session, "SELECT @@log_bin, @@binlog_format")
+    if logs == "0" or form == "ROW":
+        return
+    try:
+        asked(session, "SET SESSION binlog_format = 'ROW'")
+    except WarehouseError:
+        raise WarehouseError(
+            "the server's binary log would hold the secret of the sample, and the role may not"
+            " change that; set binlog_format = ROW, grant BINLOG ADMIN, or release to a file"
+        ) from None
+
+
+def fetched(session: pymysql.Connection[Any], sql: str, truths: frozenset[str]) -> pa.Table:
+    """What a text selects, as Arrow; ``truths`` are the numbers that are truth values."""
+    with session.cursor() as cursor:
+        cursor.execute(sql)
+        fields = cursor._result.fields if cursor._result is not None else ()
+        lines = cursor.fetchall()
+    columns = zip(*lines, strict=True) if lines else ((),) * len(fields)
+    made = []
+    for field, texts in zip(fields, columns, strict=True):
+        kind, read = _arrow_type(field, is_truth=field.name in truths)
+        values = [None if text is None else read(text) for text in texts]
+        made.append(pa.array(values, kind))
+    return pa.table(made, names=[field.name for field in fields])
+
+
+_WHOLE = frozenset(
+    {FIELD_TYPE.TINY, FIELD_TYPE.SHORT, FIELD_TYPE.INT24, FIELD_TYPE.LONG, FIELD_TYPE.LONGLONG}
+)
+_DECIMALS = frozenset({FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL})
+_UNSIGNED = 32
+
+
+def _arrow_type(field: Any, *, is_truth: bool) -> tuple[pa.DataType, Callable[[str], Any]]:
+    """What a column is in Arrow, and how its texts are read."""
+    kind = field.type_code
+    if is_truth:
+        return pa.bool_(), lambda text: text != "0"
+    if kind in _WHOLE:
+        wide = kind == FIELD_TYPE.LONGLONG and field.flags & _UNSIGNED
+        return (pa.uint64() if wide else pa.int64()), int
+    if kind in _DECIMALS:
+        # A sign and, with decimals, a point.
+        digits = field.length - (0 if field.flags & _UNSIGNED else 1) - (1 if field.scale else 0)
+        return pa.decimal128(digits, field.scale), Decimal
+    if kind in {FIELD_TYPE.DATE, FIELD_TYPE.NEWDATE}:
+        return pa.date32(), _day
+    if kind in {FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP}:
+        return pa.timestamp("us"), _moment
+    return pa.string(), str
+
+
+def _day(text: str) -> date | None:
+    """A day; NULL for a zero date, which is none."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None

@@ -6,13 +6,16 @@ the catalog says at that moment. So the catalog is asked in a session of its own
 once more when the first query has taken its locks on the source and on all that it reads: no view,
 table or column can be exchanged from then on. What such locks let through, as a partition that is
 attached, is looked at before the release leaves.
+
+A release is replaced by a new table of its name. Rights that its owner granted to roles on the
+whole table are given anew; everything else would be lost, which can widen what a role sees, or the
+table could not be dropped at all. So it is refused before a charge, with what to do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace as replace_field
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -24,13 +27,10 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
-from policy_engine.warehouse import postgres_replacing, postgres_secret
-from policy_engine.warehouse.nearby import missing
-from policy_engine.warehouse.postgres_session import Session, withheld
-from policy_engine.warehouse.postgres_values import rows_of
-from policy_engine.warehouse.quoting import literal, quoted
-from policy_engine.warehouse.server import Row, ServerWarehouse
-from policy_engine.warehouse.views import behind
+from policy_engine.warehouse.base import Name, Row, Warehouse
+from policy_engine.warehouse.catalogs import check_columns, missing, no_schema, with_what_it_reads
+from policy_engine.warehouse.postgres_session import Session
+from policy_engine.warehouse.quoting import literal
 
 SALT = "policy_engine.salt"
 """The setting that holds the secret, as 32 hexadecimal digits."""
@@ -73,20 +73,59 @@ _UNIQUE = """
     WHERE c.oid = %s AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1
         AND i.indpred IS NULL AND (c.relkind = 'p' OR c.relkind = 'r' AND NOT c.relhassubclass)
 """
-# What a relation is, where it can be no source.
-_NO_SOURCE = {"f": "a foreign table, whose rows are another server's to change"}
+_OTHERS = """
+    SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'm', 'v') AND c.relname <> %s
+"""
+_HAS = """
+    SELECT pg_get_userbyid(c.relowner), c.relowner = (SELECT oid FROM pg_roles
+           WHERE rolname = current_user),
+           c.relrowsecurity OR EXISTS (SELECT FROM pg_policy WHERE polrelid = c.oid),
+           EXISTS (SELECT FROM pg_rewrite WHERE ev_class = c.oid),
+           EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal),
+           EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL),
+           EXISTS (SELECT FROM aclexplode(c.relacl) WHERE grantor <> c.relowner),
+           EXISTS (SELECT FROM pg_inherits WHERE c.oid IN (inhrelid, inhparent)),
+           EXISTS (SELECT FROM pg_seclabel WHERE objoid = c.oid
+                   AND classoid = 'pg_class'::regclass)
+    FROM pg_class AS c WHERE c.oid = to_regclass(%s)
+"""
+_LOST = (
+    "row-level security or policies",
+    "rules",
+    "triggers",
+    "rights on single columns",
+    "rights that another role than its owner granted",
+    "a table that inherits from it, or from which it does",
+    "security labels",
+)
+_DEPENDS = """
+    SELECT pg_describe_object(d.classid, d.objid, 0)
+    FROM pg_class AS c LEFT JOIN pg_type AS t ON t.oid = c.reltype
+    JOIN pg_depend AS d ON d.deptype = 'n'
+         AND ((d.refclassid = 'pg_class'::regclass AND d.refobjid = c.oid)
+              OR (d.refclassid = 'pg_type'::regclass AND d.refobjid IN (t.oid, t.typarray)))
+    WHERE c.oid = to_regclass(%s) AND NOT (d.classid = 'pg_class'::regclass AND d.objid = c.oid)
+    ORDER BY 1 LIMIT 1
+"""
+# Who may do what with a table, and whether that role may grant it on.
+_GRANTED = """
+    SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
+           privilege_type, is_grantable
+    FROM pg_class, aclexplode(relacl) WHERE oid = to_regclass(%s)
+"""
 
 
-class PostgresWarehouse(ServerWarehouse):
+class PostgresWarehouse(Warehouse):
     """A PostgreSQL server, by a URL or a connection string of libpq."""
 
     dialect = dialect_named("postgres")
+    _text = '{}::text COLLATE "C"'
 
     def __init__(self, name: str, url: str) -> None:
         super().__init__(name)
-        session = Session(name, url)
-        self._connection, self._schemas = session.connection, session.schemas
-        self._ask, self._do, self.engine_version = session.ask, session.do, session.version
+        self._session = Session(name, url)
+        self._connection, self.engine_version = self._session.connection, self._session.version
         try:
             self._catalog = Session(name, url)
         except BaseException:
@@ -100,29 +139,29 @@ class PostgresWarehouse(ServerWarehouse):
         self._connection.close()
         self._catalog.connection.close()
 
+    def _withheld(self) -> AbstractContextManager[None]:
+        return self._session.withheld()
+
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
         """The rows of a query of ours, in the transaction that reads."""
-        return self._ask(sql, values)
+        return self._session.ask(sql, values)
 
     def _look(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
         """The rows of a query of ours of the catalog, as it is now."""
         return self._catalog.ask(sql, values)
 
-    def full_name(self, relation: str) -> tuple[str, ...]:
-        """schema.name; without a schema, the one in which the role's search path finds it."""
-        parts = relation.split(".")
-        if len(parts) == 3 and parts[0] == self._connection.info.dbname:
-            parts = parts[1:]
-        if len(parts) == 1:
-            found = (schema for schema in self._schemas if self.exists((schema, relation)))
-            parts = [next(found, next(iter(self._schemas), "public")), relation]
-        if len(parts) != 2:
-            raise WarehouseError(
-                f"the relation {relation} is not in the warehouse {self._name}; write schema.table"
-            )
-        return tuple(parts)
+    def _full_name(self, relation: str) -> Name:
+        head, _, rest = relation.partition(".")
+        if relation.count(".") == 2 and head == self._connection.info.dbname:
+            relation = rest
+        schemas = self._session.schemas or ["public"]
+        if "." in relation:
+            return self._in_full(relation, schemas[0])
+        # The one in which the role's search path finds it.
+        found = (schema for schema in schemas if self.exists((schema, relation)))
+        return (next(found, schemas[0]), relation)
 
-    def described(self, parts: tuple[str, ...]) -> Table:
+    def _described(self, parts: Name) -> Table:
         """A table, materialised view or view, with what its catalog says of its columns."""
         table = self._behind(parts)
         if self._look(_RELATION, parts)[0][2]:
@@ -130,60 +169,41 @@ class PostgresWarehouse(ServerWarehouse):
                 f"{table.name} has row-level security, and the role would not see every row;"
                 " release with the role that owns it, or one with BYPASSRLS"
             )
-        if table.view is None:
-            return table
-        related = behind(table.view, self._others(parts), self._behind)
-        return replace_field(table, related=tuple(related))
+        names = [] if table.view is None else self._look(_OTHERS, parts)
+        return with_what_it_reads(table, names, self._behind)
 
-    def _others(self, parts: tuple[str, ...]) -> list[Row]:
-        """The other relations of a schema."""
-        return self._look(
-            "SELECT n.nspname, c.relname FROM pg_class AS c"
-            " JOIN pg_namespace AS n ON n.oid = c.relnamespace"
-            " WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'm', 'v') AND c.relname <> %s",
-            parts,
-        )
-
-    def _behind(self, parts: tuple[str, ...]) -> Table:
+    def _behind(self, parts: Name) -> Table:
         """A relation by itself; WarehouseError where it, or a part of it, is no source."""
         found, name = self._look(_RELATION, parts), ".".join(parts)
         if not found:
             raise missing(parts, self._look(_NAMES))
+        [(number, _, _, view)] = found
         for oid, kind, member, is_computed in self._look(_FAMILY, parts):
-            is_part = oid != found[0][0]
+            is_part = oid != number
             told = f"{member}, a part of {name}," if is_part else name
-            if kind in _NO_SOURCE:
-                raise WarehouseError(f"{told} is {_NO_SOURCE[kind]}; copy it into a table")
+            if kind == "f":
+                raise WarehouseError(
+                    f"{told} is a foreign table, whose rows are another server's to change; copy"
+                    " it into a table"
+                )
             if is_part and is_computed:
                 raise WarehouseError(
                     f"{told} has a column that is computed when it is read, and could fail on one"
                     " row; store it"
                 )
-        columns = (self._column(name, row) for row in self._look(_COLUMNS, (found[0][0],)))
-        unique = frozenset(name for (name,) in self._look(_UNIQUE, (found[0][0],)))
-        return Table(tuple(columns), parts=parts, view=found[0][3], unique=unique)
+        rows = self._look(_COLUMNS, (number,))
+        check_columns(name, (), (row[0] for row in rows if row[2] == "v"))
+        unique = frozenset(name for (name,) in self._look(_UNIQUE, (number,)))
+        return Table(tuple(map(_column, rows)), parts=parts, view=view, unique=unique)
 
-    def facts(self, table: Table) -> object:
+    def _facts(self, table: Table) -> object:
         """The relations that are read, each with its partitions."""
-        read = [each.parts for each in (table, *table.related)]
-        return [self._look(_FAMILY, parts) for parts in read]
-
-    def _column(self, table: str, row: Row) -> Column:
-        name, kind, generated, type_kind, collation, labels = row
-        if generated == "v":
-            raise WarehouseError(
-                f"{table}: the column {name!r} is computed when it is read, and could fail on one"
-                " row; store it"
-            )
-        if type_kind == "e":
-            return Column(name, f"ENUM({labels})")
-        meaning = type_of("postgres", kind)
-        return Column(name, meaning + (f" COLLATE {collation}" if collation else ""))
+        return [self._look(_FAMILY, each.parts) for each in (table, *table.related)]
 
     @contextmanager
     def bound(self, salt: str) -> Iterator[None]:
         """The secret as a setting of this transaction, which comes there past every log."""
-        postgres_secret.send(self._connection, self.ask, SALT, salt)
+        self._session.send(SALT, salt)
         try:
             yield
         finally:
@@ -194,117 +214,106 @@ class PostgresWarehouse(ServerWarehouse):
     def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
         """What a release reads of the source; first, that a secret could be sent for it."""
         if policy.method == "keyed":
-            postgres_secret.check_unlogged(self.ask)
+            self._session.check_unlogged()
         return super().fingerprint(policy, table, salt)
 
-    def numbers(self, count: int) -> str:
-        """``generate_series``."""
-        return f"(SELECT generate_series(0, {count - 1}) AS n) AS known"
-
-    def state(self, parts: tuple[str, ...], columns: tuple[str, ...], seed: bytes) -> bytes:
+    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
         """Two seeded sums of a hash of each row, by the engine's own hash of its types."""
-        row = f"ROW({', '.join(quoted(name) for name in columns)})"
-        seeds = (seed[:8], seed[8:16])
-        values = tuple(int.from_bytes(half, "big", signed=True) for half in seeds)
+        row = f"ROW({', '.join(map(self.quoted, columns))})"
+        values = tuple(int.from_bytes(seed[at : at + 8], "big", signed=True) for at in (0, 8))
         sums = ", ".join(f"sum(hash_record_extended({row}, %s))" for _ in values)
-        return repr(self.ask(f"SELECT count(*), {sums} FROM {quoted(*parts)}", values)).encode()
+        found = self.ask(f"SELECT count(*), {sums} FROM {self.quoted(*table.parts)}", values)
+        return repr(found).encode()
 
-    def unchanged(self, policy: Policy, table: Table) -> Callable[[], None]:
+    def _unchanged(self, policy: Policy, table: Table) -> Callable[[], None]:
         """The rows are those of one snapshot, so that only the catalog is looked at."""
-        return lambda: self.check_certified(table)
+        return lambda: self._check_certified(table)
 
-    def target(self, relation: str) -> tuple[str, ...]:
-        """The full name of a table to write."""
-        parts = self.full_name(relation)
-        self.check_length(parts)
+    def _check_place(self, target: Name) -> None:
         found = self._look(
             "SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = %s"
             " AND NOT starts_with(nspname, 'pg_')",
-            (parts[0],),
+            target[:1],
         )
         if not found or not found[0][0]:
-            raise WarehouseError(
-                f"the warehouse has no schema {parts[0]} in which the role may create tables; make"
-                " it, or name another in release.relation"
-            )
-        return parts
+            raise no_schema(target[0], " in which the role may create tables")
 
-    def exists(self, target: tuple[str, ...]) -> bool:
-        """Whether a relation of that name is there, of any kind."""
-        return bool(self._look("SELECT to_regclass(%s) IS NOT NULL", (quoted(*target),))[0][0])
-
-    def comment(self, target: tuple[str, ...]) -> str:
-        """The comment of a table; empty where it has none, or where the name is no table's."""
+    def _comment(self, target: Name) -> str | None:
         found = self._look(
-            "SELECT obj_description(c.oid, 'pg_class') FROM pg_class AS c"
-            " WHERE c.oid = to_regclass(%s) AND c.relkind = 'r'",
-            (quoted(*target),),
+            "SELECT CASE relkind WHEN 'r' THEN obj_description(oid, 'pg_class') END FROM pg_class"
+            " WHERE oid = to_regclass(%s)",
+            (self.quoted(*target),),
         )
-        return str(found[0][0] or "") if found else ""
+        return str(found[0][0] or "") if found else None
 
-    def check_replaceable(self, target: tuple[str, ...]) -> None:
+    def check_replaceable(self, target: Name) -> None:
         """Refuse a table that has more than its rows and rights, or is depended on."""
         super().check_replaceable(target)
-        postgres_replacing.check(self._look, target)
+        name = ".".join(target)
+        for owner, is_own, *has in self._look(_HAS, (self.quoted(*target),)):
+            if not is_own:
+                raise WarehouseError(
+                    f"{name} belongs to {owner}, and only its owner replaces a table: release as"
+                    f" {owner}, or drop it first"
+                )
+            for what, is_there in zip(_LOST, has, strict=True):
+                if is_there:
+                    raise WarehouseError(
+                        f"{name} has {what}, which a table in its place would not have; nothing was"
+                        " replaced: remove them, or drop the table, or name another in"
+                        " release.relation"
+                    )
+        for (depending,) in self._look(_DEPENDS, (self.quoted(*target),)):
+            raise WarehouseError(
+                f"{name} cannot be replaced, for {depending} depends on it: drop that first, and"
+                " make it again after the release, or name another table in release.relation"
+            )
 
-    def rows(self, sql: str) -> pa.Table:
-        """Run a certified text that selects, and fetch what it releases."""
-        with withheld():
-            return rows_of(self._connection, sql)
+    def _fetched(self, sql: str) -> pa.Table:
+        return self._session.rows(sql)
 
-    def publish(
-        self,
-        query: str,
-        target: tuple[str, ...],
-        comment: str,
-        attest: Callable[[], None],
-        *,
-        replace: bool,
-    ) -> None:
-        """Create ``target``, comment it and call ``attest``, in the one transaction."""
-        with withheld():
-            try:
-                granted = self._dropped(target) if replace else []
-                self._do(created(query, quoted(*target)))
-                self._keep_to_oneself(target, granted)
-                self._do(f"COMMENT ON TABLE {quoted(*target)} IS {literal(comment)}")
-                attest()
-                self._connection.commit()
-            except BaseException:
-                with suppress(psycopg.Error):
-                    self._connection.rollback()
-                raise
-
-    def _dropped(self, target: tuple[str, ...]) -> list[Row]:
-        """Drop the table that is replaced; who may do what with it, as it stands at that moment."""
-        if not self.exists(target):
-            return []
-        self._do(f"LOCK TABLE {quoted(*target)} IN ACCESS EXCLUSIVE MODE")
-        self.check_replaceable(target)
-        granted = postgres_replacing.granted(self._look, target)
-        self._do(f"DROP TABLE {quoted(*target)}")
-        return granted
-
-    def _keep_to_oneself(self, target: tuple[str, ...], granted: list[Row]) -> None:
-        """The rights of the table before, and no others: default privileges could give more."""
-        name = quoted(*target)
-        for grantee in dict.fromkeys(
-            row[0] for row in postgres_replacing.granted(self.ask, target)
-        ):
-            self._do(f"REVOKE ALL ON {name} FROM {grantee}")
+    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+        """Make and comment the table, with the rights of the one before and no others."""
+        name, granted = self.quoted(*place), []
+        if replace and self.exists(place):
+            self._session.do(f"LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")
+            self.check_replaceable(place)
+            granted = self._look(_GRANTED, (name,))
+            self._session.do(f"DROP TABLE {name}")
+        self._session.do(created(query, name))
+        # Default privileges could give more.
+        for grantee in dict.fromkeys(row[0] for row in self.ask(_GRANTED, (name,))):
+            self._session.do(f"REVOKE ALL ON {name} FROM {grantee}")
         for grantee, privilege, is_grantable in granted:
             more = " WITH GRANT OPTION" if is_grantable else ""
-            self._do(f"GRANT {privilege} ON {name} TO {grantee}{more}")
+            self._session.do(f"GRANT {privilege} ON {name} TO {grantee}{more}")
+        self._session.do(f"COMMENT ON TABLE {name} IS {literal(comment)}")
 
-    def release_lines(self, target: tuple[str, ...]) -> Iterator[Row]:
-        """The rows of a published table, in their order, each value as the engine writes it."""
-        columns = self.ask(
+    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
+        with self._withheld():
+            self._connection.commit()
+
+    def _undone(self, place: Name) -> None:
+        with suppress(psycopg.Error):
+            self._connection.rollback()
+
+    def _columns_of(self, target: Name) -> list[str]:
+        found = self.ask(
             "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0"
             " AND NOT attisdropped ORDER BY attnum",
-            (quoted(*target),),
+            (self.quoted(*target),),
         )
-        shown = ", ".join(f'{quoted(name)}::text COLLATE "C"' for (name,) in columns)
-        order = ", ".join(str(place) for place in range(1, len(columns) + 1))
-        with withheld(), self._connection.cursor("policy_engine_release") as cursor:
-            cursor.execute(f"SELECT {shown} FROM {quoted(*target)} ORDER BY {order}".encode())
+        return [name for (name,) in found]
+
+    def _streamed(self, sql: str) -> Iterator[Row]:
+        with self._connection.cursor("policy_engine_release") as cursor:
+            cursor.execute(sql.encode())
             yield from cursor
+
+
+def _column(row: Row) -> Column:
+    name, kind, _, type_kind, collation, labels = row
+    if type_kind == "e":
+        return Column(name, f"ENUM({labels})")
+    meaning = type_of("postgres", kind)
+    return Column(name, meaning + (f" COLLATE {collation}" if collation else ""))

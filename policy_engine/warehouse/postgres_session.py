@@ -1,22 +1,36 @@
-"""A session of PostgreSQL: what it is pinned to, and what may be said of its errors.
+"""A session of PostgreSQL: how it begins, how a secret comes to it, what may be said of its errors.
 
-A session is pinned before anything is asked of it: names, time zone, texts, and rows that a
-security policy would hide are an error instead.
+It is pinned before anything is asked of it: names, time zone, texts; and rows that a security
+policy would hide are an error instead.
+
+The secret of a sample is in no statement's text and in no bound value, for both are in the server's
+log if it logs statements, slow ones, or a sample of them. The rows of a COPY are in none, so the
+secret goes into a temporary table and from there into a setting. Where none can be made, as on a
+standby, it is bound to a statement, once no log would show it.
+
+Days and times come as the numbers that DuckDB has for them: Python has no infinite day, no year
+before 1 or after 9999 and no hour 24. What Arrow has no number for, a NaN among decimals and times
+after the year 294246, is NULL: a release does not fail for a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
+import re
+import struct
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from decimal import Decimal
 from typing import Any
 
 import psycopg
+import pyarrow as pa
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import Format
 
-from policy_engine.errors import WarehouseError
+from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.warehouse import failures
-from policy_engine.warehouse.postgres_refusal import denied, refused
 
 PINNED = (
     "SET search_path = pg_catalog",
@@ -30,34 +44,68 @@ PINNED = (
     "SET default_table_access_method = heap",
 )
 _LEAST_VERSION = 150000
-_withheld = partial(
-    failures.withheld,
-    engine=(psycopg.Error,),
-    machine=(
-        (psycopg.errors.InsufficientPrivilege, "the role may not do this, or a row-level security"
-         " policy would hide rows from it; release with a role that reads the whole source"),
-        (psycopg.errors.DiskFull, "the server's disk is full; nothing was published"),
-        (psycopg.errors.LockNotAvailable, "another session holds a lock; try again later"),
-        (psycopg.errors.DuplicateTable, "the target has come to be meanwhile; nothing was"
-         " published: use --replace to release anew, at a new price"),
-        (psycopg.errors.QueryCanceled, "the server cancelled the query"),
-        (psycopg.OperationalError, "the connection to the server was lost"),
-    ),
+_REASONS: Mapping[str, str] = {
+    "password authentication failed": "the role or its password is wrong",
+    "no password supplied": "the role needs a password: write it into the url as"
+    " {{ env_var('…') }}, or set PGPASSWORD",
+    "role .* does not exist": "there is no such role",
+    "not permitted to log in": "the role may not log in",
+    "no pg_hba.conf entry": "the server lets no such role in from here, or only with"
+    " ?sslmode=require; see its pg_hba.conf",
+    "authentication failed": "the server does not let the role in",
+    "database .* does not exist": "there is no such database",
+    "permission denied for database": "the role may not connect to this database",
+    "too many connections|remaining connection slots": "the server has no connection left",
+    "starting up|shutting down": "the server is starting or stopping; try again",
+    "server does not support SSL": "the server has no TLS, which sslmode asks for",
+    "certificate|SSL|TLS": "TLS failed; see sslmode and sslrootcert in the url",
+    "resolve host|translate host|Name or service not known": "there is no such host",
+    "Connection refused|No such file or directory": "nothing listens there",
+    "timeout expired|timed out|unreachable|No route": "the server does not answer",
+}
+"""What may be said, by what the driver or the server said."""
+_DENIED = re.compile(
+    r"permission denied for (schema|table|view|materialized view|relation|database|function) (.+)"
+)
+_NEEDS = {
+    "schema": "USAGE on it, and CREATE to release into it",
+    "database": "CONNECT",
+    "function": "EXECUTE",
+}
+# Of a URL that holds a sign of its syntax in a password, a part could be one.
+_PLAIN = re.compile(r"[\w.,:/ \[\]-]*")
+
+
+_TOLD = (
+    (psycopg.errors.InsufficientPrivilege, "the role may not do this, or a row-level security"
+     " policy would hide rows from it; release with a role that reads the whole source"),
+    (psycopg.errors.DiskFull, failures.NO_SPACE),
+    (psycopg.errors.LockNotAvailable, failures.LOCKED),
+    (psycopg.errors.DuplicateTable, failures.TAKEN),
+    (psycopg.errors.QueryCanceled, failures.CANCELLED),
+    (psycopg.OperationalError, failures.LOST),
 )  # fmt: skip
-
-
-@contextmanager
-def withheld(role: str = "") -> Iterator[None]:
-    """Turn an error of the driver or the server into one that quotes no row; ``role`` asks.
-
-    Raises:
-        WarehouseError: in place of it.
-    """
-    with _withheld():
-        try:
-            yield
-        except psycopg.errors.InsufficientPrivilege as error:
-            raise denied(error, role and f" {role}") or error from None
+_TABLE = "pg_temp.policy_engine_secret"
+_HAS_TABLES = """
+    SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'
+    AND has_database_privilege(current_database(), 'TEMP')
+"""
+# A setting of an extension is there if the extension is loaded.
+_LOGGED = """
+    SELECT name, setting FROM pg_settings
+    WHERE (name, setting) IN (('log_statement', 'all'), ('debug_print_plan', 'on'),
+                              ('pgaudit.log_parameter', 'on'))
+    OR name IN ('log_min_duration_statement', 'log_min_duration_sample',
+                'auto_explain.log_min_duration') AND setting <> '-1'
+    OR name IN ('log_transaction_sample_rate', 'log_parameter_max_length_on_error')
+       AND setting <> '0'
+    ORDER BY name
+"""
+_REMEDY = (
+    "release as a role that may make temporary tables (GRANT TEMPORARY ON DATABASE), on a server"
+    " that is no standby and with default_transaction_read_only off; or have an administrator"
+    " switch these off for the role, with ALTER ROLE … SET"
+)
 
 
 class Session:
@@ -83,26 +131,179 @@ class Session:
 
     def _pin(self, name: str) -> None:
         info = self.connection.info
-        self.version = info.parameter_status("server_version") or ""
+        self._role, self.version = info.user, info.parameter_status("server_version") or ""
         if info.server_version < _LEAST_VERSION:
             raise WarehouseError(f"warehouse {name}: PostgreSQL {self.version} is older than 15")
-        with withheld():
-            [(self.schemas, encoding)] = self.connection.execute(
-                "SELECT current_schemas(false), getdatabaseencoding()"
-            ).fetchall()
-            for statement in PINNED:
-                self.connection.execute(statement)
+        begins = "SELECT current_schemas(false), getdatabaseencoding()"
+        [(self.schemas, encoding)] = self.ask(begins)
+        for statement in PINNED:
+            self.do(statement)
         if encoding != "UTF8":
             raise WarehouseError(
                 f"warehouse {name}: the database's encoding must be UTF8, found {encoding}"
             )
 
+    def withheld(self) -> AbstractContextManager[None]:
+        """Turn an error of the driver or the server into one that quotes no row."""
+        return failures.withheld(engine=(psycopg.Error,), told=self._told)
+
+    def _told(self, error: Exception) -> str | PolicyEngineError | None:
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            found = _DENIED.fullmatch(error.diag.message_primary or "")
+            if found is not None:  # what the server names is of its catalog
+                kind, name = found.groups()
+                needs = _NEEDS.get(kind, "SELECT on the columns that the policy reads")
+                denied = f"the role {self._role} may not use the {kind} {name}; it needs {needs}"
+                return WarehouseError(denied)
+        return next((text for kind, text in _TOLD if isinstance(error, kind)), None)
+
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query of ours."""
-        with withheld(self.connection.info.user):
+        with self.withheld():
             return self.connection.execute(sql, values or None).fetchall()
 
     def do(self, sql: str) -> None:
         """Run a statement of ours; no mark in it is one of a parameter."""
-        with withheld(self.connection.info.user):
+        with self.withheld():
             self.connection.execute(sql.encode())
+
+    def check_unlogged(self) -> None:
+        """Return if a secret can be sent so that no log of the server has it.
+
+        Raises WarehouseError naming the settings that would log it.
+        """
+        found = [] if self.has_tables() else self.ask(_LOGGED)
+        if found:
+            told = ", ".join(f"{name} = {setting}" for name, setting in found)
+            raise WarehouseError(
+                f"the server's log would have the secret of the sample in clear ({told}): {_REMEDY}"
+            )
+
+    def has_tables(self) -> bool:
+        """Whether the role may make a temporary table."""
+        return bool(self.ask(_HAS_TABLES)[0][0])
+
+    def send(self, name: str, secret: str) -> None:
+        """Set ``name`` to a secret, until the transaction ends.
+
+        Raises WarehouseError as ``check_unlogged``.
+        """
+        if not self.has_tables():
+            self.check_unlogged()
+            self.ask("SELECT set_config(%s, %s, true) IS NULL", (name, secret))
+            return
+        with self.withheld():
+            self.do(f"CREATE TEMPORARY TABLE {_TABLE} (salt text) ON COMMIT DROP")
+            with self.connection.cursor().copy(f"COPY {_TABLE} FROM STDIN".encode()) as copy:
+                copy.write_row((secret,))
+            # The value itself is not sent back.
+            self.do(f"SELECT set_config('{name}', salt, true) IS NULL FROM {_TABLE}")
+            self.do(f"DROP TABLE {_TABLE}")
+
+    def rows(self, sql: str) -> pa.Table:
+        """What a text selects, as Arrow. Raises the driver's errors and Arrow's."""
+        with self.connection.cursor(binary=True) as cursor:
+            for name, loader in _LOADERS.items():
+                cursor.adapters.register_loader(name, loader)
+            cursor.execute(sql.encode())
+            described = cursor.description or ()
+            rows = cursor.fetchall()
+        columns: Iterable[Any] = zip(*rows, strict=True) if rows else ((),) * len(described)
+        arrays = [_array(c, values) for c, values in zip(described, columns, strict=True)]
+        return pa.table(arrays, names=[column.name for column in described])
+
+
+def refused(name: str, url: str, error: psycopg.Error) -> WarehouseError:
+    """The error of a connection that failed."""
+    said = str(error)
+    error.args = ()
+    why = next((told for words, told in _REASONS.items() if re.search(words, said)), None)
+    why = why or "PostgreSQL does not answer, or refuses the role"
+    return WarehouseError(f"warehouse {name}: {why}{_place(url)}")
+
+
+def _place(url: str) -> str:
+    """Where a URL leads, as whom; empty where a part of it could be one of a password."""
+    try:
+        given = {key: str(value) for key, value in conninfo_to_dict(url).items()}
+    except psycopg.Error:
+        return ""
+    named = {
+        "host": given.get("host") or given.get("hostaddr"),
+        "port": given.get("port"),
+        "database": given.get("dbname"),
+        "role": given.get("user"),
+    }
+    if not all(_PLAIN.fullmatch(value) for value in named.values() if value):
+        return "; in its url a sign that is no letter or digit is written as %40"
+    told = ", ".join(f"{key} {value}" for key, value in named.items() if value)
+    return f" ({told})" if told else ""
+
+
+_SECOND = 10**6
+_DAYS_TO_2000 = 10_957
+_MICROS_TO_2000 = _DAYS_TO_2000 * 86_400 * _SECOND
+_MOST = {4: (1 << 31) - 1, 8: (1 << 63) - 1}
+"""The largest number of so many bytes: an infinity, on both sides; the smallest is less by two."""
+
+
+class _Moment(Loader):
+    """Days or microseconds since 2000, as since 1970; NULL where they are too many."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> int | None:
+        size = len(data)
+        most = _MOST[size]
+        (found,) = struct.unpack("!i" if size == 4 else "!q", data)
+        if found == most or found == -most - 1:
+            return most if found > 0 else -most
+        since = int(found) + (_DAYS_TO_2000 if size == 4 else _MICROS_TO_2000)
+        return since if since < most else None
+
+
+class _Clock(Loader):
+    """Microseconds since midnight, of 24 hours at most."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> int:
+        return int(struct.unpack("!q", data)[0])
+
+
+class _Text(Loader):
+    """The bytes of a type that the driver does not know, an enumeration: those of its text."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> str:
+        return bytes(data).decode()
+
+
+_LOADERS: Mapping[str | int, type[Loader]] = {
+    "date": _Moment, "timestamp": _Moment, "time": _Clock, 0: _Text
+}  # fmt: skip
+_NUMBERS = {"date": pa.int32(), "time": pa.int64(), "timestamp": pa.int64()}
+_DIGITS = 38
+_ARROW = {
+    "bool": pa.bool_(),
+    **dict.fromkeys(("int2", "int4", "int8"), pa.int64()),
+    "date": pa.date32(),
+    "time": pa.time64("us"),
+    "timestamp": pa.timestamp("us"),
+}
+
+
+def _array(column: psycopg.Column, values: Iterable[Any]) -> pa.Array:
+    kind = psycopg.adapters.types.get(column.type_code)
+    name = kind.name if kind is not None else ""
+    if name == "numeric":
+        numbers = [v if isinstance(v, Decimal) and v.is_finite() else None for v in values]
+        if column.precision is not None:
+            return pa.array(numbers, pa.decimal128(column.precision, column.scale or 0))
+        # What a grouping leaves out is NULL, and a CASE with it has no digits of its own.
+        scale = max((-int(v.as_tuple().exponent) for v in numbers if v is not None), default=0)
+        return pa.array(numbers, pa.decimal128(_DIGITS, max(scale, 0)))
+    if name in _NUMBERS:
+        return pa.array(values, _NUMBERS[name]).cast(_ARROW[name])
+    return pa.array(values, _ARROW.get(name, pa.string()))

@@ -8,10 +8,9 @@ fails. The secret is the one row of a temporary view: plans and event logs show 
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from secrets import token_hex
 from typing import Any
 
 import pyarrow as pa
@@ -23,12 +22,12 @@ from pyspark.errors import PySparkException
 
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Column, Table
 from policy_engine.compile.rendering import created
-from policy_engine.dialects import Engine, spark_of
+from policy_engine.dialects import spark_of
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
-from policy_engine.warehouse import failures, quoting
+from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.server import Row, ServerWarehouse
+from policy_engine.warehouse.base import Name, Row, Warehouse
 from policy_engine.warehouse.spark_session import opened, quiet
 
 RELATION, RELEASE = "policy_engine_salts", "next"
@@ -42,31 +41,18 @@ _CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
 _COLLATE = " collate "
 _DETAILS = "# Detailed Table Information"
 _ENGINE = (PySparkException, Py4JError)
-_FAILURES = partial(
-    failures.withheld,
-    engine=_ENGINE,
-    machine=((Py4JNetworkError, "the connection to Spark was lost"),),
-)
 
 
-quoted = partial(quoting.quoted, sign="`")
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-class SparkWarehouse(ServerWarehouse):
+class SparkWarehouse(Warehouse):
     """The catalog of a Spark session, by the URL of its master or server."""
 
-    dialect: Engine
+    _full, _text, _nulls = "catalog.schema.table", "CAST({} AS STRING)", " NULLS LAST"
 
     def __init__(self, name: str, url: str) -> None:
         super().__init__(name)
         self._session = opened(name, url)
         self._spark = self._session.spark
-        self._aside: dict[tuple[str, ...], tuple[str, ...]] = {}
-        self.engine_version = self._session.version
+        self.engine_version = str(self._spark.version)
         self.dialect = spark_of(self.engine_version)
 
     def close(self) -> None:
@@ -77,7 +63,7 @@ class SparkWarehouse(ServerWarehouse):
     @contextmanager
     def _withheld(self, known: WarehouseError | None = None) -> Iterator[None]:
         """Errors without data in them, nor in their logs; an interrupt cancels what runs."""
-        with _FAILURES(known), quiet():
+        with failures.withheld(known, engine=_ENGINE, told=_told), quiet():
             try:
                 yield
             except KeyboardInterrupt:
@@ -89,29 +75,19 @@ class SparkWarehouse(ServerWarehouse):
                 error.__dict__.clear()
                 raise
 
-    def _do(self, sql: str) -> Any:
-        return self._spark.sql(sql)
-
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
         """The rows of a query of ours; a parameter would be a literal of its plan."""
         assert not values
         with self._withheld():
-            return [tuple(row) for row in self._do(sql).collect()]
+            return [tuple(row) for row in self._spark.sql(sql).collect()]
 
-    def full_name(self, relation: str) -> tuple[str, ...]:
-        """catalog.schema.name; what is missing is the session's own."""
-        parts = relation.split(".")
-        if len(parts) > 3 or not all(parts):
-            raise WarehouseError(
-                f"the relation {relation} is not in the warehouse {self._name}; write"
-                " catalog.schema.table"
-            )
-        own = [str(part) for part in self.ask("SELECT current_catalog(), current_schema()")[0]]
-        parts = [*own[: 3 - len(parts)], *parts]
+    def _full_name(self, relation: str) -> Name:
+        [(catalog, schema)] = self.ask("SELECT current_catalog(), current_schema()")
+        parts = self._in_full(relation, str(catalog), str(schema))
         # The session's catalog has lower-case names only.
         return tuple(part.lower() if parts[0] == "spark_catalog" else part for part in parts)
 
-    def described(self, parts: tuple[str, ...]) -> Table:
+    def _described(self, parts: Name) -> Table:
         """A table of a format that stores values, with the types of its columns."""
         name = ".".join(parts)
         if not self._is_there(parts):
@@ -130,22 +106,22 @@ class SparkWarehouse(ServerWarehouse):
                 " reading it could fail on one row; make such a table of it"
             )
         with self._withheld():
-            self._do(f"REFRESH TABLE {quoted(*parts)}")
-            fields = self._spark.table(quoted(*parts)).schema.fields
+            self._spark.sql(f"REFRESH TABLE {self.quoted(*parts)}")
+            fields = self._spark.table(self.quoted(*parts)).schema.fields
         return Table(tuple(_column(field) for field in fields), parts=parts)
 
-    def facts(self, table: Table) -> object:
+    def _facts(self, table: Table) -> object:
         """Where and since when a table is stored."""
         details = self._details(table.parts)
         return [details.get(key) for key in ("Created Time", "Location", "Provider", "Type")]
 
-    def _is_there(self, parts: tuple[str, ...]) -> bool:
+    def _is_there(self, parts: Name) -> bool:
         with self._withheld():
-            return bool(self._spark.catalog.tableExists(quoted(*parts)))
+            return bool(self._spark.catalog.tableExists(self.quoted(*parts)))
 
-    def _details(self, parts: tuple[str, ...]) -> dict[str, str]:
+    def _details(self, parts: Name) -> dict[str, str]:
         """What the catalog says of a table, by its own words."""
-        rows = self.ask(f"DESCRIBE TABLE EXTENDED {quoted(*parts)}")
+        rows = self.ask(f"DESCRIBE TABLE EXTENDED {self.quoted(*parts)}")
         place = max(i for i, row in enumerate(rows) if row[0] == _DETAILS)
         return {str(row[0]): str(row[1]) for row in rows[place + 1 :]}
 
@@ -183,13 +159,9 @@ class SparkWarehouse(ServerWarehouse):
         kind = types.StructType().add("release_id", "string").add("salt", "string")
         self._spark._jsparkSession.createDataFrame(rows, kind).createOrReplaceTempView(name)
 
-    def numbers(self, count: int) -> str:
-        """``range``."""
-        return f"(SELECT id AS n FROM range({count})) AS known"
-
-    def state(self, parts: tuple[str, ...], columns: tuple[str, ...], seed: bytes) -> bytes:
+    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
         """Two seeded sums of a hash of each row, which skips NULL unless told of it."""
-        values = "".join(f", {quoted(c)} IS NULL, {quoted(c)}" for c in columns)
+        values = "".join(f", {self.quoted(c)} IS NULL, {self.quoted(c)}" for c in columns)
         sums = ", ".join(
             f"sum(CAST(xxhash64((SELECT salt FROM {_SEEDS} WHERE release_id = '{half}'){values})"
             " AS DECIMAL(38, 0)))"
@@ -197,113 +169,93 @@ class SparkWarehouse(ServerWarehouse):
         )
         seeds = {"one": seed[:16].hex(), "two": seed[16:].hex()}
         with self._relation(_SEEDS, seeds), self._withheld():
-            self._do(f"REFRESH TABLE {quoted(*parts)}")
-            return repr(self.ask(f"SELECT count(*), {sums} FROM {quoted(*parts)}")).encode()
+            self._spark.sql(f"REFRESH TABLE {self.quoted(*table.parts)}")
+            return repr(
+                self.ask(f"SELECT count(*), {sums} FROM {self.quoted(*table.parts)}")
+            ).encode()
 
-    def target(self, relation: str) -> tuple[str, ...]:
-        """The full name of a table to write."""
-        parts = self.full_name(relation)
-        self.check_length((*parts[:-1], _aside(parts)[-1]))
+    def _check_length(self, parts: Name) -> None:
+        """The name where it stands while it is replaced must be one, too."""
+        super()._check_length(_old(parts))
+
+    def _check_place(self, target: Name) -> None:
         with self._withheld():
-            there = self._spark.catalog.databaseExists(quoted(*parts[:2]))
+            there = self._spark.catalog.databaseExists(self.quoted(*target[:2]))
         if not there:
             raise WarehouseError(
-                f"the warehouse {self._name} has no schema {'.'.join(parts[:2])}; make it, or name"
+                f"the warehouse {self._name} has no schema {'.'.join(target[:2])}; make it, or name"
                 " another in release.relation"
             )
-        return parts
 
-    def exists(self, target: tuple[str, ...]) -> bool:
-        """Whether a relation of that name is there; one that a crash left renamed comes back."""
+    def _comment(self, target: Name) -> str | None:
+        """The comment of a table; one that a crash left renamed comes back."""
         if not self._is_there(target) and self._is_there(_old(target)):
             self._rename(_old(target), target)
-        return self._is_there(target)
-
-    def comment(self, target: tuple[str, ...]) -> str:
-        """The comment of a table; empty where it has none, or where the name is no table's."""
         if not self._is_there(target):
-            return ""
+            return None
         details = self._details(target)
         return "" if "VIEW" in details.get("Type", "VIEW") else details.get("Comment", "")
 
-    def rows(self, sql: str) -> pa.Table:
-        """Run a certified text that selects, and fetch what it releases."""
-        with self._withheld():
-            return portable(self._do(sql).toArrow())
+    def _fetched(self, sql: str) -> pa.Table:
+        return portable(self._spark.sql(sql).toArrow())
 
-    def publish(
-        self,
-        query: str,
-        target: tuple[str, ...],
-        comment: str,
-        attest: Callable[[], None],
-        *,
-        replace: bool,
-    ) -> None:
-        """Make ``target`` aside, comment it and call ``attest``; then it takes its name."""
-        aside = _aside(target)
+    def _place(self, target: Name) -> Name:
+        return (*target[:-1], f"policy_engine_{token_hex(8)}")
+
+    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+        name, text = self.quoted(*place), comment.replace("\\", "\\\\").replace("'", "\\'")
+        released = next(target for target, aside in self._aside.items() if aside == place)
         known = WarehouseError(
-            f"the warehouse {self._name} could not write {'.'.join(target)}; nothing was published:"
-            " see the rights and the space of its schema. The engine's message is withheld because"
-            " it may quote data"
+            f"the warehouse {self._name} could not write {'.'.join(released)}; nothing was"
+            " published: see the rights and the space of its schema. The engine's message is"
+            " withheld because it may quote data"
         )
-        self._aside[target] = aside
-        try:
-            with self._withheld(known):
-                self._do(created(query, quoted(*aside))).collect()
-                self._do(f"COMMENT ON TABLE {quoted(*aside)} IS {_text(comment)}").collect()
-                facts = "('policy_engine.release' = 'true')"
-                self._do(f"ALTER TABLE {quoted(*aside)} SET TBLPROPERTIES {facts}").collect()
-            attest()
-            self._swap(aside, target, replace=replace)
-        finally:
-            del self._aside[target]
-            with suppress(WarehouseError), self._withheld():
-                self._do(f"DROP TABLE IF EXISTS {quoted(*aside)}").collect()
+        with self._withheld(known):
+            self._spark.sql(created(query, name)).collect()
+            self._spark.sql(f"COMMENT ON TABLE {name} IS '{text}'").collect()
+            facts = "('policy_engine.release' = 'true')"
+            self._spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES {facts}").collect()
 
-    def _swap(self, aside: tuple[str, ...], target: tuple[str, ...], *, replace: bool) -> None:
-        """Give ``aside`` the name of ``target``: two renames of the catalog where one stands."""
+    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
+        """Give what was made its name: two renames of the catalog where one stands."""
         old = _old(target)
         if not replace or not self._is_there(target):
-            self._rename(aside, target)
+            self._rename(place, target)
             return
-        with self._withheld():
-            self._do(f"DROP TABLE IF EXISTS {quoted(*old)}").collect()
+        self.ask(f"DROP TABLE IF EXISTS {self.quoted(*old)}")
         self._rename(target, old)
         try:
-            self._rename(aside, target)
+            self._rename(place, target)
         except BaseException:
             self._rename(old, target)
             raise
-        with suppress(WarehouseError), self._withheld():
-            self._do(f"DROP TABLE IF EXISTS {quoted(*old)}").collect()
+        self._undone(old)
 
-    def _rename(self, before: tuple[str, ...], after: tuple[str, ...]) -> None:
+    def _undone(self, place: Name) -> None:
+        with suppress(WarehouseError):
+            self.ask(f"DROP TABLE IF EXISTS {self.quoted(*place)}")
+
+    def _rename(self, before: Name, after: Name) -> None:
         known = WarehouseError(
             f"{'.'.join(after)} has come to be meanwhile, or the catalog does not let tables be"
             " renamed; nothing was published"
         )
         with self._withheld(known):
             # Not its full name: the session's catalog takes no third part here.
-            self._do(f"ALTER TABLE {quoted(*before)} RENAME TO {quoted(after[-1])}").collect()
+            name = self.quoted(after[-1])
+            self._spark.sql(f"ALTER TABLE {self.quoted(*before)} RENAME TO {name}").collect()
 
-    def release_lines(self, target: tuple[str, ...]) -> Iterator[Row]:
-        """The rows of a published table, in their order, each value as the engine writes it."""
-        name = quoted(*self._aside.get(target, target))
+    def _columns_of(self, target: Name) -> list[str]:
         with self._withheld():
-            names = self._spark.table(name).columns
-            shown = ", ".join(
-                f"CAST({quoted(each)} AS STRING) AS c{i}" for i, each in enumerate(names)
-            )
-            order = ", ".join(f"c{i} NULLS LAST" for i in range(len(names)))
-            found = self._do(f"SELECT * FROM (SELECT {shown} FROM {name}) ORDER BY {order}")
-            for row in found.toLocalIterator():
-                yield tuple(row)
+            return list(self._spark.table(self.quoted(*target)).columns)
+
+    def _streamed(self, sql: str) -> Iterator[Row]:
+        for row in self._spark.sql(sql).toLocalIterator():
+            yield tuple(row)
 
 
-def _aside(target: tuple[str, ...]) -> tuple[str, ...]:
-    """Where a release is made."""
-    return (*target[:-1], f"{target[-1]}_policy_engine_{secrets.token_hex(4)}")
+def _told(error: Exception) -> str | None:
+    return "the connection to Spark was lost" if isinstance(error, Py4JNetworkError) else None
 
 
 def _old(target: tuple[str, ...]) -> tuple[str, ...]:

@@ -54,11 +54,6 @@ class Session:
     end: Callable[[], None]
     cancel: Callable[[], object]
 
-    @property
-    def version(self) -> str:
-        """The version of Spark."""
-        return str(self.spark.version)
-
 
 def opened(name: str, url: str) -> Session:
     """A session at ``url``, pinned.
@@ -74,7 +69,7 @@ def opened(name: str, url: str) -> Session:
     with quiet():
         session = _remote(name, url) if url.startswith("sc://") else _driver(name, url)
         try:
-            _pin(name, session)
+            _pin(name, session.spark)
         except BaseException:
             session.end()
             raise
@@ -113,7 +108,8 @@ def _driver(name: str, url: str) -> Session:
             f"warehouse {name}: Spark does not start at {url}; it needs Java 17 or later, and a"
             " cluster that answers"
         ) from None
-    end = context.stop if active is None else _nothing
+    # A driver that this program has not started goes on.
+    end = context.stop if active is None else lambda: None
     return Session(spark, False, end, context.cancelAllJobs)
 
 
@@ -150,18 +146,13 @@ def _remote(name: str, url: str) -> Session:
     return Session(spark, True, spark.stop, spark.interruptAll)
 
 
-def _pin(name: str, session: Session) -> None:
-    numbers = tuple(int(part) for part in session.version.split(".")[:2])
-    if numbers < _LEAST:
-        raise WarehouseError(f"warehouse {name}: Spark {session.version} is older than 4.0")
+def _pin(name: str, spark: Any) -> None:
+    if tuple(int(part) for part in spark.version.split(".")[:2]) < _LEAST:
+        raise WarehouseError(f"warehouse {name}: Spark {spark.version} is older than 4.0")
     try:
         for setting, value in _PINNED.items():
-            session.spark.conf.set(setting, value)
+            spark.conf.set(setting, value)
     except Exception:
         raise WarehouseError(
             f"warehouse {name}: Spark does not let its session be set, as in {setting} = {value}"
         ) from None
-
-
-def _nothing() -> None:
-    """A driver that this program has not started goes on."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,8 +23,8 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
-from policy_engine.warehouse.nearby import missing
-from policy_engine.warehouse.server import Row, ServerWarehouse
+from policy_engine.warehouse.base import Name, Row, Warehouse
+from policy_engine.warehouse.catalogs import check_columns, missing
 
 SALT, HASH = "salt", "policy_engine_sha256"
 """The parameter that brings the secret, and the function that hashes it."""
@@ -39,13 +39,15 @@ _PINNED = (
     "PRAGMA busy_timeout = 30000",
 )
 _TOLD = {
-    sqlite3.SQLITE_BUSY: "another connection holds a lock on the database; try again later",
-    sqlite3.SQLITE_LOCKED: "another connection holds a lock on the database; try again later",
+    **dict.fromkeys(
+        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
+        "another connection holds a lock on the database; try again later",
+    ),
     sqlite3.SQLITE_READONLY: "the database cannot be written; see the rights of its file",
     sqlite3.SQLITE_CANTOPEN: "the database cannot be opened; see the rights of its folder",
     sqlite3.SQLITE_FULL: "the disk is full; nothing was published",
     sqlite3.SQLITE_IOERR: "the database could not be read or written; see disk space and rights",
-    sqlite3.SQLITE_NOMEM: "the warehouse ran out of memory; give it more or sample less",
+    sqlite3.SQLITE_NOMEM: failures.OUT_OF_MEMORY,
     sqlite3.SQLITE_NOTADB: "the database is no file of SQLite",
     sqlite3.SQLITE_CORRUPT: "the database's file is damaged",
 }
@@ -58,14 +60,13 @@ _UNIQUE = """
 _STORED = (0, 3)  # as pragma_table_xinfo has it: a plain column, or a computed one that is stored
 
 
-class SQLiteWarehouse(ServerWarehouse):
+class SQLiteWarehouse(Warehouse):
     """A database file; ``writable`` where a release goes into it."""
 
     dialect = dialect_named("sqlite")
 
     def __init__(self, name: str, database: Path | None, *, writable: bool = False) -> None:
         super().__init__(name)
-        self._salt: str | None = None
         self.engine_version = sqlite3.sqlite_version
         if sqlite3.sqlite_version_info < _LEAST_VERSION:
             raise WarehouseError(
@@ -75,9 +76,8 @@ class SQLiteWarehouse(ServerWarehouse):
             raise WarehouseError(f"warehouse {name}: there is no database {database or 'named'}")
         mode = "rw" if writable else "ro"
         place = f"file:{quote(str(database.absolute()))}?mode={mode}"
-        with _told():
+        with self._withheld():
             self._connection = sqlite3.connect(place, uri=True, isolation_level=None)
-        self._connection.text_factory = _text
         try:
             self._pin(writable=writable)
         except BaseException:
@@ -85,11 +85,11 @@ class SQLiteWarehouse(ServerWarehouse):
             raise
 
     def _pin(self, *, writable: bool) -> None:
+        self._connection.text_factory = _text
         # A function of bytes: a text that is no UTF-8 would fail on its way to Python.
         self._connection.create_function(HASH, 1, _sha256, deterministic=True)
-        for statement in _PINNED:
+        for statement in (*_PINNED, "BEGIN IMMEDIATE" if writable else "BEGIN"):
             self.ask(statement)
-        self.ask("BEGIN IMMEDIATE" if writable else "BEGIN")
         [(encoding,)] = self.ask("PRAGMA encoding")
         if encoding != "UTF-8":
             raise WarehouseError(
@@ -98,31 +98,31 @@ class SQLiteWarehouse(ServerWarehouse):
 
     def close(self) -> None:
         """End the connection; what was not published is rolled back."""
-        with suppress(sqlite3.Error):
-            self._connection.rollback()
+        self._undone(())
         self._connection.close()
+
+    def _withheld(self) -> AbstractContextManager[None]:
+        return failures.withheld(engine=(sqlite3.Error,), told=_told)
 
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
         """The rows of a query of ours."""
-        with _told():
+        with self._withheld():
             return self._run(sql, values).fetchall()
 
     def _run(self, sql: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
         bound = {SALT: self._salt} if self._salt is not None and not values else values
         return self._connection.execute(sql, bound)
 
-    def full_name(self, relation: str) -> tuple[str, ...]:
-        """main.name."""
-        parts = tuple(relation.split("."))
-        parts = ("main", *parts) if len(parts) == 1 else parts
-        if len(parts) != 2 or parts[0].lower() != "main" or "`" in relation:
+    def _full_name(self, relation: str) -> Name:
+        head, _, name = relation.rpartition(".")
+        if head.lower() not in {"", "main"} or "`" in relation:
             raise WarehouseError(
                 f"the relation {relation} is not in the warehouse {self._name}; write the name of a"
                 " table of the file"
             )
-        return ("main", parts[1])
+        return ("main", name)
 
-    def described(self, parts: tuple[str, ...]) -> Table:
+    def _described(self, parts: Name) -> Table:
         """A STRICT table, with the collations of its columns."""
         name = ".".join(parts)
         found = self.ask(
@@ -143,12 +143,7 @@ class SQLiteWarehouse(ServerWarehouse):
             )
         collations = self._collations(table)
         rows = self.ask("SELECT name, type, hidden FROM pragma_table_xinfo(?, 'main')", (table,))
-        for column, _, hidden in rows:
-            if hidden not in _STORED:
-                raise WarehouseError(
-                    f"{name}: the column {column!r} is computed when it is read, and could fail on"
-                    " one row; store it"
-                )
+        check_columns(name, (), (column for column, _, hidden in rows if hidden not in _STORED))
         columns = (_column(c, kind, collations[c]) for c, kind, _ in rows)
         unique = frozenset(column for (column,) in self.ask(_UNIQUE, (table, table)))
         return Table(tuple(columns), parts=("main", table), unique=unique)
@@ -163,8 +158,8 @@ class SQLiteWarehouse(ServerWarehouse):
             with closing(sqlite3.connect(":memory:")) as copy:
                 copy.execute(made)
                 for name in columns:
-                    index = f"CREATE INDEX `policy_engine_i` ON {_quoted(table)} ({_quoted(name)})"
-                    copy.execute(index)
+                    on = f"{self.quoted(table)} ({self.quoted(name)})"
+                    copy.execute(f"CREATE INDEX `policy_engine_i` ON {on}")
                     rows = copy.execute("SELECT coll FROM pragma_index_xinfo('policy_engine_i')")
                     found[name] = str(rows.fetchall()[0][0])
                     copy.execute("DROP INDEX `policy_engine_i`")
@@ -175,68 +170,43 @@ class SQLiteWarehouse(ServerWarehouse):
             ) from None
         return found
 
-    @contextmanager
-    def bound(self, salt: str) -> Iterator[None]:
-        """The secret as a parameter of every statement while the body runs."""
-        self._salt = salt
-        try:
-            yield
-        finally:
-            self._salt = None
-
-    def numbers(self, count: int) -> str:
-        """A recursive query."""
-        return (
-            "(WITH RECURSIVE c(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n <"
-            f" {count - 1}) SELECT n FROM c) AS known"
-        )
-
-    def state(self, parts: tuple[str, ...], columns: tuple[str, ...], seed: bytes) -> bytes:
+    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
         """The count and the sum of a keyed hash of each row."""
-        shown = ", ".join(f"typeof({_quoted(c)}), CAST({_quoted(c)} AS BLOB)" for c in columns)
+        names = [self.quoted(column) for column in columns]
+        shown = ", ".join(f"typeof({name}), CAST({name} AS BLOB)" for name in names)
         count, total = 0, 0
-        with _told():
-            for row in self._run(f"SELECT {shown} FROM {_quoted(*parts)}"):
+        with self._withheld():
+            for row in self._run(f"SELECT {shown} FROM {self.quoted(*table.parts)}"):
                 hashed = hashlib.blake2b(repr(row).encode(), key=seed, digest_size=16).digest()
                 count, total = count + 1, (total + int.from_bytes(hashed, "big")) % (1 << 128)
         return f"{count} {total}".encode()
 
-    def unchanged(self, policy: object, table: object) -> Callable[[], None]:
+    def _unchanged(self, policy: object, table: object) -> Callable[[], None]:
         """Nothing to check: the transaction reads one state."""
         return lambda: None
 
-    def target(self, relation: str) -> tuple[str, ...]:
-        """The full name of a table to write."""
-        parts = self.full_name(relation)
-        self.check_length(parts)
-        if parts[1].lower().startswith("sqlite_") or parts[1].lower() == RELEASES:
-            raise WarehouseError(f"no release may be called {parts[1]}; name another")
-        return parts
+    def _check_place(self, target: Name) -> None:
+        if target[1].lower().startswith("sqlite_") or target[1].lower() == RELEASES:
+            raise WarehouseError(f"no release may be called {target[1]}; name another")
 
-    def exists(self, target: tuple[str, ...]) -> bool:
-        """Whether a table, view or index of that name is there."""
-        sql = "SELECT 1 FROM sqlite_schema WHERE name = ? COLLATE NOCASE"
-        return bool(self.ask(sql, (target[1],)))
-
-    def comment(self, target: tuple[str, ...]) -> str:
-        """What the table of releases says of a table; empty where it says nothing."""
-        if not self.exists(target) or not self.exists(("main", RELEASES)):
+    def _comment(self, target: Name) -> str | None:
+        """What the table of releases says of a table."""
+        there = "SELECT count(*) FROM sqlite_schema WHERE name = ? COLLATE NOCASE"
+        if self.ask(there, (target[1],)) == [(0,)]:
+            return None
+        if self.ask(there, (RELEASES,)) == [(0,)]:
             return ""
         sql = f"SELECT facts FROM main.{RELEASES} WHERE name = ? COLLATE NOCASE"
-        found = self.ask(sql, (target[1],))
-        return str(found[0][0]) if found else ""
+        return next((str(facts) for (facts,) in self.ask(sql, (target[1],))), "")
 
-    def rows(self, sql: str) -> pa.Table:
-        """Run a certified text that selects, and fetch what it releases."""
-        with _told():
-            cursor = self._run(sql)
-            names = [column[0] for column in cursor.description]
-            rows = cursor.fetchall()
+    def _fetched(self, sql: str) -> pa.Table:
+        cursor = self._run(sql)
+        names = [column[0] for column in cursor.description]
+        rows = cursor.fetchall()
         columns = list(zip(*rows, strict=True)) or [()] * len(names)
         kinds = self._kinds(sql, columns)
-        with failures.withheld():
-            arrays = [pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)]
-            return pa.table(arrays, names=names)
+        arrays = [pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)]
+        return pa.table(arrays, names=names)
 
     def _kinds(self, sql: str, columns: list[tuple[Any, ...]]) -> list[pa.DataType]:
         """By the first value, else by the type of the column that is released."""
@@ -251,41 +221,30 @@ class SQLiteWarehouse(ServerWarehouse):
             ]
         return [pa.int64() if isinstance(value, int) else pa.string() for value in values]
 
-    def publish(
-        self,
-        query: str,
-        target: tuple[str, ...],
-        comment: str,
-        attest: Callable[[], None],
-        *,
-        replace: bool,
-    ) -> None:
-        """Create ``target``, write what it is, and call ``attest``, in the one transaction."""
-        with _told():
-            try:
-                if replace:
-                    self._run(f"DROP TABLE IF EXISTS {_quoted(*target)}")
-                self._run(created(query, _quoted(*target)))
-                self._run(
-                    f"CREATE TABLE IF NOT EXISTS main.{RELEASES}"
-                    " (name TEXT PRIMARY KEY COLLATE NOCASE, facts TEXT NOT NULL) STRICT"
-                )
-                self._run(
-                    f"INSERT OR REPLACE INTO main.{RELEASES} VALUES (?, ?)", (target[1], comment)
-                )
-                attest()
-                self._connection.commit()
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._connection.rollback()
-                raise
+    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+        if replace:
+            self.ask(f"DROP TABLE IF EXISTS {self.quoted(*place)}")
+        self.ask(created(query, self.quoted(*place)))
+        self.ask(
+            f"CREATE TABLE IF NOT EXISTS main.{RELEASES}"
+            " (name TEXT PRIMARY KEY COLLATE NOCASE, facts TEXT NOT NULL) STRICT"
+        )
+        self.ask(f"INSERT OR REPLACE INTO main.{RELEASES} VALUES (?, ?)", (place[1], comment))
 
-    def release_lines(self, target: tuple[str, ...]) -> Iterator[Row]:
+    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
+        with self._withheld():
+            self._connection.commit()
+
+    def _undone(self, place: Name) -> None:
+        with suppress(sqlite3.Error):
+            self._connection.rollback()
+
+    def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order."""
         [(count,)] = self.ask("SELECT count(*) FROM pragma_table_info(?)", (target[1],))
         order = ", ".join(f"{place} COLLATE BINARY" for place in range(1, count + 1))
-        with _told():
-            yield from self._run(f"SELECT * FROM {_quoted(*target)} ORDER BY {order}")
+        with self._withheld():
+            yield from self._run(f"SELECT * FROM {self.quoted(*target)} ORDER BY {order}")
 
 
 def _text(value: bytes) -> str:
@@ -304,17 +263,5 @@ def _column(name: str, kind: str, collation: str) -> Column:
     return Column(name, f"{meaning} COLLATE {collation}" if collated else meaning)
 
 
-def _quoted(*parts: str) -> str:
-    """A qualified identifier, in backticks."""
-    return ".".join(f"`{part.replace('`', '``')}`" for part in parts)
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """Replace an error of the engine by what may be said of it."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", None) or 0
-        error.args = ()
-        raise WarehouseError(_TOLD.get(code & 0xFF, failures.WITHHELD)) from None
+def _told(error: Exception) -> str | None:
+    return _TOLD.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.project import Warehouse as Named
@@ -19,30 +19,31 @@ from policy_engine.warehouse.quoting import quoted
 
 KNOWN = ("duckdb", "postgres")
 """The engines in which a secret can be put."""
-_NAMES = ("release_id", "salt", "text_md5", "is_drawn")
 # Texts, and no varchar: an operator that takes varchar, of whoever may make one, would be preferred
 # to the engine's own.
-_TYPES = ("TEXT", "TEXT", "TEXT", "BOOLEAN")
-_COLUMNS = ", ".join(f'"{name}" {kind}' for name, kind in zip(_NAMES, _TYPES, strict=True))
+_KINDS = {"release_id": "TEXT", "salt": "TEXT", "text_md5": "TEXT", "is_drawn": "BOOLEAN"}
+_COLUMNS = ", ".join(f'"{name}" {kind}' for name, kind in _KINDS.items())
+_OF_A_TABLE = "(lower(database_name), lower(schema_name), lower(table_name)) = ($1, $2, $3)"
 
 Line = tuple[str | None, ...]
 
 
-class _Session(Protocol):
-    def execute(self, sql: str, values: tuple[str, ...] = ()) -> Any: ...
-    def cursor(self) -> Any: ...
-
-
 class WaitingSecrets:
-    """The secrets relation of a warehouse, ``name`` in full."""
+    """The secrets relation of a warehouse, ``name`` in full; its form is DuckDB's."""
 
-    _begin = "BEGIN"
-    _columns = _COLUMNS
+    _begin, _columns = "BEGIN", _COLUMNS
+    _has_table = f"SELECT count(*) > 0 FROM duckdb_tables() WHERE {_OF_A_TABLE}"
+    _has_schema = (
+        "SELECT count(*) > 0 FROM duckdb_schemas()"
+        " WHERE (lower(database_name), lower(schema_name)) = ($1, $2)"
+    )
 
-    def __init__(self, session: _Session, name: tuple[str, ...]) -> None:
+    def __init__(self, session: Any, name: tuple[str, ...]) -> None:
         self._session = session
-        self._name = name
-        self._table = quoted(*name)
+        self._table, self._schema = quoted(*name), quoted(*name[:-1])
+        self._called = tuple(part.lower() for part in name)
+        self._in = self._called[:-1]
+        self._clean = f"CHECKPOINT {quoted(name[0])}"
 
     def make(self) -> None:
         """Make the relation unless it is there, and see that a secret can be put in it.
@@ -50,8 +51,8 @@ class WaitingSecrets:
         Raises:
             WarehouseError: what stands under its name is none, or others may read it.
         """
-        if not self._has_schema():
-            self._session.execute(f"CREATE SCHEMA {quoted(*self._name[:-1])}")
+        if not self._says(self._has_schema, self._in):
+            self._session.execute(f"CREATE SCHEMA {self._schema}")
         self._session.execute(f"CREATE TABLE IF NOT EXISTS {self._table} ({self._columns})")
         with self._alone("ROLLBACK"):
             pass
@@ -73,13 +74,13 @@ class WaitingSecrets:
 
     def take(self, release: str) -> None:
         """Take the secret of a release away, if it waits."""
-        if self._is_there():
-            self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
-            self._session.execute(self._clean())
+        if self._says(self._has_table, self._called):
+            self._delete(release)
+            self._session.execute(self._clean)
 
     def waits(self, release: str, text_md5: str) -> bool:
         """Whether a secret waits for a text of a release, unseen, and no sample was drawn by it."""
-        if not self._is_there() or self._seen_by():
+        if not self._says(self._has_table, self._called) or self._seen_by():
             return False
         text = f'SELECT "text_md5", "is_drawn" FROM {self._table} WHERE "release_id" = $1'
         found: list[tuple[str, bool]] = self._session.execute(text, (release,)).fetchall()
@@ -98,42 +99,22 @@ class WaitingSecrets:
         self._session.execute(end)
 
     def _replace(self, release: str, secret: bytes, text_md5: str) -> None:
+        self._delete(release)
+        self._insert((release, secret.hex(), text_md5, False))
+
+    def _delete(self, release: str) -> None:
         self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
-        self._insert((release, secret.hex(), text_md5))
 
-    def _insert(self, row: tuple[str, str, str]) -> None:
-        self._session.execute(f"INSERT INTO {self._table} VALUES ($1, $2, $3, FALSE)", row)
+    def _insert(self, row: tuple[str | bool, ...]) -> None:
+        self._session.execute(f"INSERT INTO {self._table} VALUES ($1, $2, $3, $4)", row)
 
-    def _clean(self) -> str:
-        return f"CHECKPOINT {quoted(self._name[0])}"
-
-    def _is_there(self) -> bool:
-        found = self._session.execute(
-            "SELECT count(*) FROM duckdb_tables() WHERE (lower(database_name), lower(schema_name),"
-            " lower(table_name)) = ($1, $2, $3)",
-            self._folded,
-        )
-        return bool(found.fetchone()[0])
-
-    def _has_schema(self) -> bool:
-        found = self._session.execute(
-            "SELECT count(*) FROM duckdb_schemas() WHERE (lower(database_name),"
-            " lower(schema_name)) = ($1, $2)",
-            self._folded[:2],
-        )
-        return bool(found.fetchone()[0])
-
-    @property
-    def _folded(self) -> tuple[str, ...]:
-        return tuple(part.lower() for part in self._name)
+    def _says(self, sql: str, names: tuple[str, ...]) -> bool:
+        return bool(self._session.execute(sql, names).fetchone()[0])
 
     def _check(self) -> None:
-        found = self._session.execute(
-            "SELECT column_name FROM duckdb_columns() WHERE (lower(database_name),"
-            " lower(schema_name), lower(table_name)) = ($1, $2, $3) ORDER BY column_index",
-            self._folded,
-        ).fetchall()
-        if tuple(name for (name,) in found) != _NAMES:
+        sql = f"SELECT column_name FROM duckdb_columns() WHERE {_OF_A_TABLE} ORDER BY column_index"
+        found = self._session.execute(sql, self._called).fetchall()
+        if tuple(name for (name,) in found) != tuple(_KINDS):
             raise self._refused("is another table")
 
     def _seen_by(self) -> list[tuple[str]]:
@@ -150,22 +131,18 @@ class WaitingSecrets:
 class _OfPostgres(WaitingSecrets):
     _begin = "BEGIN ISOLATION LEVEL REPEATABLE READ"
     _columns = f'{_COLUMNS}, PRIMARY KEY ("release_id")'
+    _has_table = "SELECT to_regclass($1) IS NOT NULL"
+    _has_schema = "SELECT to_regnamespace($1) IS NOT NULL"
 
-    def _clean(self) -> str:
-        return f"VACUUM {self._table}"  # what was deleted would stay readable in the table's file
+    def __init__(self, session: Any, name: tuple[str, ...]) -> None:
+        super().__init__(session, name)
+        self._called, self._in = (self._table,), (self._schema,)
+        self._clean = f"VACUUM {self._table}"  # what was deleted would stay readable in its file
 
-    def _is_there(self) -> bool:
-        found = self._session.execute("SELECT to_regclass($1)", (self._table,))
-        return found.fetchone()[0] is not None
-
-    def _has_schema(self) -> bool:
-        found = self._session.execute("SELECT to_regnamespace($1)", (quoted(*self._name[:-1]),))
-        return found.fetchone()[0] is not None
-
-    def _insert(self, row: tuple[str, str, str]) -> None:
+    def _insert(self, row: tuple[str | bool, ...]) -> None:
         # The rows of a COPY are in no log of the server; a bound value is, with log_statement.
         with self._session.cursor().copy(f"COPY {self._table} FROM STDIN") as copy:
-            copy.write_row((*row, False))
+            copy.write_row(row)
 
     def _check(self) -> None:
         """That it is the role's own and nobody else's, and stays so until the end."""
@@ -177,8 +154,7 @@ class _OfPostgres(WaitingSecrets):
         if not is_own:
             raise self._refused(f"is owned by {owner}")
         columns = self._session.execute(_COLUMNS_OF, (self._table,)).fetchall()
-        kinds = tuple(kind.lower() for kind in _TYPES)
-        if columns != list(zip(_NAMES, kinds, strict=True)):
+        if columns != [(name, kind.lower()) for name, kind in _KINDS.items()]:
             raise self._refused("has other columns")
         for (grantee,) in self._seen_by():
             self._session.execute(f"REVOKE ALL ON {self._table} FROM {grantee} CASCADE")
@@ -232,7 +208,7 @@ def waiting_secrets(
 
 
 @contextmanager
-def _duckdb(named: Named, session: _Session, name: tuple[str, ...]) -> Iterator[WaitingSecrets]:
+def _duckdb(named: Named, session: Any, name: tuple[str, ...]) -> Iterator[WaitingSecrets]:
     import duckdb
 
     try:

@@ -400,7 +400,7 @@ class DataFusion(Place):
     def opened(self) -> Iterator[Any]:
         with super().opened() as warehouse:
             for parts in (self.source, self.salts):
-                warehouse.described(parts)
+                warehouse._described(parts)
             yield warehouse
 
 

@@ -20,9 +20,8 @@ from mechanisms import Mechanism, mechanism
 from test_count_law import CELLS, DRAWS, EPSILON, RATE, SIZES, K, N, cell_of
 
 from policy_engine.kernel.certificate import NotPrinted, check_text
-from policy_engine.warehouse import duckdb_sample
-from policy_engine.warehouse.drawing import draw_rows
-from policy_engine.warehouse.duckdb_sample import DrawnSample
+from policy_engine.warehouse import drawing
+from policy_engine.warehouse.drawing import DrawnSample, draw_rows
 
 
 def check(found: Mechanism, draws: int = DRAWS) -> None:
@@ -101,7 +100,7 @@ SAMPLERS = {
 def test_a_broken_sampler_is_rejected_by_the_laws(tmp_path, monkeypatch, draw):
     # The known-answer test would refuse each; here the laws must do it by themselves.
     monkeypatch.setattr(DrawnSample, "check_known_rows", lambda self: None)
-    monkeypatch.setattr(duckdb_sample, "draw_rows", draw)
+    monkeypatch.setattr(drawing, "draw_rows", draw)
     with mechanism(tmp_path, CELLS, recode="{cell: keep, id: keep}") as broken:
         inside = np.zeros((DRAWS, 156))
         for row in inside:

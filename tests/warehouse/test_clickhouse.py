@@ -139,8 +139,8 @@ def test_a_target_that_has_come_to_be_is_not_replaced(warehouse):
 def test_the_secret_stays_in_no_table_and_no_log(warehouse):
     published(warehouse, policy_for("silent"))
     assert warehouse.ask(
-        "SELECT count() FROM system.tables WHERE position(create_table_query, {s:String}) > 0",
-        (("s", SECRET.hex()),),
+        "SELECT count() FROM system.tables WHERE position(create_table_query, {d:String}) > 0",
+        (SECRET.hex(),),
     ) == [(0,)]
     assert warehouse.ask("SELECT count() FROM system.tables WHERE name = 'query_log'") == [(0,)]
 

@@ -14,6 +14,7 @@ import pytest
 from alike import COLUMNS, POLICIES, ROWS, differences, expected, policy_of, rows_of
 from mariadb_server import running
 
+from policy_engine.compile.catalog import Table
 from policy_engine.errors import NotCertifiable, PolicyEngineError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
@@ -496,7 +497,7 @@ def test_other_data_has_another_state(place):
     with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
 
         def state(seed=bytes(32)):
-            return warehouse.state(("place", "people"), ("id", "age"), seed)
+            return warehouse._state(Table((), parts=("place", "people")), ("id", "age"), seed)
 
         first = state()
         assert state() == first != state(bytes(31) + b"1")
@@ -727,7 +728,7 @@ def test_what_can_be_no_source(place, tmp_path, ddl, words):
 def test_keys_that_are_enforced_are_known(place, made, unique):
     place.sql(f"CREATE TABLE place.keyed {made}")
     with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
-        assert warehouse.described(("place", "keyed")).unique == unique
+        assert warehouse._described(("place", "keyed")).unique == unique
 
 
 def test_a_role_needs_its_rights_and_no_more(place, tmp_path):

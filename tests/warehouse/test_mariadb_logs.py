@@ -93,5 +93,5 @@ def test_it_is_refused_before_anything_is_charged(talkative):
         closing(MariaDBWarehouse("db", talkative.url(user="ann"))) as warehouse,
         pytest.raises(WarehouseError, match="general log would have the secret"),
     ):
-        table = warehouse.described(warehouse.full_name("people"))
+        table = warehouse._described(warehouse._full_name("people"))
         warehouse.fingerprint(policy_of("bins"), table, b"s" * 32)

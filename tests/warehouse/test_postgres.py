@@ -19,7 +19,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MEC
 from policy_engine.kernel.sentences import is_rowwise
 from policy_engine.policy.project import default_project
 from policy_engine.releasing.planning import prepare, table_read
-from policy_engine.warehouse import known_answers, server
+from policy_engine.warehouse import base, known_answers
 from policy_engine.warehouse.postgres import PostgresWarehouse
 
 MECHANISM = json.dumps({"mechanism": MECHANISM_OF_A_SAMPLE})
@@ -48,7 +48,7 @@ def opened(people):
 
 
 def described(warehouse, relation="people"):
-    return warehouse.described(warehouse.full_name(relation))
+    return warehouse._described(warehouse._full_name(relation))
 
 
 def refusal(function, *arguments) -> str:
@@ -138,7 +138,7 @@ def test_the_known_answers_tell_another_sampler(opened, monkeypatch, broken):
     def in_sample(engine, column, rate):
         return tuple(broken.format(u=f"({column})::text", t=digits, s=salt) for _ in range(2))
 
-    monkeypatch.setattr(server, "in_sample", in_sample)
+    monkeypatch.setattr(base, "in_sample", in_sample)
     with opened.bound(known_answers.SECRET.hex()):
         assert "known-answer test of the sampler failed" in refusal(opened._check_known_answers)
 
@@ -766,9 +766,9 @@ def test_days_before_the_first_year(opened):
 
 
 def test_what_cannot_be_read_quotes_nothing(opened, monkeypatch):
-    from policy_engine.warehouse import postgres_values
+    from policy_engine.warehouse import postgres_session
 
-    monkeypatch.setitem(postgres_values._ARROW, "text", postgres_values.pa.int64())
+    monkeypatch.setitem(postgres_session._ARROW, "text", postgres_session.pa.int64())
     told = refusal(opened.rows, "SELECT 'VERY-SECRET'::text AS v")
     assert "VERY-SECRET" not in told
 

@@ -11,8 +11,8 @@ from debian import ensure, postgresql
 from postgres import running
 
 from policy_engine.errors import WarehouseError
-from policy_engine.warehouse import postgres_secret
 from policy_engine.warehouse.postgres import PostgresWarehouse
+from policy_engine.warehouse.postgres_session import Session
 
 SECRET = bytes(range(200, 216))
 EVERYTHING = (
@@ -111,13 +111,13 @@ def test_a_role_without_temporary_tables_is_refused_where_a_log_would_have_it(ta
 
 
 def test_it_is_refused_before_anything_is_charged(talkative, monkeypatch):
-    monkeypatch.setattr(postgres_secret, "_has_tables", lambda ask: False)
+    monkeypatch.setattr(Session, "has_tables", lambda self: False)
     policy = policy_of("bins")
     with (
         closing(PostgresWarehouse("pg", talkative.url)) as warehouse,
         pytest.raises(WarehouseError, match="would have the secret of the sample in clear"),
     ):
-        table = warehouse.described(warehouse.full_name("people"))
+        table = warehouse._described(warehouse._full_name("people"))
         warehouse.fingerprint(policy, table, b"s" * 32)
 
 

@@ -96,7 +96,7 @@ def test_a_relation_that_is_not_there_is_told_with_what_is_meant(visits, relatio
         closing(PostgresWarehouse("pg", visits.url)) as warehouse,
         pytest.raises(WarehouseError) as caught,
     ):
-        warehouse.described(warehouse.full_name(relation))
+        warehouse._described(warehouse._full_name(relation))
     assert str(caught.value) == f"the warehouse has no table or view {relation}{hint}"
 
 
@@ -172,6 +172,6 @@ def test_a_dbt_profile_may_have_any_schema_and_role(visits, tmp_path):
     text = "warehouses: {w: {type: dbt, profile: shop}}"
     named = load_project_text(text, tmp_path / "policy-engine.yaml", tmp_path).warehouse
     with closing(connected(named)) as warehouse:
-        assert warehouse.full_name("t") == ("x y\\", "t")
-        assert [column.name for column in warehouse.described(("x y\\", "t")).columns] == ["a"]
+        assert warehouse._full_name("t") == ("x y\\", "t")
+        assert [column.name for column in warehouse._described(("x y\\", "t")).columns] == ["a"]
         assert warehouse.ask("select current_role::text") == [("a b",)]

@@ -107,7 +107,7 @@ def test_columns_have_the_kernels_types(spark, warehouse):
         " f CHAR(5), g STRING COLLATE UNICODE_CI, h TIMESTAMP, i TIMESTAMP_NTZ, j DATE, k BOOLEAN,"
         " l DOUBLE, m BINARY, n MAP<STRING, INT>, o FLOAT) USING parquet"
     )
-    table = warehouse.described(("spark_catalog", "default", "kinds"))
+    table = warehouse._described(("spark_catalog", "default", "kinds"))
     found = {column.name: column.type for column in table.columns}
     assert found["c"] == "DECIMAL(20, 3)".replace(" ", "")
     assert (found["d"], found["e"], found["g"]) == (
@@ -238,7 +238,7 @@ def test_a_source_that_changes_meanwhile_is_not_released(spark, warehouse, tmp_p
         "CREATE TABLE moved USING parquet AS SELECT id, if(id = 1000, 1, a) AS a,"
         " if(id = 1000, NULL, b) AS b FROM moving"
     )
-    moved = warehouse.described(("spark_catalog", "default", "moved"))
+    moved = warehouse._described(("spark_catalog", "default", "moved"))
     assert warehouse.fingerprint(moving, moved, bytes(32)) != before
 
 

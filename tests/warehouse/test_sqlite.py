@@ -16,7 +16,7 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Source
 from policy_engine.releasing.release import release
-from policy_engine.warehouse.server import KNOWN_ANSWERS
+from policy_engine.warehouse.known_answers import OTHERS
 from policy_engine.warehouse.sqlite import SQLiteWarehouse
 
 KINDS = {"BIGINT": "INTEGER", "INTEGER": "INTEGER", "DOUBLE": "REAL"}
@@ -112,7 +112,7 @@ def test_it_releases_what_duckdb_releases(file, name, monkeypatch):
 def test_keys_that_are_enforced_are_known(file, made, unique):
     do(file, *f"CREATE TABLE {made}".split(";"))
     with closing(SQLiteWarehouse("lite", file)) as warehouse:
-        assert sorted(warehouse.described(("main", "t")).unique) == unique.split()
+        assert sorted(warehouse._described(("main", "t")).unique) == unique.split()
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_sampler_that_is_another_is_refused(warehouse):
     table = warehouse.table(policy.source, ".")
     with pytest.raises(WarehouseError) as caught, warehouse.sampled(policy, table, SECRET):
         pass
-    assert str(caught.value) == KNOWN_ANSWERS
+    assert str(caught.value) == OTHERS
 
 
 def test_what_is_no_utf_8_fails_nothing(file):

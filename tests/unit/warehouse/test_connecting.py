@@ -9,7 +9,7 @@ from policy_engine.errors import LedgerError, WarehouseError
 from policy_engine.policy.project import Warehouse, load_project_text
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.warehouse.connecting import connected
-from policy_engine.warehouse.postgres_refusal import refused
+from policy_engine.warehouse.postgres_session import refused
 
 DRIVERS = [("postgres", "psycopg", "postgres"), ("mariadb", "pymysql", "mysql"),
            ("spark", "pyspark", "spark"), ("datafusion", "datafusion", "datafusion")]  # fmt: skip

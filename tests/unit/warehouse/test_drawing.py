@@ -16,13 +16,13 @@ from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 from policy_engine.warehouse import drawing
 from policy_engine.warehouse.drawing import (
+    DrawnSample,
     draw_rows,
     key_in_sample,
     new_secret,
     row_in_sample,
     sample_relation,
 )
-from policy_engine.warehouse.duckdb_sample import DrawnSample
 
 SECRETS = [bytes(16), bytes(range(16)), b"\xff" * 16]
 # Rate extremes, exact multiples of 2^52 (no tie can win), and their neighbours.

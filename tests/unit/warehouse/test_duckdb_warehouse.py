@@ -19,7 +19,8 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.drawing import sample_relation
-from policy_engine.warehouse.duckdb import DuckDBWarehouse, column_collations
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+from policy_engine.warehouse.duckdb_catalog import column_collations
 from policy_engine.warehouse.failures import WITHHELD, withheld
 from policy_engine.warehouse.quoting import quoted
 

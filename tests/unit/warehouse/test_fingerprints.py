@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.warehouse.fingerprints import digest_of
+from policy_engine.warehouse.arrow import digest_of
 
 SALT = bytes(range(32))
 

@@ -8,11 +8,10 @@ import pytest
 
 from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import threshold
-from policy_engine.warehouse import drawing, duckdb_sample, known_answers
-from policy_engine.warehouse.drawing import key_in_sample, row_in_sample
-from policy_engine.warehouse.duckdb_sample import DrawnSample
+from policy_engine.warehouse import drawing, known_answers
+from policy_engine.warehouse.drawing import DrawnSample, key_in_sample, row_in_sample
 
-REAL_ROWS = duckdb_sample.draw_rows
+REAL_ROWS = drawing.draw_rows
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_other_bytes_of_the_cipher_are_noticed(sample, monkeypatch, words):
     ids=["later", "earlier", "one less", "short", "rate", "secret", "everybody", "nobody"],
 )
 def test_other_rows_are_noticed(sample, monkeypatch, draw):
-    monkeypatch.setattr(duckdb_sample, "draw_rows", draw)
+    monkeypatch.setattr(drawing, "draw_rows", draw)
     refused(sample)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from policy_engine.warehouse import settling
+from policy_engine.warehouse import settings
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
-from policy_engine.warehouse.settling import settle
+from policy_engine.warehouse.settings import settle
 
 TARGET = ("db", "main", "t")
 
@@ -62,7 +62,7 @@ def test_a_warehouse_that_wrote_nothing_starts_no_process(database, monkeypatch)
 
 @pytest.mark.parametrize("python", ["/nowhere/python", shutil.which("false")])
 def test_a_log_that_cannot_be_settled_stays_and_is_whole(database, monkeypatch, python):
-    monkeypatch.setattr(settling.sys, "executable", python)
+    monkeypatch.setattr(settings.sys, "executable", python)
     publish(database).close()
     assert Path(f"{database}.wal").exists()
     assert count(database) == (300_000, "text 99999")
@@ -80,8 +80,8 @@ def test_the_process_gets_no_secret_and_says_nothing(database, monkeypatch, capf
     monkeypatch.setattr(subprocess, "run", run)
     publish(database).close()
     [(words, environment)] = seen
-    assert words[1:] == ["-P", "-c", settling._SETTLE, str(database)]
-    assert set(environment) <= {*settling._KEPT, *settling._ZEROS}
+    assert words[1:] == ["-P", "-c", settings._SETTLE, str(database)]
+    assert set(environment) <= {*settings._KEPT, *settings._ZEROS}
     (database.parent / "db.duckdb").write_text("no database")
     (database.parent / "db.duckdb.wal").write_text("no log")
     settle(database)

@@ -1,19 +1,24 @@
-"""A folder of Parquet files as one table: all of it is read, and every file has the same columns.
+"""The files of a source: which they are, whether all of them are read, and whether they stay.
 
-What a file lacks, or has as another type, would fail while it is read, on every row or on one
-person's: after the charge, and telling of that person. So every file's footer is read first.
+A folder of Parquet files is one table: all of it is read, and every file has the same columns. What
+a file lacks, or has as another type, would fail while it is read, on every row or on one person's:
+after the charge, and telling of that person. So every file's footer is read first.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
 from policy_engine.errors import FileError
+from policy_engine.policy.reading import meant
+from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
 from policy_engine.warehouse.failures import withheld
 
 Columns = Mapping[str, str]
@@ -31,6 +36,80 @@ _FOOTERS = (
     "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema(?)"
     " ORDER BY file_name, column_id"
 )
+FilesState = tuple[tuple[object, ...], ...]
+"""Name, inode, size and times of each file; nothing where there is none."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files that a source consists of, in order; ``folder`` is theirs, None for a single file.
+
+    ``told`` is what a table's log says of them and they do not hold themselves.
+    """
+
+    paths: tuple[Path, ...]
+    folder: Path | None = None
+    told: bytes = b""
+
+    def state(self) -> FilesState:
+        """What tells, without reading them, that one has changed."""
+        found = []
+        for file in self.paths:
+            try:
+                status = file.stat()
+            except OSError:
+                return ()
+            times = (status.st_mtime_ns, status.st_ctime_ns)  # who can set one cannot set the other
+            found.append((str(file), status.st_ino, status.st_size, *times))
+        return tuple(found)
+
+    def digest(self) -> bytes:
+        """SHA-256 of a file's bytes; of a folder, of the names and digests of its files.
+
+        Raises OSError.
+        """
+        found = []
+        for file in self.paths:
+            with file.open("rb") as opened:
+                found.append((file, hashlib.file_digest(opened, "sha256").digest()))
+        if self.folder is None:
+            return found[0][1]
+        # Each part is as long as any other, so that no name can be read as two.
+        parts = [_digest(os.fsencode(file.relative_to(self.folder))) + d for file, d in found]
+        return _digest(b"".join([*parts, _digest(self.told)]))
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def files_at(path: Path) -> Files:
+    """A file, or the Parquet files of a folder and those below it, in the order of their names."""
+    if not path.is_dir():
+        return Files((path,))
+    return Files(tuple(sorted(path.rglob("*.parquet"))), path)
+
+
+def check_file(path: Path, name: str) -> None:
+    """Refuse, by FileError, a source that is not there, empty or of an unknown kind."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        hint = meant(path)
+        raise FileError(
+            f"the source {name} is not there; looked for {path.absolute()}"
+            + (f"; {hint}" if hint else "")
+        ) from None
+    except OSError as error:
+        raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None
+    if path.is_dir():
+        return
+    if not os.access(path, os.R_OK):
+        raise FileError(f"the source {name} cannot be read: permission is denied")
+    if size == 0:
+        raise FileError(f"the source {name} is empty")
+    if not name.lower().endswith(SOURCE_FILES):
+        raise FileError(f"the source {name} must end in {A_SOURCE_FILE}; {SAVED_AS}")
 
 
 def files_in(folder: Path, name: str) -> list[Path]:

@@ -1,0 +1,155 @@
+"""What DuckDB's catalog says of a relation: its columns and their collations, and what is refused.
+
+A table is of columns that are stored as they are written; a view stands in a database without
+macros, for what its text calls could be one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Table
+from policy_engine.errors import WarehouseError
+from policy_engine.warehouse.catalogs import Name, missing, with_what_it_reads
+from policy_engine.warehouse.failures import withheld
+from policy_engine.warehouse.quoting import quoted
+
+_CALLED = "(lower(database_name), lower(schema_name), lower({}_name)) = (?, ?, ?)"
+_COMMENT = f"""
+    SELECT comment FROM duckdb_tables() WHERE {_CALLED.format("table")}
+    UNION ALL SELECT '' FROM duckdb_views() WHERE {_CALLED.format("view")}
+"""
+_MADE = f"""
+    SELECT sql, false FROM duckdb_tables() WHERE {_CALLED.format("table")}
+    UNION ALL SELECT sql, true FROM duckdb_views() WHERE {_CALLED.format("view")}
+"""
+_NAMES = """
+    SELECT database_name, schema_name, table_name FROM duckdb_tables()
+    UNION ALL SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
+"""
+_UNIQUE = f"""
+    SELECT constraint_column_names[1] FROM duckdb_constraints() WHERE {_CALLED.format("table")}
+        AND constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND len(constraint_column_names) = 1
+"""
+_POINTING = """
+    SELECT table_name FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'
+        AND (lower(database_name), lower(schema_name), lower(referenced_table)) = (?, ?, ?)
+"""
+_MACROS = """
+    SELECT schema_name || '.' || function_name FROM duckdb_functions()
+    WHERE NOT internal AND database_name IN (?, 'temp') ORDER BY 1 LIMIT 1
+"""
+_PLAIN_TABLE = "make a plain table of it (CREATE TABLE … AS SELECT)"
+# What a definition may say of a column that is stored as it is written.
+_STORED = frozenset(
+    f"{name}ColumnConstraint"
+    for name in ("Collate", "Default", "NotNull", "PrimaryKey", "Unique", "Check")
+) | {"Reference"}
+
+
+def asked(
+    connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()
+) -> list[tuple[Any, ...]]:
+    """The rows of a query of ours.
+
+    They are fetched to the end: an unread result would block the connection's next statement.
+    """
+    with withheld():
+        return connection.execute(sql, list(values)).fetchall()
+
+
+def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
+    """A table or view, with what the catalog says of its columns.
+
+    Raises:
+        WarehouseError: it is not there, or cannot be certified.
+    """
+    table = _by_itself(connection, parts)
+    if table.view is None:
+        return table
+    for (macro,) in asked(connection, _MACROS, parts[:1]):
+        raise WarehouseError(
+            f"{table.name} is a view in a database with macros, found {macro}: what its text calls"
+            f" may be that; {INSTEAD_OF_A_VIEW}"
+        )
+    names = [each for each in asked(connection, _NAMES) if each[0] == parts[0] and each != parts]
+    return with_what_it_reads(table, names, lambda each: _by_itself(connection, each))
+
+
+def _by_itself(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
+    found = asked(connection, _MADE, _folded(parts, parts))
+    if not found:
+        raise missing(parts, asked(connection, _NAMES))
+    [(made, is_view)] = found
+    collations = {} if is_view else column_collations(made)
+    broken = f"{'.'.join(parts)} has a definition that does not work; mend it"
+    with withheld(WarehouseError(broken)):
+        described = connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
+    columns = tuple(
+        Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
+    )
+    if is_view:
+        return Table(columns, parts=parts, view=made)
+    unique = frozenset(name for (name,) in asked(connection, _UNIQUE, _folded(parts)))
+    return Table(columns, parts=parts, unique=unique)
+
+
+def comment_of(connection: duckdb.DuckDBPyConnection, parts: Name) -> str | None:
+    """The comment of a table; empty for a view, None where nothing is called so."""
+    found = asked(connection, _COMMENT, _folded(parts, parts))
+    return str(found[0][0] or "") if found else None
+
+
+def pointing_to(connection: duckdb.DuckDBPyConnection, parts: Name) -> str | None:
+    """A table with a foreign key to this one, if there is one."""
+    return next((name for (name,) in asked(connection, _POINTING, _folded(parts))), None)
+
+
+def has_schema(connection: duckdb.DuckDBPyConnection, parts: Name) -> bool:
+    """Whether the schema of a name is there."""
+    sql = "SELECT 1 FROM duckdb_schemas() WHERE (lower(database_name), lower(schema_name)) = (?, ?)"
+    return bool(asked(connection, sql, _folded(parts[:2])))
+
+
+def _folded(*names: Name) -> list[str]:
+    return [part.lower() for parts in names for part in parts]
+
+
+def column_collations(ddl: str) -> dict[str, str]:
+    """The columns of a table's definition that have a collation of their own.
+
+    Raises:
+        WarehouseError: the definition cannot be read, or a column is computed from others: it
+            could take its collation from them, or fail on one row.
+
+    >>> column_collations("CREATE TABLE t(a VARCHAR COLLATE nocase, b INTEGER)")
+    {'a': ' COLLATE nocase'}
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        definition = sqlglot.parse_one(ddl, dialect="duckdb")
+    except SqlglotError:
+        raise WarehouseError(
+            "the source's definition uses SQL that cannot be read here, and its collations with"
+            f" it; {_PLAIN_TABLE}"
+        ) from None
+    found: dict[str, str] = {}
+    # The columns of the table itself: a STRUCT has others.
+    for column in definition.this.expressions:
+        if not isinstance(column, exp.ColumnDef):
+            continue
+        if any(type(made.args.get("kind")).__name__ not in _STORED for made in column.constraints):
+            raise WarehouseError(
+                f"the source's column {column.name!r} is computed from others, and could fail on"
+                f" one row; {_PLAIN_TABLE}"
+            )
+        collation = column.find(exp.CollateColumnConstraint)
+        if collation is not None:
+            found[column.name.lower()] = f" COLLATE {collation.this.name}"
+    return found
