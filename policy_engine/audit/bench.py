@@ -38,7 +38,7 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.csv_models import default_delimiter, is_csv
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.drawing import DrawnSample, new_secret
+from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import literal, quoted

@@ -150,15 +150,12 @@ class Table:
 
     def find(self, name: str) -> Column | None:
         """The column called ``name``, exactly or else in another case, as SQL has it."""
-        return self._exact.get(name) or self._folded.get(name.lower())
+        return self._named.get(name) or self._named.get(name.lower())
 
     @cached_property
-    def _exact(self) -> Mapping[str, Column]:
-        return {column.name: column for column in self.columns}
-
-    @cached_property
-    def _folded(self) -> Mapping[str, Column]:
-        return {column.name.lower(): column for column in reversed(self.columns)}
+    def _named(self) -> Mapping[str, Column]:
+        folded = {column.name.lower(): column for column in reversed(self.columns)}
+        return folded | {column.name: column for column in self.columns}
 
     @property
     def files(self) -> str:

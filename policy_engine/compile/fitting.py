@@ -27,7 +27,6 @@ _LOOKED_UP = frozenset(
 )
 _MOMENTS = TIMES | {Kind.DATE}
 _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
-_HOURS = ("hour",)
 _MOST_CHARACTERS = 999_999_999
 
 
@@ -45,7 +44,7 @@ def type_problem(recoding: Recoding, column: Column) -> str | None:
             remedy = "use constant, read it as text with source.columns, or leave it out"
             return f"of the recodings constant alone takes the type {column.noun}; {remedy}"
         case Keep() if kind is Kind.DOUBLE:
-            return f"keep takes no {_noun(kind)}; use bins or round"
+            return "keep takes no floating-point number; use bins or round"
         case Keep():
             return _unless(kind in _KEPT, "keep takes a plain value", kind, "leave it out")
         case Bins(cuts):
@@ -103,22 +102,19 @@ def readable(kind: Kind, declared: str) -> bool:
     return kind in _READABLE[declared]
 
 
-def _noun(kind: Kind) -> str:
-    return kind.value.removeprefix("a ")
-
-
 def _unless(holds: bool, law: str, kind: Kind, remedy: str) -> str | None:
     return None if holds else f"{law}, found {kind.value}; {remedy}"
 
 
 def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
-    if any(isinstance(cut, Decimal) and _is_long(cut) for cut in cuts):
+    numbers = [cut for cut in cuts if isinstance(cut, Decimal)]
+    if any(whole_digits_of(cut) + places_of(cut) > MOST_DIGITS for cut in numbers):
         return f"bins take cuts of at most {MOST_DIGITS} digits; use plainer ones"
-    if isinstance(cuts[0], Decimal):
+    if numbers:
         remedy = _instead(kind, times="write the cut points as dates")
         if kind not in NUMBERS:
             return f"bins of numbers take a number, found {kind.value}; {remedy}"
-        whole = all(cut == cut.to_integral_value() for cut in cuts if isinstance(cut, Decimal))
+        whole = all(cut == cut.to_integral_value() for cut in numbers)
         if kind in {Kind.INTEGER, Kind.WIDE_INTEGER} and not whole:
             return "bins of a whole number need whole cut points; round them up"
         return None
@@ -130,10 +126,6 @@ def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
 
 def _truncate_problem(unit: str, kind: Kind) -> str | None:
     remedy = _instead(kind, numbers="use round or bins")
-    if kind is Kind.DATE and unit in _HOURS:
+    if kind is Kind.DATE and unit == "hour":
         return f"truncate: {unit} takes a time, found a date; use day or more"
     return _unless(kind in _MOMENTS, "truncate takes a date or time", kind, remedy)
-
-
-def _is_long(number: Decimal) -> bool:
-    return whole_digits_of(number) + places_of(number) > MOST_DIGITS

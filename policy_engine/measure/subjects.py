@@ -31,8 +31,7 @@ from policy_engine.releasing.publish import certificate_path, file_digest
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import check_file
 from policy_engine.warehouse.quoting import literal, quoted
-from policy_engine.warehouse.settings import connect
-from policy_engine.warehouse.spill import Spill
+from policy_engine.warehouse.settings import Spill, connect
 
 if TYPE_CHECKING:
     import duckdb

@@ -23,15 +23,13 @@ from policy_engine.policy.resolve import Policy, Source
 from policy_engine.syntax.names import fold
 from policy_engine.warehouse import failures
 from policy_engine.warehouse import known_answers as known
+from policy_engine.warehouse.catalogs import Name, with_what_it_reads
 from policy_engine.warehouse.quoting import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = tuple[Any, ...]
-Name = tuple[str, ...]
-"""A relation's full name, in its parts."""
-
 _DIGITS = f"({' UNION ALL '.join(f'SELECT {digit} AS d' for digit in range(10))})"
 _NUMBERS = (
     "(SELECT t0.d + 10 * t1.d + 100 * t2.d AS n"
@@ -73,8 +71,12 @@ class Warehouse(ABC):
         """A relation's name as the catalog spells it, with what is missing."""
 
     @abstractmethod
-    def _described(self, parts: Name) -> Table:
+    def _by_itself(self, parts: Name) -> Table:
         """A table or view as the catalog has it; WarehouseError where it cannot be certified."""
+
+    def _beside(self, parts: Name) -> list[Name]:
+        """The relations that a view may read."""
+        return []
 
     def _facts(self, table: Table) -> object:
         """What else the catalog says of a source, which must stay as it is.
@@ -138,6 +140,11 @@ class Warehouse(ABC):
         finally:
             self._salt = None
 
+    @property
+    def _parameters(self) -> dict[str, str]:
+        """The secret, where one is bound, by the name that texts have for a parameter."""
+        return {} if self._salt is None else {"salt": self._salt}
+
     def progress(self) -> float | None:
         """How many per cent of the running query are done; None where the engine does not say.
 
@@ -189,6 +196,13 @@ class Warehouse(ABC):
         table = self._described(self._full_name(source.relation))
         self._certified[table.parts] = (table, self._facts(table))
         return table
+
+    def _described(self, parts: Name) -> Table:
+        """A table or view, with what it reads."""
+        table = self._by_itself(parts)
+        if table.view is None:
+            return table
+        return with_what_it_reads(table, self._beside(parts), self._by_itself)
 
     def _check_certified(self, table: Table) -> None:
         """Compare the source with what was certified: a text means what its relations are."""

@@ -11,6 +11,8 @@ from policy_engine.errors import WarehouseError
 from policy_engine.syntax.names import fold
 
 Name = tuple[str, ...]
+"""A relation's full name, in its parts."""
+
 _MARKS = str.maketrans("", "", "\"`\\'")
 
 
@@ -60,7 +62,7 @@ def check_columns(table: str, names: Iterable[str], computed: Iterable[str] = ()
 def with_what_it_reads(
     table: Table, names: Iterable[Name], described: Callable[[Name], Table]
 ) -> Table:
-    """A table; a view with the relations of ``names`` that its text mentions, or that those do.
+    """A view with the relations of ``names`` that its text mentions, or that those do.
 
     A catalog has much that a view does not read, and that may be of kinds that cannot be certified,
     or change while it is read. Only what the text of a view mentions is looked at; a name too many
@@ -73,9 +75,7 @@ def with_what_it_reads(
     >>> [each.name for each in with_what_it_reads(view, names, lambda parts: base).related]
     ['main.people']
     """
-    if table.view is None:
-        return table
-    left, texts, found = list(names), [_bare(table.view)], []
+    left, texts, found = list(names), [_bare(table.view or "")], []
     while texts:
         text = texts.pop()
         for parts in [each for each in left if _bare(each[-1]) in text]:

@@ -23,12 +23,9 @@ from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.base import Name, Row, Warehouse
-from policy_engine.warehouse.catalogs import check_columns, with_what_it_reads
+from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.catalogs import Name, check_columns
 from policy_engine.warehouse.clickhouse_wire import TOLD, Embedded, EngineError, Http
-
-SALT = "salt"
-"""The parameter that brings the secret."""
 
 # MaterializedView, Distributed, Merge, dictionaries and files are others' to change.
 _TABLES = re.compile(r"\w*MergeTree|Memory|Log|TinyLog|StripeLog")
@@ -91,9 +88,8 @@ class ClickHouseWarehouse(Warehouse):
 
     def _query(self, sql: str, values: Mapping[str, str] | None = None) -> pa.Table:
         """The rows of a query, with the secret where one is bound."""
-        salt = {SALT: self._salt} if self._salt is not None else {}
         with self._withheld():
-            return self._engine.query(sql, {**salt, **(values or {})})
+            return self._engine.query(sql, {**self._parameters, **(values or {})})
 
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
         """The rows of a query of ours; ``values`` are those of the parameters ``d`` and ``t``."""
@@ -107,14 +103,11 @@ class ClickHouseWarehouse(Warehouse):
     def _full_name(self, relation: str) -> Name:
         return self._in_full(relation, self._database)
 
-    def _described(self, parts: Name) -> Table:
-        """A table of rows that the engine keeps, or a view of such tables."""
-        table = self._behind(parts)
-        names = [] if table.view is None else self.ask(_OTHERS, parts)
-        return with_what_it_reads(table, names, self._behind)
+    def _beside(self, parts: Name) -> list[Name]:
+        return self.ask(_OTHERS, parts)
 
-    def _behind(self, parts: Name) -> Table:
-        """A relation by itself; WarehouseError where it cannot be certified."""
+    def _by_itself(self, parts: Name) -> Table:
+        """A table of rows that the engine keeps, or a view."""
         name, found = ".".join(parts), self.ask(_RELATION, parts)
         if not found:
             raise WarehouseError(f"the warehouse has no table or view {name}")

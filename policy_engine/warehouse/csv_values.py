@@ -39,7 +39,7 @@ def converted(place: str, declared: ColumnType | None, spec: CsvSpec) -> str:
 def _when(text: str, words: tuple[str, ...], then: str | None = None) -> str:
     """A branch for words: as they are for NULL, else in any case of their letters."""
     if then is None:
-        return f"WHEN {text} IN ({_listed(words)}) THEN NULL"
+        return f"WHEN {text} IN ({', '.join(map(literal, words))}) THEN NULL"
     lower = ", ".join(f"lower({literal(word.strip(_SPACES))})" for word in words)
     return f"WHEN {text} IN ({lower}) THEN {literal(then)}"
 
@@ -81,7 +81,3 @@ def _moment(text: str, is_date: bool, formats: tuple[str, ...]) -> str:
     found = [f"CASE WHEN {each} >= TIMESTAMP '1000-01-01' THEN {each} END" for each in read]
     first = f"TRY_CAST(coalesce({', '.join(found)}) AS {kind})"
     return f"CASE WHEN regexp_matches({text}, '[0-9]') THEN TRY_CAST({first} AS VARCHAR) END"
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return ", ".join(map(literal, words))

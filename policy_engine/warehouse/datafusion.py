@@ -28,12 +28,9 @@ from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.base import Name, Row, Warehouse
-from policy_engine.warehouse.catalogs import check_columns
+from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.catalogs import Name, check_columns
 from policy_engine.warehouse.quoting import quoted
-
-SALT = "salt"
-"""The parameter that brings the secret."""
 
 _SCHEMA = "public"
 _COMMENT = b"policy_engine_comment"
@@ -78,9 +75,9 @@ class DataFusionWarehouse(Warehouse):
         return failures.withheld(engine=(Exception,), told=_told)
 
     def _query(self, sql: str) -> pa.Table:
-        values = {SALT: self._salt} if self._salt is not None else None
         with self._withheld():
-            return self._context.sql(sql, self._options, param_values=values).to_arrow_table()
+            found = self._context.sql(sql, self._options, param_values=self._parameters)
+            return found.to_arrow_table()
 
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
         """The rows of a query of ours."""
@@ -100,7 +97,7 @@ class DataFusionWarehouse(Warehouse):
         schema, name = parts
         return self._folder / (f"{name}.parquet" if schema else name)
 
-    def _described(self, parts: Name) -> Table:
+    def _by_itself(self, parts: Name) -> Table:
         """The columns of a file, which is a table from now on."""
         path, name = self._path(parts), quoted(parts[-1])
         if not path.is_file():

@@ -85,21 +85,14 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
         return Snapshot(folder, Files(paths, folder), columns, {})
     values = pa.RecordBatch.from_struct_array(actions["partition"].combine_chunks())
     partitions = dict(zip(values.schema.names, values.columns, strict=True))
-    if any(map(_is_binary, partitions.values())):
+    kinds = [column.type for column in partitions.values()]
+    if any(pa.types.is_binary(kind) or pa.types.is_binary_view(kind) for kind in kinds):
         raise FileError(f"the source {name} is a Delta table that is partitioned by bytes")
-    return Snapshot(folder, Files(paths, folder, _told(values)), columns, partitions)
-
-
-def _is_binary(values: pa.Array) -> bool:
-    return bool(pa.types.is_binary(values.type) or pa.types.is_binary_view(values.type))
-
-
-def _told(batch: pa.RecordBatch) -> bytes:
-    """The values as bytes: Python has not all of the days that a table may have."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return bytes(sink.getvalue())
+    # As bytes: Python has not all of the days that a table may have.
+    told = pa.BufferOutputStream()
+    with pa.ipc.new_stream(told, values.schema) as writer:
+        writer.write_batch(values)
+    return Snapshot(folder, Files(paths, folder, bytes(told.getvalue())), columns, partitions)
 
 
 def _wrong(table: DeltaTable) -> str:

@@ -24,8 +24,8 @@ from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse.arrow import digest_of, portable
-from policy_engine.warehouse.base import Name, Row, Warehouse, changed
-from policy_engine.warehouse.catalogs import no_schema, points_to
+from policy_engine.warehouse.base import Row, Warehouse, changed
+from policy_engine.warehouse.catalogs import Name, no_schema, points_to
 from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import (
@@ -40,8 +40,7 @@ from policy_engine.warehouse.files import (
     partitions_of,
 )
 from policy_engine.warehouse.quoting import literal, quoted
-from policy_engine.warehouse.settings import connect, settle
-from policy_engine.warehouse.spill import Spill
+from policy_engine.warehouse.settings import Spill, connect, settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -211,8 +210,11 @@ class DuckDBWarehouse(Warehouse):
             )
         return tuple(full)
 
-    def _described(self, parts: Name) -> Table:
+    def _by_itself(self, parts: Name) -> Table:
         return catalog.relation(self._connection, parts)
+
+    def _beside(self, parts: Name) -> list[Name]:
+        return catalog.beside(self._connection, parts)
 
     def _check_certified(self, table: Table) -> None:
         """A database file is this process's alone; files are as they were when looked at."""
@@ -303,7 +305,7 @@ class DuckDBWarehouse(Warehouse):
         if sql not in self._asks:
             named = self._connection.extract_statements(sql)[0].named_parameters
             self._asks[sql] = bool(named)
-        return {"salt": self._salt or ""} if self._asks[sql] else None
+        return self._parameters if self._asks[sql] else None
 
     def _check_place(self, target: Name) -> None:
         if not catalog.has_schema(self._connection, target):

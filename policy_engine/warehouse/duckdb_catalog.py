@@ -13,7 +13,7 @@ import duckdb
 
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Table
 from policy_engine.errors import WarehouseError
-from policy_engine.warehouse.catalogs import Name, missing, with_what_it_reads
+from policy_engine.warehouse.catalogs import Name, missing
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
 
@@ -67,19 +67,6 @@ def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
     Raises:
         WarehouseError: it is not there, or cannot be certified.
     """
-    table = _by_itself(connection, parts)
-    if table.view is None:
-        return table
-    for (macro,) in asked(connection, _MACROS, parts[:1]):
-        raise WarehouseError(
-            f"{table.name} is a view in a database with macros, found {macro}: what its text calls"
-            f" may be that; {INSTEAD_OF_A_VIEW}"
-        )
-    names = [each for each in asked(connection, _NAMES) if each[0] == parts[0] and each != parts]
-    return with_what_it_reads(table, names, lambda each: _by_itself(connection, each))
-
-
-def _by_itself(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
     found = asked(connection, _MADE, _folded(parts, parts))
     if not found:
         raise missing(parts, asked(connection, _NAMES))
@@ -92,9 +79,19 @@ def _by_itself(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
         Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
     )
     if is_view:
+        for (macro,) in asked(connection, _MACROS, parts[:1]):
+            raise WarehouseError(
+                f"{'.'.join(parts)} is a view in a database with macros, found {macro}: what its"
+                f" text calls may be that; {INSTEAD_OF_A_VIEW}"
+            )
         return Table(columns, parts=parts, view=made)
     unique = frozenset(name for (name,) in asked(connection, _UNIQUE, _folded(parts)))
     return Table(columns, parts=parts, unique=unique)
+
+
+def beside(connection: duckdb.DuckDBPyConnection, parts: Name) -> list[Name]:
+    """Every table and view of a database."""
+    return [name for name in asked(connection, _NAMES) if name[0] == parts[0]]
 
 
 def comment_of(connection: duckdb.DuckDBPyConnection, parts: Name) -> str | None:

@@ -200,7 +200,14 @@ def check_alike(
     Raises:
         FileError: a file cannot be read, or its columns or their types differ.
     """
-    footers = _footers(connection, folder, files)
+    try:
+        with withheld(FileError(f"{folder} holds a file that is not a Parquet file")):
+            footers = _read(connection, files)
+    except FileError:
+        for file in files:
+            with withheld(FileError(f"{file} is not a Parquet file that can be read")):
+                _read(connection, [file])
+        raise
     first, *others = ((file, footers.get(str(file), {})) for file in files)
     for file, columns in others:
         wrong = _difference(columns, first[1], first[0].relative_to(folder))
@@ -224,23 +231,10 @@ def _difference(columns: Columns, first: Columns, of: Path) -> str:
     return f"a column {more!r}, which {of} has not" if more is not None else ""
 
 
-def _footers(
-    connection: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[Path]
-) -> dict[str, dict[str, str]]:
-    """The columns of each file and their types."""
-    try:
-        with withheld(FileError(f"{folder} holds a file that is not a Parquet file")):
-            return _read(connection, files)
-    except FileError:
-        for file in files:
-            with withheld(FileError(f"{file} is not a Parquet file that can be read")):
-                _read(connection, [file])
-        raise
-
-
 def _read(
     connection: duckdb.DuckDBPyConnection, files: Sequence[Path]
 ) -> dict[str, dict[str, str]]:
+    """The columns of each file and their types, by its footer."""
     found: dict[str, dict[str, str]] = {}
     skip = 0
     rows = connection.execute(_FOOTERS, [[str(file) for file in files]]).fetchall()

@@ -29,13 +29,12 @@ from policy_engine.engines.types import told, type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
-from policy_engine.warehouse.base import Name, Row, Warehouse
-from policy_engine.warehouse.catalogs import missing, no_schema, points_to, with_what_it_reads
+from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.catalogs import Name, missing, no_schema, points_to
 from policy_engine.warehouse.mysql_session import (
     HOLDING,
-    READ_ONLY,
-    WRITES,
     asked,
+    check_rights,
     connect,
     fetched,
     keep_from_binary_log,
@@ -91,11 +90,6 @@ _UNIQUE = """
     WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s AND INDEX_NAME = 'PRIMARY'
     GROUP BY TABLE_SCHEMA, TABLE_NAME HAVING COUNT(*) = 1
 """
-_RIGHTS = """
-    SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s
-    UNION SELECT PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES
-    WHERE GRANTEE = %s AND %s LIKE TABLE_SCHEMA
-"""
 
 
 class MariaDBWarehouse(Warehouse):
@@ -136,7 +130,10 @@ class MariaDBWarehouse(Warehouse):
         """Rows of the catalog about just this name: its own comparison folds letters."""
         return [row[2:] for row in self.ask(sql, parts) if row[:2] == parts]
 
-    def _described(self, parts: Name) -> Table:
+    def _beside(self, parts: Name) -> list[Name]:
+        return self.ask(_BASE_TABLES, parts[:1])
+
+    def _by_itself(self, parts: Name) -> Table:
         """A table or view, with what the catalog says of its columns."""
         name = ".".join(parts)
         found = self._catalog(_TABLE, parts)
@@ -151,10 +148,7 @@ class MariaDBWarehouse(Warehouse):
                     f"{name} is a view whose definition the role may not see; grant it SHOW VIEW,"
                     " or release from a table"
                 )
-            names = self.ask(_BASE_TABLES, parts[:1])
-            return with_what_it_reads(
-                Table(columns, parts=parts, view=view), names, self._described
-            )
+            return Table(columns, parts=parts, view=view)
         if kind not in {"BASE TABLE", "SYSTEM VERSIONED"}:
             raise WarehouseError(f"{name} is a {kind.lower()}; copy it into a table")
         if engine not in _ENGINES:
@@ -269,26 +263,10 @@ class MariaDBWarehouse(Warehouse):
             )
 
     def _check_place(self, target: Name) -> None:
-        """Refuse what would fail when the sample is paid for; what roles may do is not known."""
         schema = target[0]
         if (schema,) not in self.ask("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA"):
             raise no_schema(schema, ", or the role has no right in it")
-        [(user, is_role, locked)] = self.ask(
-            "SELECT CURRENT_USER(), CURRENT_ROLE() IS NOT NULL, @@global.read_only"
-        )
-        if is_role != "0":
-            return
-        name, _, host = user.rpartition("@")
-        grantee = f"'{name}'@'{host}'"
-        rights = {right for (right,) in self.ask(_RIGHTS, (grantee, grantee, schema))}
-        if locked != "0" and not rights & {"SUPER", "READ_ONLY ADMIN"}:
-            raise WarehouseError(READ_ONLY)
-        lacking = [right for right in WRITES if right not in rights]
-        if lacking:
-            raise WarehouseError(
-                f"the role may not make a table in {schema}: grant it {', '.join(lacking)} on"
-                f" {schema}.*, or name another schema in release.relation"
-            )
+        check_rights(self._connection, schema)
 
     def check_replaceable(self, target: Name) -> None:
         """Refuse what would stay with the table before: triggers, and keys that point to it."""

@@ -50,20 +50,20 @@ HOLDING = (
 )
 """How a session begins to hold what it reads as it is, however long it waits."""
 _OPTIONS = {"socket": "unix_socket", "ssl_ca": "ssl_ca"}
-WRITES = ("SELECT", "INSERT", "CREATE", "ALTER", "DROP")
+_WRITES = ("SELECT", "INSERT", "CREATE", "ALTER", "DROP")
 """What a role may do in the schema that it releases into."""
 _DENIED = (
     "the role may not do this; it needs SELECT on the source, and in the schema of a table that is"
-    f" released {', '.join(WRITES)}"
+    f" released {', '.join(_WRITES)}"
 )
 _LOST = f"{failures.LOST}; nothing was published, and what stood stands"
-READ_ONLY = "the server is read-only; release to a file, or from a server that can be written"
+_READ_ONLY = "the server is read-only; release to a file, or from a server that can be written"
 _TOLD = {
     **dict.fromkeys((1044, 1142, 1143, 1227, 1370), _DENIED),
     **dict.fromkeys((2003, 2006, 2013, 2014, 2055, 1053, 1927), _LOST),
     **dict.fromkeys((1021, 1114, 1041), failures.NO_SPACE),
     **dict.fromkeys((1205, 1213), failures.LOCKED),
-    **dict.fromkeys((1290, 1792, 1836), READ_ONLY),
+    **dict.fromkeys((1290, 1792, 1836), _READ_ONLY),
     **dict.fromkeys((1317, 1969, 3024), failures.CANCELLED),
     1050: failures.TAKEN,
     1166: "a released column has a name that the server refuses; give it another",
@@ -83,6 +83,12 @@ _UNCONNECTED = {
 _AUDIT = """
     SHOW GLOBAL VARIABLES WHERE Variable_name IN
     ('server_audit_logging', 'server_audit_events', 'server_audit_excl_users')
+"""
+
+_RIGHTS = """
+    SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s
+    UNION SELECT PRIVILEGE_TYPE FROM information_schema.SCHEMA_PRIVILEGES
+    WHERE GRANTEE = %s AND %s LIKE TABLE_SCHEMA
 """
 
 
@@ -219,6 +225,27 @@ def keep_from_binary_log(session: pymysql.Connection[Any]) -> None:
             "the server's binary log would hold the secret of the sample, and the role may not"
             " change that; set binlog_format = ROW, grant BINLOG ADMIN, or release to a file"
         ) from None
+
+
+def check_rights(session: pymysql.Connection[Any], schema: str) -> None:
+    """Refuse what would fail when the sample is paid for; what roles may do is not known.
+
+    Raises WarehouseError.
+    """
+    [(user, is_role, locked)] = asked(
+        session, "SELECT CURRENT_USER(), CURRENT_ROLE() IS NOT NULL, @@global.read_only"
+    )
+    name, _, host = user.rpartition("@")
+    grantee = f"'{name}'@'{host}'"
+    rights = {right for (right,) in asked(session, _RIGHTS, (grantee, grantee, schema))}
+    if is_role == "0" and locked != "0" and not rights & {"SUPER", "READ_ONLY ADMIN"}:
+        raise WarehouseError(_READ_ONLY)
+    lacking = [right for right in _WRITES if right not in rights]
+    if is_role == "0" and lacking:
+        raise WarehouseError(
+            f"the role may not make a table in {schema}: grant it {', '.join(lacking)} on"
+            f" {schema}.*, or name another schema in release.relation"
+        )
 
 
 def fetched(session: pymysql.Connection[Any], sql: str, truths: frozenset[str]) -> pa.Table:

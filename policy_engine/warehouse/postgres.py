@@ -27,8 +27,8 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
-from policy_engine.warehouse.base import Name, Row, Warehouse
-from policy_engine.warehouse.catalogs import check_columns, missing, no_schema, with_what_it_reads
+from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.catalogs import Name, check_columns, missing, no_schema
 from policy_engine.warehouse.postgres_session import Session
 from policy_engine.warehouse.quoting import literal
 
@@ -162,18 +162,19 @@ class PostgresWarehouse(Warehouse):
         return (next(found, schemas[0]), relation)
 
     def _described(self, parts: Name) -> Table:
-        """A table, materialised view or view, with what its catalog says of its columns."""
-        table = self._behind(parts)
+        table = super()._described(parts)
         if self._look(_RELATION, parts)[0][2]:
             raise WarehouseError(
                 f"{table.name} has row-level security, and the role would not see every row;"
                 " release with the role that owns it, or one with BYPASSRLS"
             )
-        names = [] if table.view is None else self._look(_OTHERS, parts)
-        return with_what_it_reads(table, names, self._behind)
+        return table
 
-    def _behind(self, parts: Name) -> Table:
-        """A relation by itself; WarehouseError where it, or a part of it, is no source."""
+    def _beside(self, parts: Name) -> list[Name]:
+        return self._look(_OTHERS, parts)
+
+    def _by_itself(self, parts: Name) -> Table:
+        """A table or view; WarehouseError where it, or a part of it, is no source."""
         found, name = self._look(_RELATION, parts), ".".join(parts)
         if not found:
             raise missing(parts, self._look(_NAMES))

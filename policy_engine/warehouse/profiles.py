@@ -7,7 +7,7 @@ type that the engine has no connection for is refused with what can be done inst
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.project import Profile, Warehouse, filled
 
 FILE = "profiles.yml"
+_KINDS = ("duckdb", "postgres")
 
 
 def resolved(named: Warehouse, environ: Mapping[str, str] | None = None) -> Warehouse:
@@ -37,15 +38,28 @@ def resolved(named: Warehouse, environ: Mapping[str, str] | None = None) -> Ware
         return named
     environ = os.environ if environ is None else environ
     file = _file(profile, environ)
-    output = _output(profile, profiles_in(file), file)
-    values = {key: _value(value, key, file, environ) for key, value in output.items()}
+    values = {}
+    for key, value in _output(profile, profiles_in(file), file).items():
+
+        def refuse(wrong: str, remedy: str, key: str = key) -> None:
+            raise WarehouseError(f"{file}: {key} {wrong}" + (f"; {remedy}" if remedy else ""))
+
+        values[key] = filled(value, environ, refuse) if isinstance(value, str) else value
     kind = str(values.get("type"))
-    if kind not in _KINDS:
+    if not is_connected_to(kind):
         raise WarehouseError(
             f"{file}: the profile {profile.name} is of type {kind}, which is not connected to;"
             f" known: {', '.join(_KINDS)}; 'policy-engine compile --dialect' writes its SQL"
         )
-    return _KINDS[kind](replace(named, profile=None), values, file)
+    named = replace(named, profile=None)
+    if kind == "postgres":
+        return replace(named, type=kind, url=_url(values))
+    path = str(values.get("path") or ":memory:")
+    if path == ":memory:" or "://" in path or path.startswith("md:"):
+        raise WarehouseError(f"{file}: path must be a database file of this machine, found {path}")
+    # As dbt does: relative to where the command runs.
+    database = Path(path).absolute()
+    return replace(named, name=database.stem, type=kind, database=database)
 
 
 def _file(profile: Profile, environ: Mapping[str, str]) -> Path:
@@ -91,47 +105,30 @@ def _output(profile: Profile, profiles: Mapping[str, Any], file: Path) -> Mappin
     return output
 
 
-def _value(value: object, key: str, file: Path, environ: Mapping[str, str]) -> object:
-    def refuse(wrong: str, remedy: str) -> None:
-        raise WarehouseError(f"{file}: {key} {wrong}" + (f"; {remedy}" if remedy else ""))
+def _url(values: Mapping[str, Any]) -> str:
+    """The URL of a PostgreSQL server."""
 
-    return filled(value, environ, refuse) if isinstance(value, str) else value
+    def told(*keys: str) -> str:
+        return next((str(values[key]) for key in keys if values.get(key)), "")
 
-
-def _postgres(named: Warehouse, values: Mapping[str, Any], file: Path) -> Warehouse:
-    user, password = (quote(str(values.get(key) or ""), safe="") for key in ("user", "password"))
-    password = password or quote(str(values.get("pass") or ""), safe="")
-    host = str(values.get("host") or "")
-    database = quote(str(values.get("dbname") or values.get("database") or ""), safe="")
+    user, host = quote(told("user"), safe=""), told("host")
+    password = quote(told("password", "pass"), safe="")
+    database = quote(told("dbname", "database"), safe="")
     # A folder is the place of a socket, and stands behind the question mark.
     options = {"host": host} if host.startswith("/") else {}
-    if values.get("sslmode"):
-        options["sslmode"] = str(values["sslmode"])
+    if sslmode := told("sslmode"):
+        options["sslmode"] = sslmode
     # A name without a schema is one of the profile's.
-    schema = str(values.get("schema") or "").replace('"', '""')
-    settings = {"role": str(values.get("role") or ""), "search_path": schema and f'"{schema}"'}
-    told = [_setting(name, value) for name, value in settings.items() if value]
-    if told:
-        options["options"] = " ".join(told)
+    schema = told("schema").replace('"', '""')
+    settings = {"role": told("role"), "search_path": schema and f'"{schema}"'}
+    # As libpq takes a setting: a blank ends one unless a backslash is before.
+    escaped = {name: v.replace("\\", "\\\\").replace(" ", "\\ ") for name, v in settings.items()}
+    if given := " ".join(f"-c {name}={value}" for name, value in escaped.items() if value):
+        options["options"] = given
     place = "" if host.startswith("/") else f"{host}:{values.get('port') or 5432}"
     login = f"{user}:{password}@" if password else f"{user}@"
     query = f"?{urlencode(options, quote_via=quote)}" if options else ""
-    return replace(named, type="postgres", url=f"postgresql://{login}{place}/{database}{query}")
-
-
-def _setting(name: str, value: str) -> str:
-    """A setting of a session, as libpq takes it: a blank ends one unless a backslash is before."""
-    escaped = value.replace("\\", "\\\\").replace(" ", "\\ ")
-    return f"-c {name}={escaped}"
-
-
-def _duckdb(named: Warehouse, values: Mapping[str, Any], file: Path) -> Warehouse:
-    path = str(values.get("path") or ":memory:")
-    if path == ":memory:" or "://" in path or path.startswith("md:"):
-        raise WarehouseError(f"{file}: path must be a database file of this machine, found {path}")
-    # As dbt does: relative to where the command runs.
-    database = Path(path).absolute()
-    return replace(named, name=database.stem, type="duckdb", database=database)
+    return f"postgresql://{login}{place}/{database}{query}"
 
 
 def is_connected_to(adapter: str) -> bool:
@@ -141,9 +138,3 @@ def is_connected_to(adapter: str) -> bool:
     (True, False)
     """
     return adapter in _KINDS
-
-
-_KINDS: Mapping[str, Callable[[Warehouse, Mapping[str, Any], Path], Warehouse]] = {
-    "duckdb": _duckdb,
-    "postgres": _postgres,
-}

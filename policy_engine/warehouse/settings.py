@@ -14,13 +14,24 @@ the bytes depend on the release alone.
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
+import shutil
+import stat
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 import duckdb
+
+from policy_engine.errors import WarehouseError
+
+PREFIX = "policy-engine-spill-"
+_OURS = re.compile(re.escape(PREFIX) + r"[a-z0-9_]{8}")
+_ATTEMPTS = 10
 
 _CONFIG = {
     # Nothing is fetched, loaded or trusted that this policy does not name.
@@ -88,3 +99,62 @@ def settle(database: Path) -> None:
             stderr=subprocess.DEVNULL,
             check=False,
         )
+
+
+class Spill:
+    """The folder for what does not fit into memory: of mode 0700, and there until ``remove``.
+
+    It holds raw data, and a process that is killed cannot remove it. So it is locked while it is in
+    use, by a lock that ends with the process, and the next release removes those that nobody holds.
+    """
+
+    def __init__(self) -> None:
+        try:
+            _remove_leftovers(Path(tempfile.gettempdir()))
+            self.path, self._handle = _locked_folder()
+        except OSError as error:
+            raise WarehouseError(
+                f"a folder for temporary files cannot be made: {error.strerror}; free some space,"
+                " or name another place in TMPDIR"
+            ) from None
+
+    def remove(self) -> None:
+        """Remove the folder and all in it; a second call does nothing."""
+        if self._handle < 0:
+            return
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._handle)
+        self._handle = -1
+
+
+def _locked_folder() -> tuple[Path, int]:
+    for _ in range(_ATTEMPTS):
+        path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        # Another process may take the new folder for a leftover until it is locked.
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            continue
+        # A file system without locks leaves the folder unlocked, and its leftovers alone.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        if path.is_dir():
+            return path, handle
+        os.close(handle)
+    raise WarehouseError(f"a folder for temporary files does not stay in {tempfile.gettempdir()}")
+
+
+def _remove_leftovers(directory: Path) -> None:
+    """Remove the folders of processes that were killed: made by ``Spill``, held by nobody."""
+    for path in directory.glob(f"{PREFIX}*"):
+        if not _OURS.fullmatch(path.name):
+            continue
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+            try:
+                found = os.fstat(handle)
+                if (found.st_uid, stat.S_IMODE(found.st_mode)) == (os.geteuid(), 0o700):
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(handle)

@@ -27,7 +27,8 @@ from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.base import Name, Row, Warehouse
+from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.catalogs import Name
 from policy_engine.warehouse.spark_session import opened, quiet
 
 RELATION, RELEASE = "policy_engine_salts", "next"
@@ -87,7 +88,7 @@ class SparkWarehouse(Warehouse):
         # The session's catalog has lower-case names only.
         return tuple(part.lower() if parts[0] == "spark_catalog" else part for part in parts)
 
-    def _described(self, parts: Name) -> Table:
+    def _by_itself(self, parts: Name) -> Table:
         """A table of a format that stores values, with the types of its columns."""
         name = ".".join(parts)
         if not self._is_there(parts):

@@ -23,11 +23,11 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
-from policy_engine.warehouse.base import Name, Row, Warehouse
-from policy_engine.warehouse.catalogs import check_columns, missing
+from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.catalogs import Name, check_columns, missing
 
-SALT, HASH = "salt", "policy_engine_sha256"
-"""The parameter that brings the secret, and the function that hashes it."""
+HASH = "policy_engine_sha256"
+"""The function that hashes the secret."""
 
 RELEASES = "policy_engine_releases"
 """The table that has, for each release, what a comment would say."""
@@ -110,8 +110,7 @@ class SQLiteWarehouse(Warehouse):
             return self._run(sql, values).fetchall()
 
     def _run(self, sql: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
-        bound = {SALT: self._salt} if self._salt is not None and not values else values
-        return self._connection.execute(sql, bound)
+        return self._connection.execute(sql, values or self._parameters)
 
     def _full_name(self, relation: str) -> Name:
         head, _, name = relation.rpartition(".")
@@ -122,7 +121,7 @@ class SQLiteWarehouse(Warehouse):
             )
         return ("main", name)
 
-    def _described(self, parts: Name) -> Table:
+    def _by_itself(self, parts: Name) -> Table:
         """A STRICT table, with the collations of its columns."""
         name = ".".join(parts)
         found = self.ask(

@@ -183,7 +183,7 @@ def test_the_engine_is_not_asked_how_far_it_is_once_its_connection_is_closed(pro
     # What comes after the close takes longer than the time between two questions.
     code = f"""
 import sys, time
-from policy_engine.warehouse.spill import Spill
+from policy_engine.warehouse.settings import Spill
 remove = Spill.remove
 def slowly(spill):
     time.sleep(1)

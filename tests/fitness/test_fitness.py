@@ -152,8 +152,6 @@ LONG = {
     "policy_engine.cli.records": "one command group",
     "policy_engine.expressions.value_map": "one map over a grammar",
     "policy_engine.releasing.publish": "the file system's half of a release",
-    "policy_engine.warehouse.duckdb": "one warehouse",
-    "policy_engine.warehouse.mysql": "one warehouse",
 }
 
 
@@ -169,10 +167,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 306, "accounting": 5_947, "attack": 810, "attest": 5_322, "audit": 1_948, "check":
-    2_289, "cli": 8_150, "compile": 1_140, "dbt": 10_635, "engines": 727, "expressions": 2_147,
+    2_289, "cli": 8_150, "compile": 1_083, "dbt": 10_635, "engines": 727, "expressions": 2_147,
     "kernel": 2_892, "ledger": 5_129, "measure": 1_666, "policy": 5_802, "relations": 1_212,
     "release": 7, "releasing": 5_310, "report": 3_034, "serve": 941, "syntax": 1_205, "verify":
-    1_480, "warehouse": 6_180,
+    1_480, "warehouse": 5_581,
 }  # fmt: skip
 
 

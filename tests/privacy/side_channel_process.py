@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 
 from policy_engine.releasing import publish
 from policy_engine.warehouse import duckdb as warehouse
-from policy_engine.warehouse import settings, spill
+from policy_engine.warehouse import settings
 
 Warehouse = warehouse.DuckDBWarehouse
 job = import_module("policy_engine.releasing.job")
@@ -107,7 +107,7 @@ def times_of_the_run() -> None:
 
 
 def spill_left_behind() -> None:
-    spill.Spill.remove = lambda self: None
+    settings.Spill.remove = lambda self: None
 
 
 def spill_for_all_to_read() -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from policy_engine.errors import WarehouseError
-from policy_engine.warehouse import spill
-from policy_engine.warehouse.spill import PREFIX, Spill
+from policy_engine.warehouse import settings
+from policy_engine.warehouse.settings import PREFIX, Spill
 
 KILLED = """\
 import os
-from policy_engine.warehouse.spill import Spill
+from policy_engine.warehouse.settings import Spill
 folder = Spill()
 (folder.path / "raw").write_text("34,12345")
 print(folder.path, flush=True)
@@ -68,7 +68,7 @@ def test_what_a_killed_process_left_goes_and_what_is_in_use_stays(temporary):
 
 def test_leftovers_stay_where_nobody_clears_them(temporary, monkeypatch):
     (temporary / f"{PREFIX}abcdefgh").mkdir(mode=0o700)
-    monkeypatch.setattr(spill, "_remove_leftovers", lambda _: None)
+    monkeypatch.setattr(settings, "_remove_leftovers", lambda _: None)
     Spill().remove()
     assert [path.name for path in left(temporary)] == [f"{PREFIX}abcdefgh"]
     monkeypatch.undo()
