@@ -21,7 +21,6 @@ from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import in_sample
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.syntax.names import fold
-from policy_engine.warehouse import failures
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.catalogs import Name, with_what_it_reads
 from policy_engine.warehouse.quoting import quoted
@@ -128,8 +127,11 @@ class Warehouse(ABC):
         return iter(self.ask(sql))
 
     def _withheld(self) -> AbstractContextManager[None]:
-        """Let no error of the engine's out that could quote a row."""
-        return failures.withheld()
+        """Let no error of the engine's out that could quote a row: DuckDB's, Arrow's, Python's."""
+        # Imported on use: a command that opens no warehouse does not wait for DuckDB.
+        from policy_engine.warehouse.failures import withheld
+
+        return withheld()
 
     @contextmanager
     def bound(self, salt: str) -> Iterator[None]:
@@ -329,7 +331,7 @@ class Warehouse(ABC):
         place = self._aside[target] = self._place(target)
         try:
             self._made(query, place, comment, replace=replace)
-            with failures.withheld():
+            with Warehouse._withheld(self):
                 attest()
             self._stands(place, target, replace=replace)
         except BaseException:
