@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
-from policy_engine.cli.output import emit_json, emit_lines, is_quiet, json_text, note, text_of
+from policy_engine.cli.output import Format, emit, emit_lines, is_quiet, json_text, note, text_of
 from policy_engine.errors import FileError, NothingChecked
 
 if TYPE_CHECKING:
-    from policy_engine.cli.formats import Entry
     from policy_engine.dbt.gate import Verdict
-    from policy_engine.dbt.rules import GateFinding
 
 _MARK_IT = (
     "nothing is marked in this project: write meta.privacy.classification: sensitive on the source"
@@ -68,42 +68,32 @@ def gate(
     Example: policy-engine dbt gate --project-dir shop --format github
     """
     if explain is not None:
-        _explain(explain, format)
+        from policy_engine.dbt.rules import rule_named
+
+        rule = rule_named(explain)
+        lines = [f"{rule.code} {rule.title}", "", rule.why, "", rule.remedy]
+        emit(vars(rule), lines, Format.json if format is GateFormat.json else Format.text)
         return
     if compile_:
-        _compile(project_dir, profiles_dir, target)
-    verdict, folder = _verdict(project_dir, manifest)
+        from policy_engine.dbt.project import open_dbt_project
+        from policy_engine.dbt.runner import Dbt
+
+        Dbt(open_dbt_project(project_dir).directory, profiles_dir, target).run("compile")
+    verdict = _verdict(project_dir, manifest)
     if baseline is not None:
         verdict = _new(verdict, baseline)
     for text in verdict.notes:
         note(f"note: {text}")
-    _report(verdict, folder, format, output or output_file)
+    _report(verdict, format, output or output_file)
     if verdict.checked_nothing:
         raise NothingChecked(f"{verdict.manifest.file}: {_MARK_IT}")
     if verdict.findings:
         raise typer.Exit(1)
 
 
-def _explain(code: str, form: GateFormat) -> None:
-    from policy_engine.dbt.rules import rule_named
-
-    rule = rule_named(code)
-    if form is GateFormat.json:
-        emit_json(vars(rule))
-    else:
-        emit_lines([f"{rule.code} {rule.title}", "", rule.why, "", rule.remedy])
-
-
-def _compile(project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> None:
-    from policy_engine.dbt.project import open_dbt_project
-    from policy_engine.dbt.runner import Dbt
-
-    project = open_dbt_project(project_dir)
-    Dbt(project.directory, profiles_dir, target).run("compile")
-
-
-def _verdict(project_dir: Path | None, manifest: Path | None) -> tuple[Verdict, Path | None]:
-    """The verdict, and the folder that files are named from."""
+def _verdict(project_dir: Path | None, manifest: Path | None) -> Verdict:
+    """The verdict, its files as they are reached from here."""
+    from policy_engine.cli.formats import shown_path
     from policy_engine.dbt.gate import check_manifest, check_project
     from policy_engine.dbt.manifest import read_manifest
     from policy_engine.dbt.project import find_dbt_project, open_dbt_project
@@ -111,17 +101,21 @@ def _verdict(project_dir: Path | None, manifest: Path | None) -> tuple[Verdict, 
     if manifest is not None and project_dir is None:
         near = find_dbt_project(manifest.absolute().parent) or find_dbt_project(Path.cwd())
         if near is None or open_dbt_project(near).name != read_manifest(manifest).project:
-            return check_manifest(manifest), None
+            return check_manifest(manifest)
         project_dir = near
     project = open_dbt_project(project_dir)
-    return check_project(project, manifest), project.directory
+    verdict, folder = check_project(project, manifest), project.directory
+    return replace(
+        verdict,
+        findings=tuple(
+            replace(each, file=shown_path(folder / each.file)) if each.file else each
+            for each in verdict.findings
+        ),
+    )
 
 
 def _new(verdict: Verdict, baseline: Path) -> Verdict:
     """A verdict without the findings that an earlier report has."""
-    import json
-    from dataclasses import replace
-
     try:
         known = json.loads(baseline.read_text("utf-8"))["findings"]
         old = {(each["code"], each["message"], *each["path"]) for each in known}
@@ -131,57 +125,66 @@ def _new(verdict: Verdict, baseline: Path) -> Verdict:
         raise FileError(f"{baseline} must be a report of 'dbt gate --format json'") from None
     new = [each for each in verdict.findings if (each.code, each.message, *each.path) not in old]
     left = len(verdict.findings) - len(new)
-    said = f"{_count(left, 'finding')} of {baseline} left out"
-    notes = (*verdict.notes, *([said] if left else []))
-    return replace(verdict, findings=tuple(new), notes=notes)
+    said = [f"{_count(left, 'finding')} of {baseline} left out"] if left else []
+    return replace(verdict, findings=tuple(new), notes=(*verdict.notes, *said))
 
 
-def _report(
-    verdict: Verdict, folder: Path | None, form: GateFormat, output_file: Path | None
-) -> None:
-    lines = _formatted(verdict, folder, form)
-    if output_file is not None:
+def _report(verdict: Verdict, form: GateFormat, output: Path | None) -> None:
+    lines = _formatted(verdict, form)
+    if output is not None:
         try:
-            output_file.write_text(text_of(lines) + "\n", "utf-8")
+            output.write_text(text_of(lines) + "\n", "utf-8")
         except OSError as error:
-            raise FileError(f"{output_file} could not be written: {error.strerror}") from None
-        lines = _text(verdict, folder)
+            raise FileError(f"{output} could not be written: {error.strerror}") from None
+        lines, form = _text(verdict), GateFormat.text
     elif form is GateFormat.json and verdict.checked_nothing:
         return  # the one document is that of the error
-    is_text = output_file is not None or form is GateFormat.text
-    if verdict.findings or not (is_text and is_quiet()):
+    if verdict.findings or form is not GateFormat.text or not is_quiet():
         emit_lines(lines)
 
 
-def _formatted(verdict: Verdict, folder: Path | None, form: GateFormat) -> list[str]:
-    from policy_engine.cli.formats import annotation, junit, sarif
+def _formatted(verdict: Verdict, form: GateFormat) -> list[str]:
+    from policy_engine.cli.formats import Entry, annotation, junit, sarif
     from policy_engine.dbt.rules import RULES
 
     titles = {code: rule.title for code, rule in RULES.items()}
-    entries = [_entry(each, folder) for each in verdict.findings]
-    if form is GateFormat.json:
-        return json_text(_document(verdict, folder)).split("\n")
-    if form is GateFormat.junit:
-        skipped = _MARK_IT if verdict.checked_nothing else ""
-        return junit("policy-engine dbt gate", titles, entries, skipped)
-    if form is GateFormat.sarif:
-        return json_text(sarif(titles, entries)).split("\n")
-    if form is GateFormat.markdown:
-        return _markdown(verdict, folder)
-    if form is GateFormat.github:
-        return [annotation(entry) for entry in entries]
-    return _text(verdict, folder)
+    entries = [
+        Entry(
+            found.code, "error", found.file,
+            [f"{found.code} {found.message}", *filter(None, (found.shown_path, found.remedy))],
+            found.line,
+        )
+        for found in verdict.findings
+    ]  # fmt: skip
+    match form:
+        case GateFormat.json:
+            return json_text(_document(verdict)).split("\n")
+        case GateFormat.junit:
+            skipped = _MARK_IT if verdict.checked_nothing else ""
+            return junit("policy-engine dbt gate", titles, entries, skipped)
+        case GateFormat.sarif:
+            return json_text(sarif(titles, entries)).split("\n")
+        case GateFormat.markdown:
+            return _markdown(verdict)
+        case GateFormat.github:
+            return [annotation(entry) for entry in entries]
+        case GateFormat.text:
+            return _text(verdict)
 
 
-def _markdown(verdict: Verdict, folder: Path | None) -> list[str]:
+def _text(verdict: Verdict) -> list[str]:
+    lines = [line for each in verdict.findings for line in each.lines]
+    return lines if verdict.checked_nothing else [*lines, _summary(verdict)]
+
+
+def _markdown(verdict: Verdict) -> list[str]:
     """A page for a job's summary."""
     said = _MARK_IT if verdict.checked_nothing else _summary(verdict).removeprefix("gate: ")
     lines = ["## dbt gate", "", _cell(said)]
     if verdict.findings:
         lines += ["", "| rule | where | what | way |", "|---|---|---|---|"]
     for found in verdict.findings:
-        place = _place(found.file, folder) + (f":{found.line}" if found.line else "")
-        cells = (found.code, place, f"{found.message}. {found.remedy}", found.shown_path)
+        cells = (found.code, found.place, f"{found.message}. {found.remedy}", found.shown_path)
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
     return [*lines, *(f"\n{_cell(note)}" for note in verdict.notes)]
 
@@ -193,31 +196,6 @@ def _cell(text: str) -> str:
     'a\\\\|b &lt;c> !\\\\[d]'
     """
     return re.sub(r"([\\|`*\[])", r"\\\1", text).replace("<", "&lt;")
-
-
-def _entry(found: GateFinding, folder: Path | None) -> Entry:
-    from policy_engine.cli.formats import Entry
-
-    parts = [f"{found.code} {found.message}", found.shown_path, found.remedy]
-    lines = [part for part in parts if part]
-    return Entry(found.code, "error", _place(found.file, folder), lines, found.line)
-
-
-def _place(file: str, folder: Path | None) -> str:
-    """A file as it is reached from here."""
-    from policy_engine.cli.formats import shown_path
-
-    return file if folder is None or not file else shown_path(folder / file)
-
-
-def _text(verdict: Verdict, folder: Path | None) -> list[str]:
-    from dataclasses import replace
-
-    placed = [replace(each, file=_place(each.file, folder)) for each in verdict.findings]
-    lines = [line for each in placed for line in each.lines]
-    if not verdict.checked_nothing:
-        lines.append(_summary(verdict))
-    return lines
 
 
 def _summary(verdict: Verdict) -> str:
@@ -241,14 +219,11 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def _document(verdict: Verdict, folder: Path | None) -> dict[str, Any]:
+def _document(verdict: Verdict) -> dict[str, Any]:
     nodes = verdict.manifest.nodes
     return {
         "clean": not verdict.findings,
-        "findings": [
-            {**vars(found), "file": _place(found.file, folder), "path": list(found.path)}
-            for found in verdict.findings
-        ],
+        "findings": [{**vars(found), "path": list(found.path)} for found in verdict.findings],
         "notes": list(verdict.notes),
         "checked": {
             "nodes": len(nodes),

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from policy_engine.dbt.foreign import Code
     from policy_engine.dbt.project import DbtProject
-    from policy_engine.dbt.review import Entry
 
 _YEAR = timedelta(days=365)
 _LINES = 12
@@ -54,7 +53,7 @@ def review(
     """
     from policy_engine.dbt.gate import check_project
     from policy_engine.dbt.project import open_dbt_project
-    from policy_engine.dbt.review import read_review
+    from policy_engine.dbt.review import entry_of, read_review, write
 
     project = open_dbt_project(project_dir)
     read, today = read_review(project), date.today()
@@ -70,11 +69,11 @@ def review(
     if not who or not why:
         raise UsageError("a review needs --who and --why")
     chosen = [code for code, _ in missing] if everything else _chosen(names or (), codes)
-    entries = [_entry(code, project, who, why, _day(until, today)) for code in chosen]
-    _write(project, entries)
-    lines = [f"reviewed until {each.until}: {each.kind} {each.name}" for each in entries]
-    labels = [f"{each.kind} {each.name}" for each in entries]
-    confirm({"written": labels}, lines or ["nothing was left to review"], format)
+    day = _day(until, today)
+    write([entry_of(code, project, who, why, day) for code in chosen], project)
+    lines = [f"reviewed until {day}: {code.label}" for code in chosen]
+    written = {"written": [code.label for code in chosen]}
+    confirm(written, lines or ["nothing was left to review"], format)
 
 
 def _chosen(names: Sequence[str], codes: Sequence[Code]) -> list[Code]:
@@ -95,32 +94,13 @@ def _day(until: str | None, today: date) -> date:
         raise UsageError(f"--until must be a day, as in 2027-06-30, found {until}") from None
 
 
-def _entry(code: Code, project: DbtProject, who: str, why: str, until: date) -> Entry:
-    from policy_engine.dbt.foreign import PACKAGE
-    from policy_engine.dbt.review import Entry, version_of
-
-    version = version_of(code.name, project) if code.kind == PACKAGE else ""
-    return Entry(code.kind, code.name, code.digest, who, why, until, version)
-
-
-def _write(project: DbtProject, entries: Sequence[Entry]) -> None:
-    from policy_engine.dbt.review import FILE, written
-    from policy_engine.dbt.writing import apply, changed
-
-    file = project.directory / FILE
-    change = changed(file, written(file, entries)) if entries else None
-    if change is not None:
-        apply([change])
-
-
 def _document(code: Code, why: str, project: DbtProject) -> dict[str, Any]:
     from policy_engine.dbt.review import place_of
 
     file, line = place_of(code, project)
     return {
         "kind": code.kind, "name": code.name, "file": file, "line": line, "digest": code.digest,
-        "given": list(code.given), "why": why,
-        "texts": list(code.texts),
+        "given": list(code.given), "why": why, "texts": list(code.texts),
     }  # fmt: skip
 
 
@@ -139,8 +119,7 @@ def _text(missing: Sequence[tuple[Code, str]], project: DbtProject, known: int) 
         shown = [line for text in code.texts for line in text.strip().split("\n")]
         lines += [f"    {line}" for line in shown[:_LINES]]
         lines += [f"    … {len(shown) - _LINES} lines more"] if len(shown) > _LINES else []
-    lines.append(f"{len(missing)} of {known} to review")
-    return lines
+    return [*lines, f"{len(missing)} of {known} to review"]
 
 
 def _package(code: Code, version: str) -> list[str]:

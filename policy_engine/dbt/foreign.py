@@ -13,12 +13,15 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from pathlib import Path
 
-from policy_engine.dbt.integrity import OURS
 from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping
 from policy_engine.dbt.raw_text import code_of, is_generic_test, refs_in, words_in
+from policy_engine.dbt.rules import GateFinding, finding
 
+OURS = "policy_engine"
+"""The vendored package, whose macros must be as they were shipped."""
 PACKAGE, HOOK, OPERATION = "package", "hook", "operation"
 MATERIALIZATION, PYTHON, MACRO, TEMPLATE = "materialization", "python", "macro", "template"
 KINDS = (PACKAGE, HOOK, OPERATION, MATERIALIZATION, PYTHON, MACRO, TEMPLATE)
@@ -71,7 +74,7 @@ class Code:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of its texts but for blanks, and of what it is given."""
-        plain = [" ".join(each.split()) for each in self.texts]
+        plain = [_plain(each) for each in self.texts]
         said = json.dumps([self.kind, plain, self.given])
         return f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
 
@@ -186,7 +189,7 @@ class _Foreign:
         for node in self.manifest.nodes.values():
             for setting, sql in node.hooks() if not self._is_foreign(node.package) else ():
                 if not is_own_call(sql):
-                    key = " ".join(sql.split()), self.is_sensitive(node.id)
+                    key = _plain(sql), self.is_sensitive(node.id)
                     found.setdefault(key, []).append((node, setting))
         for (sql, _), places in found.items():
             node, setting = min(places, key=lambda place: place[0].id)
@@ -221,18 +224,13 @@ class _Foreign:
         if is_generic_test(node):
             given = mapping(mapping(node.data, "test_metadata"), "kwargs")
             return runs_statements(json.dumps(given))
-        if "{" not in node.raw:
-            return False
-        return runs_statements(node.raw) or (self._runs_by(node) and self._is_given(node))
-
-    def _is_given(self, node: Node) -> bool:
-        return any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
-
-    def _runs_by(self, node: Node) -> bool:
-        """Whether a package's macro that a template calls runs something, by itself or others."""
-        return any(self._runs(id_) for id_ in node.macros)
+        if runs_statements(node.raw):
+            return True
+        is_given = any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
+        return is_given and any(map(self._runs, node.macros))
 
     def _runs(self, id_: str) -> bool:
+        """Whether a package's macro runs something, by itself or by others."""
         macro = self.manifest.macros.get(id_)
         if macro is None or not self._is_foreign(macro.package):
             return False
@@ -286,4 +284,72 @@ def _base(name: str) -> str:
 
 def _body(sql: str) -> str:
     """A macro's text but for its name and its blanks."""
-    return " ".join(_HEAD.sub("{% macro", sql, count=1).split())
+    return _plain(_HEAD.sub("{% macro", sql, count=1))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+# What a release rests on
+
+_BUILT_IN = frozenset(
+    {"ref", "source", "config", "is_incremental", "should_full_refresh", "return"}
+)
+_SHIPPED = re.compile(
+    r"\{%-?\s*(?P<kind>macro|test)\s+(?P<name>\w+).*?\{%-?\s*end(?P=kind)\s*-?%\}", re.DOTALL
+)
+_TARGETS = re.compile(r"return\(\[(?:'[\w.$ -]+'(?:, '[\w.$ -]+')*)?\]\)")
+
+
+def replaced_macros(manifest: Manifest) -> Iterator[GateFinding]:
+    """The macros by which a project replaces what every release rests on."""
+    rests_on = _BUILT_IN | _behind_incremental(manifest)
+    for macro in manifest.macros.values():
+        if manifest.is_internal(macro.package) or macro.package == OURS:
+            continue
+        is_own = macro.package == manifest.project and macro.name in rests_on
+        if is_own or macro.name.startswith("materialization_incremental_"):
+            said = f"the macro {macro.name} of {macro.package} stands in the place of dbt's own"
+            yield finding("G25", said, macro.file)
+
+
+def _behind_incremental(manifest: Manifest) -> frozenset[str]:
+    """The names of dbt's macros that build an incremental model."""
+    ahead = [
+        macro
+        for macro in manifest.macros.values()
+        if macro.name.startswith("materialization_incremental_")
+        and manifest.is_internal(macro.package)
+    ]
+    found: dict[str, Macro] = {}
+    while ahead:
+        macro = ahead.pop()
+        if macro.id not in found:
+            found[macro.id] = macro
+            ahead += [manifest.macros[id_] for id_ in macro.uses if id_ in manifest.macros]
+    return frozenset(macro.name for macro in found.values())
+
+
+def changed_macros(manifest: Manifest) -> Iterator[GateFinding]:
+    """The macros of the vendored package that are not as they were shipped."""
+    found = [macro for macro in manifest.macros.values() if macro.package == OURS]
+    if not found:
+        yield finding("G25", f"the manifest has no macro of the package {OURS}")
+    for macro in found:
+        # Another target alone makes no release: that takes a reservation in it.
+        is_list = macro.name == "release_targets"
+        text = _plain(_TARGETS.sub("return([])", macro.sql) if is_list else macro.sql)
+        named = (macro.name.removeprefix("test_"), macro.name)
+        if all(_shipped().get(name) != text for name in named):
+            said = f"the macro {OURS}.{macro.name} is not the one that was shipped"
+            yield finding("G25", said, manifest.file_of_macro(macro))
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> dict[str, str]:
+    return {
+        block["name"]: _plain(block[0])
+        for file in sorted(Path(__file__).with_name("package").rglob("*.sql"))
+        for block in _SHIPPED.finditer(file.read_text("utf-8"))
+    }

@@ -7,18 +7,24 @@ every edge, declared or not; and it is cut only at a release that the kernel pro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.dbt import sinks
-from policy_engine.dbt.foreign import Code, foreign_code
-from policy_engine.dbt.integrity import OURS, changed_macros, replaced_macros
+from policy_engine.dbt.foreign import (
+    OURS,
+    Code,
+    changed_macros,
+    foreign_code,
+    replaced_macros,
+)
 from policy_engine.dbt.manifest import Manifest, Node, read_manifest
 from policy_engine.dbt.marks import Marks, marks_of
-from policy_engine.dbt.places import placed
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import queries_in_config
 from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
@@ -111,7 +117,7 @@ class Gate:
         kept, waivers = review.waived(self.findings, today)
         return Verdict(
             manifest=self.manifest,
-            findings=tuple(placed(kept, self.project)),
+            findings=tuple(_placed_all(kept, self.project)),
             notes=tuple(dict.fromkeys([*self.notes, *waivers])),
             sensitive=tuple(sorted(sensitive)),
             reached=tuple(sorted(taint.reached)),
@@ -157,14 +163,14 @@ class Gate:
 
     def _switched_off(self, reader: Reader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
         """What is switched off here, and may be a way out where it is on."""
-        found = switched_off(self.manifest, marks, self.project, reader.dialect)
-        for node in found.by_variable:
+        off, by_variable = switched_off(self.manifest, marks, self.project, reader.dialect)
+        for node in by_variable:
             said = f"{node.label} is switched off until a variable is given, and was not checked"
             self.notes.append(f"{said}: gate a manifest that was made with the variable as well")
-        for node in found.elsewhere:
+        for node in off:
             said = f"{node.label} is switched off in this manifest, and only its template was read"
             self.notes.append(f"{said}: gate the manifest of the target that builds it as well")
-        return found.elsewhere
+        return off
 
     def _releases(
         self,
@@ -188,10 +194,10 @@ class Gate:
         proofs: list[Proved] = []
         cuts: set[str] = set()
         for node in (*nodes, *(each for each in off if each.id in named)):
-            from policy_engine.dbt.proving import Prover
+            from policy_engine.dbt.proving import prove_release
 
             policy = policies.by_model.get(node.id) if policies is not None else None
-            proved = Prover(reader).check(node, marks[node.id], policy)
+            proved = prove_release(reader, node, marks[node.id], policy)
             if node.id not in self.manifest.nodes:
                 cuts |= {node.id} if proved.is_certified else set()
                 continue
@@ -233,3 +239,54 @@ def _private(project: DbtProject | None) -> tuple[tuple[str, ...], tuple[str, ..
     file = find_project(above[0])
     private = load_project(file).dbt.private if file is not None else None
     return (private.schemas, private.roles) if private is not None else ((), ())
+
+
+# Where findings stand
+
+_KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ", "unit test ")
+
+
+def _placed_all(findings: Iterable[GateFinding], project: DbtProject | None) -> list[GateFinding]:
+    """The findings, each once, with their lines where the files are there; by file and line."""
+    found = dict.fromkeys(findings)
+    lined = [_placed(each, project) if project is not None else each for each in found]
+    return sorted(lined, key=lambda each: (each.code, each.file, each.line, each.message))
+
+
+def _placed(found: GateFinding, project: DbtProject) -> GateFinding:
+    if found.line or not found.file:
+        return found
+    return replace(found, line=_line(found, _text(project.directory / found.file)))
+
+
+@lru_cache(maxsize=512)
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _line(found: GateFinding, text: str) -> int:
+    """The line that a finding speaks of; 0 where none can be told."""
+    if found.code == "G07" and text.count("store_failures") == 1:
+        return _first("store_failures", text)
+    if found.file.endswith((".yml", ".yaml")):
+        kind = next((each for each in _KINDS if found.message.startswith(each)), "")
+        name = found.message.removeprefix(kind)
+        wanted = re.split(r"[ :]", name.strip())[0].rpartition(".")[2]
+        return _first(rf"^\s*-?\s*name:\s*['\"]?{re.escape(wanted)}['\"]?\s*(?:#.*)?$", text)
+    if found.code in {"G08", "G09"} and len(found.path) > 1:
+        wanted = found.path[-2] if found.code == "G08" else found.path[0]
+        last = wanted.split(" ")[0].rpartition(".")[2].strip("\"'`[]")
+        return _first(rf"(?<!\w){re.escape(last)}(?!\w)", text, re.IGNORECASE) if last else 0
+    return 1 if text else 0
+
+
+def _first(pattern: str, text: str, flags: int = 0) -> int:
+    """The line of the first word of what a pattern finds; 0 where it finds nothing."""
+    match = re.search(pattern, text, re.MULTILINE | flags)
+    if match is None:
+        return 0
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
+    return text.count("\n", 0, start) + 1

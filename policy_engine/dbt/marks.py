@@ -8,15 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Any
 
 from policy_engine.dbt.manifest import Node, mapping
 
 SENSITIVE, INTERNAL, PUBLIC = "sensitive", "internal", "public"
-CLASSIFICATIONS = (SENSITIVE, INTERNAL, PUBLIC)
+_CLASSES = (SENSITIVE, INTERNAL, PUBLIC)
 NAMESPACE = "privacy"
 _TEXTS = ("policy", "policy_digest", "text_md5")
 _FLAGS = ("release", "generated")
-KEYS = ("classification", *_FLAGS, *_TEXTS, "certificate")
+_LAWS: Mapping[str, tuple[type, str]] = {
+    "classification": (str, "sensitive, internal or public"),
+    **dict.fromkeys(_FLAGS, (bool, "true or false")),
+    **dict.fromkeys(_TEXTS, (str, "text")),
+    "certificate": (Mapping, "a mapping"),
+}
+KEYS = tuple(_LAWS)
 """What may stand under ``meta.privacy``."""
 
 _ALIKE = 0.85
@@ -48,28 +55,25 @@ def marks_of(node: Node) -> Marks:
     """
     faults: list[str] = []
     own = list(_own(node, faults))
-    classes = [_classification(where, mark, faults) for where, mark in own]
     marks = [mark for _, mark in own]
     columns = [each for each in _of_columns(node, faults) if each[1] not in marks]
-    of_columns = [_classification(where, mark, faults) for where, mark in columns]
     for where, mark in (*own, *columns):
-        _check_keys(where, mark, faults)
+        faults += _wrong(where, mark)
     merged = {key: found for mark in marks for key, found in mark.items()}
     told = {key: merged[key] for key in _TEXTS if isinstance(merged.get(key), str)}
+    every = [mark.get("classification") for _, mark in (*own, *columns)]
     return Marks(
-        sensitive=bool(faults) or SENSITIVE in {*classes, *of_columns},
-        public=PUBLIC in classes,
+        sensitive=bool(faults) or SENSITIVE in every,
+        public=any(mark.get("classification") == PUBLIC for mark in marks),
         release=merged.get("release") is True,
         generated=merged.get("generated") is True,
-        policy=str(told.get("policy", "")),
-        policy_digest=str(told.get("policy_digest", "")),
-        text_md5=str(told.get("text_md5", "")),
         reads=_reads(merged.get("certificate")),
         faults=tuple(dict.fromkeys(faults)),
+        **told,
     )
 
 
-_Mark = tuple[str, Mapping[str, object]]
+_Mark = tuple[str, Mapping[str, Any]]
 
 
 def _own(node: Node, faults: list[str]) -> Iterator[_Mark]:
@@ -106,27 +110,15 @@ def _mark(where: str, meta: object, faults: list[str]) -> Iterator[_Mark]:
             faults.append(f"{where}.{key} is an unknown key; write {NAMESPACE}: {{…}}")
 
 
-def _classification(where: str, mark: Mapping[str, object], faults: list[str]) -> str:
-    if "classification" not in mark:
-        return ""
-    found = mark["classification"]
-    if isinstance(found, str) and found in CLASSIFICATIONS:
-        return found
-    law = f"must be {', '.join(CLASSIFICATIONS[:-1])} or {CLASSIFICATIONS[-1]}"
-    faults.append(f"{where}.classification {law}, found {_shown(found)}")
-    return SENSITIVE
-
-
-def _check_keys(where: str, mark: Mapping[str, object], faults: list[str]) -> None:
+def _wrong(where: str, mark: Mapping[str, Any]) -> Iterator[str]:
+    """What cannot be read of a mark."""
     for key, found in mark.items():
         if key not in KEYS:
-            faults.append(f"{where}.{key} is an unknown key, of {', '.join(KEYS)}")
-        elif key in _FLAGS and not isinstance(found, bool):
-            faults.append(f"{where}.{key} must be true or false, found {_shown(found)}")
-        elif key in _TEXTS and not isinstance(found, str):
-            faults.append(f"{where}.{key} must be text, found {_shown(found)}")
-        elif key == "certificate" and not isinstance(found, Mapping):
-            faults.append(f"{where}.{key} must be a mapping, found {_shown(found)}")
+            yield f"{where}.{key} is an unknown key, of {', '.join(KEYS)}"
+            continue
+        kind, law = _LAWS[key]
+        if not isinstance(found, kind) or (key == "classification" and found not in _CLASSES):
+            yield f"{where}.{key} must be {law}, found {_shown(found)}"
 
 
 def _reads(certificate: object) -> tuple[tuple[str, str], ...]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.dbt.judged import Judged, of_claim, of_proof
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.naming import read_name, shown
@@ -26,11 +26,27 @@ from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import secrets_read, text_md5
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, UsageError
+from policy_engine.kernel.assumptions import assumptions, method_of, unit_of
 from policy_engine.kernel.sentences import WAITS
 from policy_engine.verify.proof import prove
 
 if TYPE_CHECKING:
     from policy_engine.policy.resolve import Policy
+
+_READ = "duckdb"
+"""The one engine whose texts are proved, whoever wrote them."""
+_PRINT_IT = (
+    "Write a policy of it ('policy-engine dbt init' starts one), and let 'policy-engine dbt sync'"
+    " write the model, or take the text that 'policy-engine compile' prints."
+)
+_OTHER_FORM = (
+    "has another form than a release: a config, and is_incremental() between the empty select and a"
+    " text of no more than refs and sources"
+)
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_NOOP = re.compile(
+    r"select \* from (?P<name>\S.*?) (?:where (?:false|1 ?= ?0|0 ?= ?1)|limit 0) ?;?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -59,10 +75,20 @@ class Proved:
         return replace(self, is_certified=False)
 
 
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
-_NOOP = re.compile(
-    r"select \* from (?P<name>\S.*?) (?:where (?:false|1 ?= ?0|0 ?= ?1)|limit 0) ?;?", re.IGNORECASE
-)
+@dataclass(frozen=True)
+class _Judged:
+    """What a text is, by the claim that it is the print of or by its proof.
+
+    ``target`` is the table that it makes itself.
+    """
+
+    k: int
+    rate: Fraction
+    method: str
+    unit: str
+    source: str
+    assumptions: tuple[str, ...]
+    target: str | None = None
 
 
 class _Refused(Exception):
@@ -73,36 +99,26 @@ class _Refused(Exception):
         self.findings = findings
 
 
-@dataclass
-class Prover:
-    """Proves the releases of one project."""
-
-    reader: Reader
-
-    def check(self, node: Node, marks: Marks, policy: DbtPolicy | None) -> Proved:
-        """Whether a node is a certified release, and every reason why it is not."""
-        case = _Case(self.reader, node, marks, policy)
-        found = [*case.drawn_more_than_once(), *case.edited()]
-        cuts = {each.code for each in found} <= {"G24"}
-        try:
-            text = case.text()
-            judged = case.judged(text)
-            found += case.of_policy()
-        except _Refused as refused:
-            of_it = _secrets(self.reader.compiled(node) or "") if policy is not None else ""
-            said = (*found, *refused.findings)
-            return Proved(node.id, False, said, tuple(case.notes), secrets=of_it)
-        blocking = [each for each in found if each.code in {"G20", "G21"}]
-        return Proved(
-            node.id,
-            cuts and not blocking,
-            (*found, *case.findings),
-            tuple(case.notes),
-            case.sources(judged),
-            judged.facts(),
-            _secrets(text),
-            words_in(text),
-        )
+def prove_release(reader: Reader, node: Node, marks: Marks, policy: DbtPolicy | None) -> Proved:
+    """Whether a node is a certified release, and every reason why it is not."""
+    case = _Case(reader, node, marks, policy)
+    found = [*case.drawn_more_than_once(), *case.edited()]
+    cuts = {each.code for each in found} <= {"G24"}
+    try:
+        text, judged = case.judged()
+        blocking = case.of_policy()
+    except _Refused as refused:
+        of_it = _secrets(reader.compiled(node) or "") if policy is not None else ""
+        said = (*found, *refused.findings)
+        return Proved(node.id, False, said, tuple(case.notes), secrets=of_it)
+    facts = {
+        "k": judged.k, "rate": float(judged.rate), "method": judged.method, "unit": judged.unit,
+        "source": judged.source, "assumptions": list(judged.assumptions),
+    }  # fmt: skip
+    return Proved(
+        node.id, cuts and not blocking, (*found, *blocking, *case.findings), tuple(case.notes),
+        case.sources(judged), facts, _secrets(text), words_in(text),
+    )  # fmt: skip
 
 
 @dataclass
@@ -113,7 +129,10 @@ class _Case:
     policy: DbtPolicy | None
     notes: list[str] = field(default_factory=list)
     findings: list[GateFinding] = field(default_factory=list)
-    _judged: dict[str, Judged] = field(default_factory=dict)
+
+    def _finding(self, code: str, said: str, remedy: str = "") -> GateFinding:
+        message = f"the release {self.node.label} {said}"
+        return finding(code, message, self.reader.manifest.file_of(self.node), remedy=remedy)
 
     # Drawn once
 
@@ -122,30 +141,26 @@ class _Case:
         if self.node.kind != "model" or self.node.is_python:
             what = "Python model" if self.node.is_python else self.node.said_kind
             yield self._finding("G20", f"is a {what}, and only a SQL model can be proved")
-            return
+        elif why := self._drawn_again():
+            yield self._finding("G22", why)
+
+    def _drawn_again(self) -> str:
         config, found = self.node.config, self.node.materialized or "view"
         if found in {"view", "ephemeral", "materialized_view", "dynamic_table"}:
-            yield self._finding("G22", f"is a {found}: it draws a new sample at every read")
-        elif found == "table":
-            yield self._finding("G22", "is a table: it draws a new sample at every build")
-        elif found != "incremental":
-            yield self._finding(
-                "G22", f"is materialized as {found}: nobody knows how often it draws"
-            )
-        elif config.get("full_refresh") is not False:
-            said = "has no full_refresh=false: 'dbt build --full-refresh' draws a new sample"
-            yield self._finding("G22", said)
-        elif config.get("incremental_strategy") == "microbatch":
-            yield self._finding("G22", "is built in batches: each draws a new sample")
-        elif not self._stands():
-            said = "does not select * from {{ this }} where false once it stands: it draws again"
-            yield self._finding("G22", said)
-
-    def _stands(self) -> bool:
-        """Whether nothing is drawn where the release is there already; another form says so."""
-        if self.form is None:
-            return "is_incremental" in self.node.raw
-        return self.is_noop(self.form.stands)
+            return f"is a {found}: it draws a new sample at every read"
+        if found == "table":
+            return "is a table: it draws a new sample at every build"
+        if found != "incremental":
+            return f"is materialized as {found}: nobody knows how often it draws"
+        if config.get("full_refresh") is not False:
+            return "has no full_refresh=false: 'dbt build --full-refresh' draws a new sample"
+        if config.get("incremental_strategy") == "microbatch":
+            return "is built in batches: each draws a new sample"
+        # Another form says so itself.
+        is_other = self.form is None and "is_incremental" in self.node.raw
+        if is_other or (self.form is not None and self.is_noop(self.form.stands)):
+            return ""
+        return "does not select * from {{ this }} where false once it stands: it draws again"
 
     def is_noop(self, text: str) -> bool:
         """Whether a text is the empty select from the release itself."""
@@ -153,45 +168,38 @@ class _Case:
         name = read_name(found["name"]) if found is not None else None
         return name is not None and self.node.id in self.reader.meant(name)[0]
 
-    # Its text
+    # What it is
 
     @cached_property
     def form(self) -> ReleaseForm | None:
         """What the template becomes; None where it has not the form of a release."""
         return release_form(self.node, self.reader.manifest)
 
-    def text(self) -> str:
-        """The text of the release: the compiled one if it is that, else what the template is."""
+    def judged(self) -> tuple[str, _Judged]:
+        """The text of the release, the compiled one if it is that, and what it is."""
         compiled, form = self.reader.compiled(self.node), self.form
         if compiled is None and not self.node.raw.strip():
             raise _Refused(self._finding("G26", "has no text in this manifest"))
         if form is None:
             raise _Refused(self._finding("G23", _OTHER_FORM))
-        drawn = self._judge(form.drawn)
-        if drawn.why:
-            raise _Refused(*self._unproved(drawn, "text"))
+        text, judged = form.drawn, self._judge(form.drawn, "text")
         if compiled is None and self.marks.generated:
             self.notes.append(f"{self.node.label}: not compiled; proved from its template")
         elif compiled is None:
             self.findings.append(self._finding("G26", "is not compiled"))
         elif form.empty != form.drawn and compiled.split() == form.empty.split():
             self.notes.append(f"{self.node.label}: empty in the target of this manifest")
-        elif not self.is_noop(compiled):
-            judged = self._judge(compiled)
-            if judged.why:
-                raise _Refused(*self._unproved(judged, "compiled text"))
-            return compiled
-        return form.drawn
+        elif compiled != form.drawn and not self.is_noop(compiled):
+            text, judged = compiled, self._judge(compiled, "compiled text")
+        wrong = [*self._beside_the_kernel(judged, text)]
+        if wrong:
+            raise _Refused(*wrong)
+        return text, judged
 
-    # What it is
+    def _judge(self, text: str, which: str) -> _Judged:
+        return self._read(text, which) if self.policy is None else self._printed(text, which)
 
-    def _judge(self, text: str) -> Judged:
-        if text not in self._judged:
-            judge = self._proved if self.policy is None else self._printed
-            self._judged[text] = judge(text)
-        return self._judged[text]
-
-    def _printed(self, text: str) -> Judged:
+    def _printed(self, text: str, which: str) -> _Judged:
         """The claim of the policy, if a text is what is printed for it."""
         assert self.policy is not None
         # Policies need a library that takes long to load, and a release may have none.
@@ -199,20 +207,26 @@ class _Case:
         from policy_engine.dbt.releases import DbtRelease
         from policy_engine.dialects import dialect_named
 
+        engine = self.reader.dialect
         release = DbtRelease(self.policy.policy, self.node, self.policy.source, "")
         try:
-            dialect = dialect_named(self.reader.dialect)
+            dialect = dialect_named(engine)
             claim, _ = printed_for(release, known_table(release, dialect), dialect, text)
         except UsageError as error:
             raise _Refused(self._finding("G20", f"cannot be proved: {error}")) from None
         except PolicyError as error:
-            name = self.policy.policy.file.name
-            return Judged(why=tuple(f"is not as {name} says: {p.message}" for p in error.problems))
+            start = f"is not as {self.policy.policy.file.name} says:"
+            said = (f"{start} {each.message} (its {which})" for each in error.problems)
+            raise _Refused(*(self._finding("G21", each) for each in said)) from None
         except Unlike as error:
-            return Judged(why=(error.why,))
-        return of_claim(claim, self.reader.dialect, release.policy)
+            raise _Refused(self._finding("G21", f"{error.why} (its {which})")) from None
+        read = release.policy.source
+        return _Judged(
+            claim.law.k, Fraction(claim.law.rate), method_of(claim, engine), unit_of(claim),
+            read.text, assumptions(claim, engine, read.text, read.sampled_at),
+        )  # fmt: skip
 
-    def _proved(self, text: str) -> Judged:
+    def _read(self, text: str, which: str) -> _Judged:
         """What a text that somebody wrote is proved to be, where such a proof is one."""
         dialect = self.reader.dialect
         if dialect not in ENGINES:
@@ -222,24 +236,20 @@ class _Case:
             title = ENGINES[dialect].title
             said = f"has no policy, and a text for {title} that was only read proves nothing"
             raise _Refused(*(self.of_policy() or [self._finding("G20", said, _PRINT_IT)]))
-        return of_proof(prove(text))
+        proof = prove(text)
+        shape = proof.shape
+        if shape is None:
+            said = f"is not proved: its {which},"
+            where = (f" line {each.line}:" if each.line else "" for each in proof.findings)
+            found = (f"{each.code} {each.message}" for each in proof.findings)
+            lines = (f"{said}{line} {each}" for line, each in zip(where, found, strict=True))
+            raise _Refused(*(self._finding("G20", line) for line in lines))
+        return _Judged(
+            shape.k, Fraction(shape.rate), shape.method, shape.unit, shape.source,
+            proof.assumptions, shape.target,
+        )  # fmt: skip
 
-    def _unproved(self, judged: Judged, which: str) -> Iterator[GateFinding]:
-        for each in judged.why:
-            if self.policy is None:
-                yield self._finding("G20", f"is not proved: its {which}, {each}")
-            else:
-                yield self._finding("G21", f"{each} (its {which})")
-
-    def judged(self, text: str) -> Judged:
-        """The mechanism of a text, with what dbt needs beside the kernel's laws."""
-        judged = self._judge(text)
-        wrong = [*self._beside_the_kernel(judged, text)]
-        if wrong:
-            raise _Refused(*wrong)
-        return judged
-
-    def _beside_the_kernel(self, judged: Judged, text: str) -> Iterator[GateFinding]:
+    def _beside_the_kernel(self, judged: _Judged, text: str) -> Iterator[GateFinding]:
         if judged.method == "drawn":
             yield self._finding("G20", "reads a drawn sample, which nobody draws in dbt")
         if judged.method == "keyed" and WAITS not in judged.assumptions:
@@ -262,7 +272,7 @@ class _Case:
                 said = f"takes its secret from {shown(read.name)}, which the project makes itself"
                 yield self._finding("G27", said)
 
-    def sources(self, judged: Judged) -> frozenset[str]:
+    def sources(self, judged: _Judged) -> frozenset[str]:
         """The nodes that the release is drawn from."""
         if self.policy is not None:
             return frozenset({self.policy.source.id})
@@ -292,24 +302,6 @@ class _Case:
             yield self._finding("G24", "has no meta.privacy.text_md5")
         elif self.marks.text_md5 != text_md5(self.node.raw):
             yield self._finding("G24", "was changed after it was generated")
-
-    def _finding(self, code: str, said: str, remedy: str = "") -> GateFinding:
-        message = f"the release {self.node.label} {said}"
-        return finding(code, message, self.reader.manifest.file_of(self.node), remedy=remedy)
-
-
-_READ = "duckdb"
-"""The one engine whose texts are proved, whoever wrote them."""
-_PRINT_IT = (
-    "Write a policy of it ('policy-engine dbt init' starts one), and let 'policy-engine dbt sync'"
-    " write the model, or take the text that 'policy-engine compile' prints."
-)
-
-
-_OTHER_FORM = (
-    "has another form than a release: a config, and is_incremental() between the empty select and a"
-    " text of no more than refs and sources"
-)
 
 
 def _secrets(text: str) -> str:

@@ -120,7 +120,7 @@ class _Walk:
     def __init__(self, text: str, dialect: str) -> None:
         self.text = text
         self.dialect = dialect
-        self.tokens = tokens(text, dialect)
+        self.tokens = [*tokens(text, dialect), *[Token("", "", "", len(text))] * 5]
         self.names: dict[Read, None] = {}
         self.calls: dict[Call, None] = {}
         self.is_odd = False
@@ -130,7 +130,7 @@ class _Walk:
         self._own = {part.text.lower() for part in _defined(self.tokens)} if is_recursive else ()
 
     def over(self) -> None:
-        while self._place < len(self.tokens):
+        while self._at(0).text:
             token, level = self.tokens[self._place], self._levels[-1]
             if level.expects:
                 level.expects = False
@@ -153,8 +153,8 @@ class _Walk:
         self.is_odd |= len(self._levels) != 1
 
     def _at(self, offset: int) -> Token:
-        place = self._place + offset
-        return self.tokens[place] if 0 <= place < len(self.tokens) else Token("", "")
+        """A token near the place; an empty one behind the text, and before it as well."""
+        return self.tokens[self._place + offset]
 
     def _close(self) -> None:
         closed = self._levels.pop()
@@ -190,7 +190,7 @@ class _Walk:
             level.in_from = level.expects = before.word != "ARRAY"
         elif word == "IN" and level.opener not in _HAVE_FROM:
             found = name_at(self.tokens, self._place + 1)
-            if found is not None and self._token(found[1]).text != "(":
+            if found is not None and self.tokens[found[1]].text != "(":
                 self._name(found[0], sure=False)
         elif word in _STATEMENTS and before.text == "(":
             self.is_odd = True
@@ -205,23 +205,20 @@ class _Walk:
         if bare in READERS and self._at(1).text == "(":
             self._call((part_of(token) or Part(bare),), self._place, self._place + 1)
 
-    def _token(self, place: int) -> Token:
-        return self.tokens[place] if place < len(self.tokens) else Token("", "")
-
     def _query(self, offset: int) -> None:
         """``name [(columns)] AS [[NOT] MATERIALIZED] (``: the place is then the parenthesis."""
         place = self._place + offset
-        part = part_of(self._token(place))
+        part = part_of(self.tokens[place])
         place += 1
-        if self._token(place).text == "(":
-            while self._token(place).text not in (")", ""):
+        if self.tokens[place].text == "(":
+            while self.tokens[place].text not in (")", ""):
                 place += 1
             place += 1
-        is_query = part is not None and self._token(place).word == "AS"
+        is_query = part is not None and self.tokens[place].word == "AS"
         place += 1
-        while self._token(place).word in {"NOT", "MATERIALIZED"}:
+        while self.tokens[place].word in {"NOT", "MATERIALIZED"}:
             place += 1
-        if is_query and self._token(place).text == "(":
+        if is_query and self.tokens[place].text == "(":
             self._place = place
             self._levels.append(_Level(owner=part))
         else:
@@ -256,13 +253,13 @@ class _Walk:
             self.calls.setdefault(Call(written[0]))
 
     def _named(self, name: Name, behind: int, level: _Level) -> None:
-        function, given = name[-1].text.lower(), self._token(behind + 1)
-        if self._token(behind).text == "(":
+        function, given = name[-1].text.lower(), self.tokens[behind + 1]
+        if self.tokens[behind].text == "(":
             if function == "identifier" and given.kind == STRING:
                 self._name(_named_by(given.text[1:-1]))
             elif function not in HARMLESS:
                 self._call(name, self._place, behind)
-        elif self._token(behind).text == ":" and given.text != ":":  # alias: name
+        elif self.tokens[behind].text == ":" and given.text != ":":  # alias: name
             level.expects = True
             behind += 1
         else:

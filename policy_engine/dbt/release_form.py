@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from policy_engine.dbt.jinja import opens
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.raw_text import REF, SOURCE, named
+from policy_engine.dbt.texts import opens
 
 _TEXT = r"'[^']*'|\"[^\"]*\""
 _ELSE, _END = r"\{%-?\s*else\s*-?%\}", r"\{%-?\s*endif\s*-?%\}"

@@ -19,10 +19,9 @@ from pathlib import Path
 
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
-from policy_engine.dbt.jinja import escaped, opens
 from policy_engine.dbt.releases import model_name
 from policy_engine.dbt.sources import SourceNode
-from policy_engine.dbt.texts import text_md5
+from policy_engine.dbt.texts import escaped, opens, text_md5
 from policy_engine.dbt.types import Columns, released_types, table_of
 from policy_engine.dialects import Engine
 from policy_engine.errors import InternalError, PolicyError, Problem

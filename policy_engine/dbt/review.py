@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ from ruamel.yaml.error import YAMLError
 from policy_engine.dbt.foreign import KINDS, PACKAGE, Code
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.rules import RULES, GateFinding, finding
+from policy_engine.dbt.writing import apply, changed
 from policy_engine.errors import FileError, PolicyError, Problem
 
 FILE = "privacy-review.yml"
-_SAID = ("who", "why", "until")
 _SECTIONS = ("version", "reviewed", "waived")
 
 
@@ -105,22 +106,18 @@ def read_review(project: DbtProject | None) -> Review:
     file = None if project is None else project.directory / FILE
     if file is None or not file.exists():
         return Review()
-    data = load(file)
+    data = _load(file)
     if not set(data) <= set(_SECTIONS):
         raise _refused(file, f"it must have no more than {', '.join(_SECTIONS)}, found {data!r}")
-    reviewed, waived = (_listed(file, data, key) for key in ("reviewed", "waived"))
-    return Review(
-        tuple(_entry(file, each) for each in reviewed), tuple(_waiver(file, w) for w in waived)
-    )
+    for key in ("reviewed", "waived"):
+        if not isinstance(data.get(key) or [], list):
+            raise _refused(file, f"{key} must be a list")
+    entries = tuple(_entry(file, each) for each in data.get("reviewed") or ())
+    return Review(entries, tuple(_waiver(file, each) for each in data.get("waived") or ()))
 
 
-def load(file: Path, *, plain: bool = True) -> Any:
-    """The document of a review file; ``plain`` without its comments.
-
-    Raises:
-        FileError: the file cannot be read.
-        PolicyError: it is no YAML, or no mapping.
-    """
+def _load(file: Path, *, plain: bool = True) -> Any:
+    """The document of a review file; ``plain`` without its comments."""
     try:
         found = (YAML(typ="safe", pure=True) if plain else YAML()).load(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -138,49 +135,38 @@ def _refused(file: Path, law: str, line: int = 0) -> PolicyError:
     return PolicyError((Problem(str(file), line, 0, "", law, remedy),))
 
 
-def _listed(file: Path, data: Mapping[str, Any], key: str) -> list[Any]:
-    found = data.get(key) or []
-    if not isinstance(found, list):
-        raise _refused(file, f"{key} must be a list")
-    return found
-
-
 def _entry(file: Path, data: Any) -> Entry:
     kinds = [kind for kind in KINDS if isinstance(data, dict) and kind in data]
     if len(kinds) != 1:
         raise _refused(file, f"an entry of reviewed names one of {', '.join(KINDS)}, found {data}")
     kind = kinds[0]
-    keys = (kind, "digest", *_SAID, *(["version"] if kind == PACKAGE else []))
-    told = _texts(file, data, keys, optional=("version",))
-    return Entry(
-        kind, told[kind], told["digest"], told["who"], told["why"], _day(file, data),
-        told.get("version", ""),
-    )  # fmt: skip
+    version = ("version",) if kind == PACKAGE else ()
+    told = _told(file, data, (kind, "digest"), version)
+    return Entry(kind, name=told.pop(kind), **told)
 
 
 def _waiver(file: Path, data: Any) -> Waiver:
     if not isinstance(data, dict):
         raise _refused(file, f"a waiver is a mapping of code, about, who, why, until, found {data}")
-    told = _texts(file, data, ("code", "about", *_SAID))
+    told = _told(file, data, ("code", "about"))
     if told["code"] not in RULES:
         raise _refused(file, f"the code of a waiver is one of the gate's, found {told['code']}")
-    return Waiver(told["code"], told["about"], told["who"], told["why"], _day(file, data))
+    return Waiver(**told)
 
 
-def _texts(
+def _told(
     file: Path, data: Mapping[str, Any], keys: tuple[str, ...], optional: tuple[str, ...] = ()
-) -> dict[str, str]:
-    unknown = [str(key) for key in data if key not in keys]
-    missing = [key for key in keys if key not in optional and not str(data.get(key) or "").strip()]
+) -> dict[str, Any]:
+    """The texts of an entry, and its day."""
+    needed = (*keys, "who", "why", "until")
+    unknown = [str(key) for key in data if key not in (*needed, *optional)]
+    missing = [key for key in needed if not str(data.get(key) or "").strip()]
     if unknown or missing:
         wrong = f"has no {missing[0]}" if missing else f"has the unknown key {unknown[0]}"
         raise _refused(file, f"the entry {dict(data)} {wrong}")
-    return {key: str(data[key]).strip() for key in keys if key in data}
-
-
-def _day(file: Path, data: Mapping[str, Any]) -> date:
+    told: dict[str, Any] = {key: str(each).strip() for key, each in data.items()}
     try:
-        return date.fromisoformat(str(data["until"]))
+        return told | {"until": date.fromisoformat(told["until"])}
     except ValueError:
         law = f"until must be a day, as in 2027-06-30, found {data['until']}"
         raise _refused(file, law) from None
@@ -228,16 +214,23 @@ def version_of(package: str, project: DbtProject) -> str:
     return str(found.get("version") or "") if isinstance(found, dict) else ""
 
 
-def written(file: Path, entries: Iterable[Entry]) -> str:
-    """The text of the review file with some entries in the place of those of their names.
+def entry_of(code: Code, project: DbtProject, who: str, why: str, until: date) -> Entry:
+    """That somebody has read a piece of code as it is."""
+    version = version_of(code.name, project) if code.kind == PACKAGE else ""
+    return Entry(code.kind, code.name, code.digest, who, why, until, version)
+
+
+def write(entries: Iterable[Entry], project: DbtProject) -> None:
+    """Write entries into the review file, in the place of those of their names.
 
     Raises:
-        FileError: the file cannot be read.
+        FileError: the file cannot be read or written.
         PolicyError: it is no YAML, or no mapping.
     """
-    from io import StringIO
-
-    data: Any = load(file, plain=False) if file.exists() else {"version": 1}
+    entries, file = tuple(entries), project.directory / FILE
+    if not entries:
+        return
+    data: Any = _load(file, plain=False) if file.exists() else {"version": 1}
     there = data.get("reviewed")
     if not isinstance(there, list):
         there = data["reviewed"] = []
@@ -246,9 +239,10 @@ def written(file: Path, entries: Iterable[Entry]) -> str:
         version = {"version": entry.version} if entry.version else {}
         said = {"who": entry.who, "why": entry.why, "until": entry.until}
         there.append({entry.kind: entry.name, **version, "digest": entry.digest, **said})
-    out = StringIO()
-    yaml = YAML()
+    out, yaml = StringIO(), YAML()
     yaml.indent(mapping=2, sequence=4, offset=2)
     yaml.width = 100
     yaml.dump(data, out)
-    return out.getvalue()
+    change = changed(file, out.getvalue())
+    if change is not None:
+        apply([change])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,10 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from policy_engine.dbt.foreign import is_own_call
-from policy_engine.dbt.granted import everybody, grants_of, no_names
-from policy_engine.dbt.manifest import Manifest, Node, sequence, text
+from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence, text
 from policy_engine.dbt.marks import Marks
-from policy_engine.dbt.places import stores_failures
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import words_in
 from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReads, Reader
@@ -69,7 +69,7 @@ class View:
     def strangers(self, node: Node) -> tuple[str, ...]:
         """The grantees of a relation that are no private role."""
         roles = {each.lower() for each in self.roles}
-        granted = dict.fromkeys(grantee for _, grantee in grants_of(node))
+        granted = dict.fromkeys(grantee for _, grantee in _grants_of(node))
         return tuple(each for each in granted if roles and each.strip().lower() not in roles)
 
     def label(self, id_: str) -> str:
@@ -102,7 +102,7 @@ def ways_out(node: Node, marks: Marks | None, dialect: str) -> Iterator[str]:
         yield "G01"
     elif node.access == "public" or (marks is not None and marks.public):
         yield "G02"
-    if everybody(node, dialect):
+    if _everybody(node, dialect):
         yield "G03"
     if node.kind == "saved_query" and sequence(node.data, "exports"):
         yield "G04"
@@ -123,9 +123,9 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
     yield from _shown(view)
     yield from _read_by_name(view)
     yield from _not_known(view)
-    stored = stores_failures(project)
+    stored = _stores_failures(project)
     for node in view.manifest.nodes.values() if view.taint.reached else ():
-        for each in no_names(node):
+        for each in _no_names(node):
             remedy = "Write one grantee an item, as a plain name."
             yield view.found("G03", node, f"is granted to what is no name: {each}", (), remedy)
         if not view.taint.reaches(node.id):
@@ -163,7 +163,7 @@ def _shown(view: View) -> Iterator[GateFinding]:
             schema = text(node.data, "schema")
             said = f"holds sensitive data and stands in {schema}, which is not private"
         else:
-            to = f" {', '.join(everybody(node, view.reader.dialect))}" if code == "G03" else ""
+            to = f" {', '.join(_everybody(node, view.reader.dialect))}" if code == "G03" else ""
             said = f"{_SAID[code]}{to}"
         yield view.found(code, node, said, view.way(node.id))
 
@@ -220,6 +220,23 @@ def _unknown(
             yield view.found("G09", node, f"reads {name}, which dbt does not know", (name, *way))
 
 
+# Failures of tests
+
+
+def _stores_failures(project: DbtProject | None) -> bool:
+    """Whether dbt was asked to store failures, by its last run's options or the environment."""
+    for name in ("DBT_STORE_FAILURES", "DBT_ENGINE_STORE_FAILURES"):
+        if os.environ.get(name, "").strip().lower() in {"1", "true", "t", "yes", "y"}:
+            return True
+    if project is None:
+        return False
+    try:
+        found = json.loads((project.target / "run_results.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and mapping(found, "args").get("store_failures") is True
+
+
 def _stores(node: Node, is_asked: bool) -> str:
     """How a test stores its failures; '' where it does not."""
     kept, written = node.config.get("store_failures_as"), node.config.get("store_failures")
@@ -270,3 +287,72 @@ def _beside(manifest: Manifest) -> Iterator[tuple[Node, str]]:
         for sql in (node.raw,) if node.kind == "operation" else (sql for _, sql in node.hooks()):
             if not is_own_call(sql):
                 yield node, sql
+
+
+# Grants, which dbt writes into a statement as they stand
+
+_PLAIN = re.compile(r"[\w $.@:%-]+|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|'[^']*'")
+_PRIVILEGE = re.compile(r"[\w ./+]+")
+_QUOTING = frozenset({"bigquery", "databricks", "spark"})
+"""Dialects in which dbt quotes a grantee: there its words are one name."""
+_EVERYBODY = frozenset(
+    {
+        "public", "everyone", "everybody", "allusers", "allauthenticatedusers", "account users",
+        "all users", "specialgroup:allusers", "specialgroup:allauthenticatedusers", "%", "@%",
+    }
+)  # fmt: skip
+"""Grantees that are everybody, or everybody who has an account."""
+_OWN = {"databricks": frozenset({"users"}), "clickhouse": frozenset({"all"})}
+
+
+def _grants_of(node: Node) -> Iterator[tuple[str, str]]:
+    """What a node's config grants: the privilege, and each grantee as it is written.
+
+    ``{"+": […]}`` adds to what was granted before.
+    """
+    for privilege, value in mapping(node.config, "grants").items():
+        for grantee in leaves(value):
+            yield str(privilege), grantee
+
+
+def _everybody(node: Node, dialect: str) -> tuple[str, ...]:
+    """Those of a node's grantees that are everybody, or that have everybody among their words."""
+    found = (grantee for _, grantee in _grants_of(node) if _has_everybody(grantee, dialect))
+    return tuple(dict.fromkeys(found))
+
+
+def _no_names(node: Node) -> tuple[str, ...]:
+    """Those of a node's grants that are no plain names: dbt would write any text of them."""
+    found = []
+    for privilege, grantee in _grants_of(node):
+        if not _PRIVILEGE.fullmatch(privilege):
+            found.append(privilege)
+        elif not _is_plain(grantee) and not all(map(_is_plain, grantee.split(","))):
+            found.append(grantee)
+    return tuple(dict.fromkeys(found))
+
+
+def _is_plain(grantee: str) -> bool:
+    return _PLAIN.fullmatch(grantee.strip()) is not None and "--" not in grantee
+
+
+def _has_everybody(grantee: str, dialect: str) -> bool:
+    """Whether a grantee is everybody or another account's share, alone or among others.
+
+    >>> _has_everybody("analyst, public", "postgres"), _has_everybody("analyst", "postgres")
+    (True, False)
+    >>> _has_everybody('"PUBLIC"', ""), _has_everybody("role public", "databricks")
+    (True, True)
+    """
+    said = [grantee, *grantee.split(",")]
+    if dialect not in _QUOTING:
+        said += re.split(r"[^\w%@:]+", grantee)
+    for each in said:
+        bare = each.strip().strip("`\"'").lower()
+        if bare.startswith("share "):
+            return True
+        for word in ("role ", "group ", "user "):
+            bare = bare.removeprefix(word).strip("`\"' ")
+        if bare in _EVERYBODY or bare in _OWN.get(dialect, ()):
+            return True
+    return False

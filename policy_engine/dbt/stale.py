@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from policy_engine.dbt.integrity import OURS
+from policy_engine.dbt.foreign import OURS
 from policy_engine.dbt.manifest import Macro, Manifest, Node
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.rules import GateFinding, finding

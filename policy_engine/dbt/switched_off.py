@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from policy_engine.dbt.manifest import Manifest, Node, mapping, text
 from policy_engine.dbt.marks import Marks
@@ -21,37 +20,25 @@ _BY_A_VARIABLE = re.compile(r"var\(\s*(['\"])[\w.]+\1\s*,\s*['\"]?false['\"]?\s*
 _IN_YAML = re.compile(r"\benabled:\s*(?P<value>[^\n#]*)")
 
 
-@dataclass(frozen=True)
-class SwitchedOff:
-    """Ways out that are disabled here: some for this target, some until a variable is given."""
-
-    elsewhere: tuple[Node, ...] = ()
-    by_variable: tuple[Node, ...] = ()
-
-
 def switched_off(
     manifest: Manifest, marks: Mapping[str, Marks], project: DbtProject | None, dialect: str
-) -> SwitchedOff:
-    """The ways out that are disabled, and not for good."""
-    found: dict[str, list[Node]] = {"": [], _VARIABLE: [], _FOR_GOOD: []}
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The ways out that are disabled here: those that another target or a variable may enable.
+
+    What is switched off for good is in neither.
+    """
+    elsewhere, by_variable = [], []
     for node in manifest.disabled:
-        if node.id not in manifest.nodes and any(ways_out(node, marks.get(node.id), dialect)):
-            found[_why(node, project)].append(node)
-    return SwitchedOff(tuple(found[""]), tuple(found[_VARIABLE]))
-
-
-_FOR_GOOD, _VARIABLE = "for good", "by a variable"
-
-
-def _why(node: Node, project: DbtProject | None) -> str:
-    """Why a node is disabled, as far as its texts say so; '' where a target may enable it."""
-    values = [_bare(each) for each in _values(node, project)]
-    if not any(each == "false" or _BY_A_VARIABLE.fullmatch(each) for each in values):
-        return ""
-    if all(each in {"true", "false"} for each in values):
-        return _FOR_GOOD
-    known = all(each in {"true", "false"} or _BY_A_VARIABLE.fullmatch(each) for each in values)
-    return _VARIABLE if known else ""
+        if node.id in manifest.nodes or not any(ways_out(node, marks.get(node.id), dialect)):
+            continue
+        values = {_bare(each) for each in _values(node, project)}
+        others = values - {"true", "false"}
+        asking = {each for each in others if _BY_A_VARIABLE.fullmatch(each)}
+        if others != asking or not ("false" in values or asking):
+            elsewhere.append(node)
+        elif asking:
+            by_variable.append(node)
+    return tuple(elsewhere), tuple(by_variable)
 
 
 def _values(node: Node, project: DbtProject | None) -> Iterator[str]:
@@ -62,10 +49,11 @@ def _values(node: Node, project: DbtProject | None) -> Iterator[str]:
     yield from (each["value"] for each in _IN_SQL.finditer(node.raw))
     patch = text(node.data, "patch_path").partition("://")[2]
     own = node.file if node.file.endswith((".yml", ".yaml")) else ""
-    files = [each for each in ("dbt_project.yml", patch, own) if each]
-    for file in files if project is not None else ():
+    if project is None:
+        return
+    for file in filter(None, ("dbt_project.yml", patch, own)):
         try:
-            written = (project.directory / file).read_text("utf-8") if project else ""
+            written = (project.directory / file).read_text("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
         yield from (each["value"] for each in _IN_YAML.finditer(written))

@@ -1,10 +1,14 @@
-"""The text of a model, alike for the engine and for the macros of the package."""
+"""Texts of models, alike for the engine and for the macros of the package.
+
+dbt renders SQL and YAML: they are templates to it, and a label is not.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 
+_OPENS = re.compile(r"\{(?=[{%#])")
 _PART = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[^\s.\"`\[\]()',;]+)"
 _SECRETS = re.compile(
     rf"select\s+[\"`\[]?salt[\"`\]]?\s+from\s+({_PART}(?:\.{_PART})*)", re.IGNORECASE
@@ -39,3 +43,28 @@ def secrets_read(text: str) -> str:
     """
     found = _SECRETS.search(text)
     return found[1] if found is not None else ""
+
+
+def escaped(text: str) -> str:
+    """``text`` as a template that renders to it, in dbt 1 (Jinja) and 2 (minijinja) alike.
+
+    >>> escaped("{{ x }} {% if %} {")
+    '{{ "{" }}{ x }} {{ "{" }}% if %} {'
+    """
+    return _OPENS.sub('{{ "{" }}', text)
+
+
+def opens(text: str) -> bool:
+    """Whether some of a text would be taken for a template."""
+    return _OPENS.search(text) is not None
+
+
+def spaced(text: str) -> str:
+    """A text for readers in which nothing can be taken for a template.
+
+    The versions of dbt render a description once, twice or never: escapes would show in some.
+
+    >>> spaced("{{ x }}")
+    '{ { x }}'
+    """
+    return _OPENS.sub("{ ", text)

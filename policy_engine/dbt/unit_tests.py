@@ -16,8 +16,8 @@ from typing import Any
 from policy_engine.compile.catalog import Kind, fresh
 from policy_engine.compile.reading import read_columns
 from policy_engine.dbt.examples import Example, behind, examples, ordinary
-from policy_engine.dbt.jinja import escaped, spaced
 from policy_engine.dbt.release_model import ReleaseModel
+from policy_engine.dbt.texts import escaped, spaced
 from policy_engine.dbt.types import TEXT, WHOLE, engine_type
 from policy_engine.dbt.yaml_items import Block, Flow
 from policy_engine.dialects import Engine

@@ -6,8 +6,8 @@ import re
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_words
-from policy_engine.dbt.jinja import spaced
 from policy_engine.dbt.release_model import ReleaseModel
+from policy_engine.dbt.texts import spaced
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recode_models import FilterSpec, cut_text
 from policy_engine.policy.recodings import (

@@ -22,10 +22,10 @@ from ruamel.yaml import YAML
 from policy_engine.compile.catalog import Column
 from policy_engine.compile.reading import ReadColumn
 from policy_engine.dbt.examples import examples
-from policy_engine.dbt.jinja import escaped, opens, spaced
 from policy_engine.dbt.properties import generated_file, version_entry
 from policy_engine.dbt.release_model import ReleaseModel, release_model
 from policy_engine.dbt.sources import SourceNode
+from policy_engine.dbt.texts import escaped, opens, spaced
 from policy_engine.dbt.types import Columns, kernel_type, released_types
 from policy_engine.dbt.unit_tests import cases_of, unit_tests
 from policy_engine.dbt.words import release_words
