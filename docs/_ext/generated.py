@@ -26,7 +26,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
     """Every command of the CLI: its words and its click command, in the CLI's order."""
     from typer.main import get_command
 
-    from policy_engine.cli.main import app
+    from policy_engine.cli.app import app
 
     def below(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
         children = getattr(command, "commands", None)
@@ -43,7 +43,7 @@ def help_text(*words: str) -> str:
     """What ``policy-engine WORDS --help`` prints on a terminal of 88 columns."""
     from typer.testing import CliRunner
 
-    from policy_engine.cli.main import app
+    from policy_engine.cli.app import app
 
     width = {"COLUMNS": "88", "TERMINAL_WIDTH": "88", "NO_COLOR": "1"}
     result = CliRunner().invoke(app, [*words, "--help"], prog_name="policy-engine", env=width)

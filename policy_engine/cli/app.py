@@ -1,15 +1,26 @@
-"""The commands, by name: each is imported where it may be meant, and not to list its name."""
+"""The commands by name, each imported where it may be meant; and what every one understands."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+from collections.abc import Callable, Collection
+from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from policy_engine.cli.everywhere import PROGRAM, Commands, ShowCompletionOption
-from policy_engine.cli.output import emit_lines
+from policy_engine.cli.output import Format, answer_as, be_quiet, emit_lines
+from policy_engine.errors import FileError
+
+PROGRAM = "policy-engine"
+COMPLETION = "_POLICY_ENGINE_COMPLETE"
+"""The variable by which a shell asks for completions."""
+_TYPED = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+"""Those in which it says what was typed."""
 
 COMMANDS = {
     "init": ("policies.init", "Write a starter policy for a source."),
@@ -25,11 +36,11 @@ COMMANDS = {
     "calibrate": ("calibrating.calibrate", "The least k for a rate, the greatest rate for a k."),
     "certify-count": ("numbers.certify_count", "δ of an exact count, under stated assumptions."),
     "check": ("proofs.check", "Prove SQL that someone else wrote."),
-    "verify": ("proofs.verify", "Check a certificate and its release."),
+    "verify": ("verifying.verify", "Check a certificate and its release."),
     "report": ("reporting.report", "A certificate as a page that people judge."),
     "diff": ("reporting.diff", "What changed between two policies or certificates."),
     "audit": ("audit.audit", "Attack the mechanism: a lower bound on ε."),
-    "schema": ("records.schema", "Print the JSON Schema of a policy file."),
+    "schema": ("policies.schema", "Print the JSON Schema of a policy file."),
     "serve": ("serving.serve", "A page over ledger, policies, certificates; read only."),
     "ledger": ("records.ledger", "The accounts and what was charged."),
     "keys": ("keys.keys", "The signing key, and the keys that count."),
@@ -44,7 +55,10 @@ def app_of(words: Collection[str]) -> Commands:
     made = Commands(name=PROGRAM, pretty_exceptions_enable=False, rich_markup_mode=None)
     made.callback()(root)
     for name, (place, text) in COMMANDS.items():
-        found = _found(place) if name in words else _listed
+        module, _, member = place.partition(".")
+        found: Any = _listed
+        if name in words:
+            found = getattr(import_module(f"policy_engine.cli.{module}"), member)
         if isinstance(found, Commands):
             made.add_typer(found, name=name, short_help=text)
         else:
@@ -52,13 +66,25 @@ def app_of(words: Collection[str]) -> Commands:
     return made
 
 
-def _found(place: str) -> Any:
-    module, _, name = place.partition(".")
-    return getattr(import_module(f"policy_engine.cli.{module}"), name)
-
-
 def _listed() -> None:
     """Stands for a command that nobody asks for."""
+
+
+def __getattr__(name: str) -> Any:
+    """``app`` is the whole program."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return app_of(COMMANDS)
+
+
+def complete(asked: str) -> int:
+    """Answer a shell that asks for completions by ``COMPLETION``; the exit code."""
+    from typer._completion_classes import completion_init
+    from typer.completion import shell_complete
+
+    completion_init()
+    typed = [word for name in _TYPED for word in os.environ.get(name, "").split()]
+    return shell_complete(get_command(app_of(typed)), {}, PROGRAM, COMPLETION, asked)
 
 
 def _version(asked: bool) -> None:
@@ -69,11 +95,33 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+class Shell(StrEnum):
+    """A shell that completes commands."""
+
+    bash = "bash"
+    zsh = "zsh"
+    fish = "fish"
+    powershell = "powershell"
+
+
+def _show(shell: Shell | None) -> None:
+    if shell is None:
+        return
+    from typer._completion_shared import get_completion_script
+
+    script = get_completion_script(prog_name=PROGRAM, complete_var=COMPLETION, shell=shell.value)
+    emit_lines(script.split("\n"))
+    raise typer.Exit
+
+
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
-    show_completion: ShowCompletionOption = None,
+    show_completion: Annotated[
+        Shell | None,
+        typer.Option(callback=_show, is_eager=True, help="Print its completion for a shell."),
+    ] = None,
 ) -> None:
     """Privacy policies for SQL warehouses: a policy in YAML becomes a certified release.
 
@@ -85,8 +133,70 @@ def root(
     """
 
 
-def __getattr__(name: str) -> Any:
-    """``app`` is the whole program."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return app_of(COMMANDS)
+def _go_to(folders: list[Path] | None) -> None:
+    """Work in the last of ``folders``, each from the one before, as if started there."""
+    for folder in folders or ():
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            raise FileError(f"-C {folder} could not be entered: {error.strerror}") from None
+
+
+_only_options = typer.Typer(add_completion=False)
+
+
+@_only_options.command()
+def _options(
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format", callback=answer_as, expose_value=False, help="How to print the result."
+        ),
+    ] = Format.text,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", callback=be_quiet, expose_value=False, help="Errors and answers only."
+        ),
+    ] = False,
+    directory: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-C", metavar="DIR", callback=_go_to, expose_value=False,
+            help="Run as if started in DIR.",
+        ),
+    ] = None,
+) -> None:  # fmt: skip
+    """No command: it only has its options made."""
+
+
+_FORMAT, *_EVERYWHERE = get_command(_only_options).params
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its own, and those of every command before --help."""
+        *own, last = super().get_params(ctx)
+        has_form = any("--format" in param.opts for param in own)
+        return [*own, *([] if has_form else [_FORMAT]), *_EVERYWHERE, last]
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        """As a command's, before whose name nothing is printed yet."""
+        *own, last = super().get_params(ctx)
+        return [*own, *_EVERYWHERE, last]
+
+
+class Commands(typer.Typer):
+    """A group of commands that all have the options of every command."""
+
+    def __init__(self, **given: Any) -> None:
+        names = {"help_option_names": ["-h", "--help"]}
+        super().__init__(
+            cls=_Group, no_args_is_help=True, add_completion=False, context_settings=names, **given
+        )
+
+    def command(self, name: str | None = None, **given: Any) -> Callable[..., Any]:
+        """As Typer's."""
+        return super().command(name, cls=_Command, **given)

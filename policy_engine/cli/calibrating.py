@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,26 +10,26 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
-from policy_engine.cli.numbers import UNIT, Neighbours, Releases
-from policy_engine.cli.output import Format, FormatOption, emit, number, shown
+from policy_engine.accounting import calibration
+from policy_engine.accounting.certificate_numbers import certify_numbers
+from policy_engine.accounting.domain import sampling_rate
+from policy_engine.accounting.frontier import Pair, frontier, least_group
+from policy_engine.cli.numbers import UNIT
+from policy_engine.cli.options import NeighboursOption, ReleasesOption, ReplacePlotOption
+from policy_engine.cli.output import emit, members, number, shown
 from policy_engine.cli.progress import progress
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.frontier import Pair
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from policy_engine.accounting.prior import Prior
-    from policy_engine.cli.plots import Row
 
 _STEP = Decimal("1.1")
 """A line of the table has at least this many times the rate of the line before."""
-_ONE_OF_TWO = "calibrate finds k or the rate: give at most one of --k and --rate"
-_EVERY = "the frontier has every k and rate: leave --k and --rate out"
-_PEOPLE_AND_GROUPS = "a prior has people and groups: give --people and --groups"
-_OF_A_PRIOR = "--exponent and --maximise are of a prior: give --people and --groups"
-_OF_THE_FRONTIER = "--most-k is of the frontier: give --frontier, --people or --output"
-_OF_PAIRS = "--mechanisms compares the best of each: leave out what chooses a pair, and --frontier"
 
 
 class Maximise(StrEnum):
@@ -49,63 +50,53 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Belief:
-    """A prior as it was written; both numbers are given."""
+class Row:
+    """A pair, and what the prior expects to be released; without a prior that is None."""
 
-    people: int | None
-    groups: int | None
-    exponent: str | None
-
-    @property
-    def power(self) -> str:
-        return "1" if self.exponent is None else self.exponent
-
-    def prior(self) -> Prior:
-        from policy_engine.accounting.prior import Prior
-
-        return Prior.zipf(self.people or 0, self.groups or 0, self.power)
+    pair: Pair
+    people: float | None = None
+    groups: float | None = None
 
     def document(self) -> dict[str, Any]:
-        exponent = number(Decimal(self.power))
-        return {"people": self.people, "groups": self.groups, "exponent": exponent}
+        """For JSON."""
+        pair = self.pair
+        found = {"k": pair.k, "rate": number(pair.rate, down=True), "group": pair.group}
+        if self.people is None:
+            return found
+        return {**found, "expected_people": self.people, "expected_groups": self.groups}
 
 
 def calibrate(
-    epsilon: Annotated[str, typer.Option(help="The ε to reach.")],
-    delta: Annotated[str, typer.Option(help="The δ to reach.")],
-    rate: Annotated[str | None, typer.Option(help="Give the rate to get the least k.")] = None,
-    k: Annotated[int | None, typer.Option(help="Give k to get the greatest rate.")] = None,
-    neighbours: Neighbours = "add_remove",
-    releases: Releases = 1,
+    epsilon: Annotated[str, Option(help="The ε to reach.")],
+    delta: Annotated[str, Option(help="The δ to reach.")],
+    rate: Annotated[str | None, Option(help="Give the rate to get the least k.")] = None,
+    k: Annotated[int | None, Option(help="Give k to get the greatest rate.")] = None,
+    neighbours: NeighboursOption = "add_remove",
+    releases: ReleasesOption = 1,
     frontier: Annotated[
-        bool, typer.Option("--frontier", help="Show every pair that no other pair beats.")
+        bool, Option("--frontier", help="Show every pair that no other pair beats.")
     ] = False,
     mechanisms: Annotated[
-        bool, typer.Option("--mechanisms", help="Compare noisy counts of each law with a sample.")
+        bool, Option("--mechanisms", help="Compare noisy counts of each law with a sample.")
     ] = False,
     most_k: Annotated[
         int | None,
-        typer.Option(help="The frontier's largest k: 500, replaced 100, several releases 50."),
+        Option(help="The frontier's largest k: 500, replaced 100, several releases 50."),
     ] = None,
     people: Annotated[
-        int | None, typer.Option(help="A public prior: so many people in the source.")
+        int | None, Option(help="A public prior: so many people in the source.")
     ] = None,
-    groups: Annotated[int | None, typer.Option(help="The prior: in so many groups.")] = None,
+    groups: Annotated[int | None, Option(help="The prior: in so many groups.")] = None,
     exponent: Annotated[
-        str | None, typer.Option(help="The prior: the i-th largest in proportion to 1/i^S; 1.")
+        str | None, Option(help="The prior: the i-th largest in proportion to 1/i^S; 1.")
     ] = None,
     maximise: Annotated[
-        Maximise | None, typer.Option(help="What the prior should see most of; people.")
+        Maximise | None, Option(help="What the prior should see most of; people.")
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Draw it: FILE.svg, .png or .pdf."),
+        Path | None, Option("--output", "-o", help="Draw it: FILE.svg, .png or .pdf.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", hidden=True)] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a plot that stands there.")
-    ] = False,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+    replace: ReplacePlotOption = False,
 ) -> None:
     """Find the least k for a rate, the greatest rate for a k, or a good pair; compare mechanisms.
 
@@ -115,44 +106,58 @@ def calibrate(
 
     Example: policy-engine calibrate --epsilon 1 --delta 1e-6 --rate 0.1
     """
-    belief = None if people is None and groups is None else _Belief(people, groups, exponent)
-    plot = output or plot
-    over_all = frontier or (plot is not None and not mechanisms) or belief is not None
+    has_prior = people is not None or groups is not None
+    over_all = frontier or (output is not None and not mechanisms) or has_prior
+    one_of_them = k is not None or rate is not None
     _check(
-        (mechanisms and (over_all or any((k, rate, most_k))), _OF_PAIRS),
-        (k is not None and rate is not None, _ONE_OF_TWO),
-        (over_all and (k is not None or rate is not None), _EVERY),
-        (belief is not None and (people is None or groups is None), _PEOPLE_AND_GROUPS),
-        (belief is None and (exponent is not None or maximise is not None), _OF_A_PRIOR),
-        (most_k is not None and not over_all, _OF_THE_FRONTIER),
-        (replace and plot is None, "--replace replaces a plot; name it with --output"),
+        (
+            mechanisms and (over_all or any((k, rate, most_k))),
+            "--mechanisms compares the best of each: leave out what chooses a pair, and --frontier",
+        ),
+        (
+            k is not None and rate is not None,
+            "calibrate finds k or the rate: give at most one of --k and --rate",
+        ),
+        (over_all and one_of_them, "the frontier has every k and rate: leave --k and --rate out"),
+        (
+            has_prior and (people is None or groups is None),
+            "a prior has people and groups: give --people and --groups",
+        ),
+        (
+            not has_prior and (exponent is not None or maximise is not None),
+            "--exponent and --maximise are of a prior: give --people and --groups",
+        ),
+        (
+            most_k is not None and not over_all,
+            "--most-k is of the frontier: give --frontier, --people or --output",
+        ),
+        (replace and output is None, "--replace replaces a plot; name it with --output"),
     )
     asked = _Asked(epsilon, delta, neighbours, releases)
-    if plot is not None:
+    if output is not None:
         from policy_engine.cli.plots import check_place
 
-        check_place(plot, replace=replace)
+        check_place(output, replace=replace)
+    plot = [] if output is None else [f"plot  {output}"]
     if mechanisms:
-        _compare(asked, plot, format)
-        return
-    if not over_all:
+        document, lines = _mechanisms(asked, output)
+    elif over_all:
+        belief = (people, groups, "1" if exponent is None else exponent) if has_prior else None
+        document, lines = _from_frontier(asked, most_k, belief, maximise, output, whole=frontier)
+    else:
         document, lines = _answer(asked, _pair(asked, k, rate))
-        emit(document, lines, format)
-        return
-    document, lines = _from_frontier(asked, most_k, belief, maximise, plot, whole=frontier)
-    emit(document, lines, format)
+    emit(document, [*lines, *plot])
 
 
 def _check(*laws: tuple[bool, str]) -> None:
     """UsageError for the first law that is broken."""
-
     for broken, message in laws:
         if broken:
             raise UsageError(message)
 
 
-def _compare(asked: _Asked, plot: Path | None, form: Format) -> None:
-    """Print the mechanisms beside one another; they may be drawn."""
+def _mechanisms(asked: _Asked, plot: Path | None) -> tuple[dict[str, Any], list[str]]:
+    """The mechanisms beside one another; they may be drawn."""
     from policy_engine.accounting.amounts import probability
     from policy_engine.accounting.comparison import compare
     from policy_engine.accounting.domain import nonnegative_epsilon
@@ -163,54 +168,58 @@ def _compare(asked: _Asked, plot: Path | None, form: Format) -> None:
     aim = Aim(epsilon, delta, asked.neighbours, releases=asked.releases)
     with progress("comparing mechanisms"):
         table = Table(aim, compare(aim))
-    emit(table.document() | table.drawn(plot), [*table.lines(), *_plot_line(plot)], form)
-
-
-def _plot_line(plot: Path | None) -> list[str]:
-    return [] if plot is None else [f"plot  {plot}"]
+    return table.document() | table.drawn(plot), [*table.lines()]
 
 
 def _from_frontier(
     asked: _Asked,
     most_k: int | None,
-    belief: _Belief | None,
+    belief: tuple[int | None, int | None, str] | None,
     maximise: Maximise | None,
     plot: Path | None,
     *,
     whole: bool,
 ) -> tuple[dict[str, Any], list[str]]:
-    """The pair of the frontier that is chosen, and with ``whole`` all of it; it may be drawn."""
-    prior = None if belief is None else belief.prior()
-    goal = None if prior is None else maximise or Maximise.people
-    with progress("looking for every pair"):
-        rows, chosen = _rows(asked, most_k, prior, goal)
-    if plot is not None:
-        from policy_engine.cli.plots import Picture, draw_frontier
+    """The pair of the frontier that is chosen, and with ``whole`` all of it; it may be drawn.
 
-        draw_frontier(Picture(asked.epsilon, asked.delta, rows, chosen, prior), plot)
-    document, answer = _answer(asked, chosen.pair)
-    document |= _row_document(chosen)
+    A ``belief`` is a prior as it was written: people, groups and exponent.
+    """
+    from policy_engine.accounting import prior as beliefs
+
+    target = (asked.epsilon, asked.delta, asked.neighbours, asked.releases)
+    goal, prior = maximise or Maximise.people, None
+    if belief is not None:
+        prior = beliefs.Prior.zipf(belief[0] or 0, belief[1] or 0, belief[2])
+    with progress("looking for every pair"):
+        pairs = frontier(*target, most_k)
+        if prior is None:
+            rows, best = list(map(Row, pairs)), least_group(pairs)
+        else:
+            expected = (beliefs.expected_people, beliefs.expected_groups)
+            rows = [Row(p, *(each(p.k, p.rate, prior) for each in expected)) for p in pairs]
+            best = beliefs.best_pair_for(prior, goal.value, pairs)
+    chosen = next(row for row in rows if row.pair == best)
+    if plot is not None:
+        _draw(plot, asked, rows, chosen, prior)
+    document, answer = _answer(asked, best)
+    document |= chosen.document()
     lines = [*(_table(rows, chosen) if whole else []), *answer]
     if belief is not None and prior is not None:
-        document |= {"maximise": str(goal), "prior": belief.document()}
+        told = {"people": belief[0], "groups": belief[1], "exponent": Decimal(belief[2])}
+        document |= {"maximise": goal, "prior": told}
         lines.append(
             f"expected to be released: {chosen.people:.1f} of {prior.people} people, "
             f"in {chosen.groups:.1f} of {prior.groups} groups"
         )
     if whole:
-        document["frontier"] = [_row_document(row) for row in rows]
+        document["frontier"] = [row.document() for row in rows]
     if plot is not None:
-        document["plot"] = str(plot)
-    lines += _plot_line(plot)
+        document["plot"] = plot
     return document, lines
 
 
 def _pair(asked: _Asked, k: int | None, rate: str | None) -> Pair:
     """The one pair that is asked for, or the one with the least k/rate."""
-    from policy_engine.accounting import calibration
-    from policy_engine.accounting.domain import sampling_rate
-    from policy_engine.accounting.frontier import Pair
-
     target, of = (asked.epsilon, asked.delta), (asked.neighbours, asked.releases)
     if rate is not None:
         return Pair(calibration.least_k(*target, rate, *of), sampling_rate(rate))
@@ -219,48 +228,18 @@ def _pair(asked: _Asked, k: int | None, rate: str | None) -> Pair:
     return Pair(*calibration.best_pair(*target, *of))
 
 
-def _rows(
-    asked: _Asked, most_k: int | None, prior: Prior | None, goal: Maximise | None
-) -> tuple[Sequence[Row], Row]:
-    """The frontier with what the prior expects of it, and the pair chosen."""
-    from policy_engine.accounting.frontier import frontier, least_group
-    from policy_engine.accounting.prior import best_pair_for, expected_groups, expected_people
-    from policy_engine.cli.plots import Row
-
-    pairs = frontier(asked.epsilon, asked.delta, asked.neighbours, asked.releases, most_k)
-    if prior is None or goal is None:
-        return [Row(pair) for pair in pairs], Row(least_group(pairs))
-    rows = [
-        Row(
-            pair,
-            expected_people(pair.k, pair.rate, prior),
-            expected_groups(pair.k, pair.rate, prior),
-        )
-        for pair in pairs
-    ]
-    best = best_pair_for(prior, goal.value, pairs)
-    return rows, next(row for row in rows if row.pair == best)
-
-
 def _answer(asked: _Asked, pair: Pair) -> tuple[dict[str, Any], list[str]]:
     """What every form of the command says of a pair, as JSON and as text."""
-    from policy_engine.accounting.certificate_numbers import certify_numbers
-
-    found = certify_numbers(
-        pair.k,
-        pair.rate,
-        epsilon=asked.epsilon,
-        neighbours=asked.neighbours,
-        releases=asked.releases,
-    )
+    of = members(asked, "epsilon neighbours releases")
+    found = certify_numbers(pair.k, pair.rate, **of)
     # What was asked for is met, so the claim need not be larger.
     reached = min(found.delta, Decimal(asked.delta))
     document = {
         "k": pair.k,
         "rate": number(pair.rate, down=True),
-        "epsilon": number(found.epsilon),
-        "delta": number(reached),
-        "asked_delta": number(Decimal(asked.delta)),
+        "epsilon": found.epsilon,
+        "delta": reached,
+        "asked_delta": Decimal(asked.delta),
         "neighbours": asked.neighbours,
         "releases": asked.releases,
     }
@@ -270,30 +249,20 @@ def _answer(asked: _Asked, pair: Pair) -> tuple[dict[str, Any], list[str]]:
     ]
 
 
-def _row_document(row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "k": row.pair.k,
-        "rate": number(row.pair.rate, down=True),
-        "group": row.pair.group,
-    }
-    if row.people is not None:
-        found |= {"expected_people": row.people, "expected_groups": row.groups}
-    return found
-
-
 def _table(rows: Sequence[Row], chosen: Row) -> Iterator[str]:
     """The frontier where it changes: the rate is a tenth above that of the line before."""
     with_prior = chosen.people is not None
-    heads = ["k", "rate", "k/rate", *(["people", "groups"] if with_prior else [])]
-    yield "  " + _cells(heads)
-    listed = list(_telling(rows, chosen))
-    for row in listed:
+    yield "  " + _cells(["k", "rate", "k/rate", *(["people", "groups"] if with_prior else [])])
+    last, listed = Decimal(0), 0
+    for row in rows:
+        if row.pair.rate < last * _STEP and row not in (chosen, rows[-1]):
+            continue
+        last, listed = row.pair.rate, listed + 1
         cells = [str(row.pair.k), shown(row.pair.rate), str(row.pair.group)]
         if with_prior:
             cells += [f"{row.people:.1f}", f"{row.groups:.1f}"]
-        mark = "*" if row == chosen else " "
-        yield f"{mark} {_cells(cells)}"
-    yield f"{len(listed)} of {len(rows)} pairs, the rate up by a tenth; --format json has all"
+        yield f"{'*' if row == chosen else ' '} {_cells(cells)}"
+    yield f"{listed} of {len(rows)} pairs, the rate up by a tenth; --format json has all"
     yield "k/rate: a group of so many people is expected to appear"
     if with_prior:
         yield "people, groups: expected to be released"
@@ -304,9 +273,53 @@ def _cells(texts: Sequence[str]) -> str:
     return f"{texts[0]:>5}" + "".join(f"{text:>12}" for text in texts[1:])
 
 
-def _telling(rows: Sequence[Row], chosen: Row) -> Iterator[Row]:
-    last = Decimal(0)
-    for row in rows:
-        if row.pair.rate >= last * _STEP or row in (chosen, rows[-1]):
-            last = row.pair.rate
-            yield row
+def _draw(path: Path, asked: _Asked, rows: Sequence[Row], chosen: Row, prior: Prior | None) -> None:
+    """Draw the greatest rate for each k, and what a prior expects to be released at each pair."""
+    from policy_engine.cli.plots import BLUE, DARK, GREY, RED, draw
+
+    ks, arx = [row.pair.k for row in rows], -math.expm1(-float(asked.epsilon))
+    pair, rate = chosen.pair, float(chosen.pair.rate)
+
+    def rates(axes: Axes) -> None:
+        greatest = [float(row.pair.rate) for row in rows]
+        axes.plot(ks, greatest, color=DARK, label="greatest rate for k")
+        label = rf"$1 - e^{{-\epsilon}}$ = {arx:.3g}, as ARX"
+        axes.axhline(arx, color=GREY, linestyle="--", label=label)
+        label = f"chosen: k = {pair.k}, rate = {rate:.3g}"
+        axes.plot([pair.k], [rate], "o", color=RED, label=label)
+        title = f"ε = {asked.epsilon}, δ = {asked.delta}, for one that is sampled"
+        _finish(axes, "sampling rate", 1, title)
+
+    def expected(axes: Axes, prior: Prior) -> None:
+        for name, colour, total in (("people", BLUE, prior.people), ("groups", DARK, prior.groups)):
+            shares = [100 * getattr(row, name) / total for row in rows]
+            axes.plot(ks, shares, color=colour, label=f"{name}, of {total:,}")
+            at = 100 * getattr(chosen, name) / total
+            axes.plot([pair.k], [at], "o", color=RED)
+        k = next((row.pair.k for row in rows if row.pair.rate >= arx), None)
+        if k is not None:
+            axes.axvline(k, color=GREY, linestyle="--", label=f"k = {k}, as ARX")
+        _finish(axes, "expected to be released, %", 100, "of the prior's people and groups")
+
+    def paint(figure: Figure) -> None:
+        panels = figure.subplots(1, 1 if prior is None else 2, squeeze=False)[0]
+        rates(panels[0])
+        if prior is not None:
+            expected(panels[1], prior)
+
+    draw(path, paint, 5.2 if prior is None else 8.4)
+
+
+def _finish(axes: Axes, ylabel: str, most: int, title: str) -> None:
+    """The axes of a picture over k."""
+    from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
+
+    from policy_engine.cli.plots import legend
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set(xlabel="k", ylabel=ylabel, ylim=(0, most))
+    axes.set_title(title, fontsize=9)
+    legend(axes)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.cli.output import shown
+from policy_engine.accounting.comparison import Candidate, Comparison
+from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.tables import Aim
+from policy_engine.cli.output import members, shown
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.comparison import Candidate, Comparison
-    from policy_engine.accounting.tables import Aim
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _HEADS = ("", "half shown", "1 SD", "for certain", "least", "rows")
 _LEGEND = (
@@ -20,6 +22,8 @@ _LEGEND = (
     "for certain: the group has so many people; least: a group that is shown has at least so many",
     "rows: whether each row of the release can be a true person's",
 )
+
+_POINTS = 60
 
 
 @dataclass(frozen=True)
@@ -38,84 +42,87 @@ class Table:
             return rows
         return [self.own, *rows]
 
-    @property
-    def names(self) -> list[str]:
-        """What each row is called."""
-        return [f"{_words(row.law)}{_numbers(row)}" for row in self.rows]
-
     def is_own(self, row: Candidate) -> bool:
         """Whether it is what the policy uses."""
-        return row.law == self.own if isinstance(self.own, str) else row == self.own
+        return self.own in (row, row.law)
 
     def document(self) -> dict[str, Any]:
         """The table as JSON."""
+        mechanisms = [
+            {
+                **_named(row.law),
+                **_pair(row),
+                "half_shown": row.half,
+                "count_error": float(row.error),
+                **members(row, "certain least true_rows"),
+                "used": self.is_own(row),
+                "auto": row.law == self.found.auto,
+            }
+            for row in self.rows
+        ]
         return {
             "epsilon": float(self.aim.epsilon),
             "delta": float(self.aim.delta),
-            "neighbours": self.aim.neighbours,
-            "releases": self.aim.releases,
-            "mechanisms": [
-                {
-                    **_named(row.law),
-                    **_pair(row),
-                    "half_shown": row.half,
-                    "count_error": float(row.error),
-                    "certain": None if row.certain is None else list(row.certain),
-                    "least": row.least,
-                    "true_rows": row.true_rows,
-                    "used": self.is_own(row),
-                    "auto": row.law == self.found.auto,
-                }
-                for row in self.rows
-            ],
-            "not_possible": [
-                {**_named(law), "reason": reason} for law, reason in self.found.refused
-            ],
+            **members(self.aim, "neighbours releases"),
+            "mechanisms": mechanisms,
+            "not_possible": [{**_named(law), "reason": why} for law, why in self.found.refused],
         }
 
     def drawn(self, plot: Path | None) -> dict[str, Any]:
         """Draw the table where a place is given, which is checked; what JSON says of it."""
         if plot is None:
             return {}
-        from policy_engine.cli.plots import draw_comparison
+        from policy_engine.cli.plots import draw
 
-        draw_comparison(self, plot)
-        return {"plot": str(plot)}
+        def paint(figure: Figure) -> None:
+            left, right = figure.subplots(1, 2)
+            _draw_chances(left, self.rows)
+            _draw_errors(right, self.rows)
+            at = f"ε = {self.aim.epsilon}, δ = {self.aim.delta}, releases: {self.aim.releases}"
+            figure.suptitle(at, fontsize=9)
+
+        draw(plot, paint, 8.4)
+        return {"plot": plot}
 
     def lines(self) -> Iterator[str]:
         """The table as text."""
         together = f" for {self.aim.releases:,} releases together" * (self.aim.releases > 1)
         price = f"ε = {shown(self.aim.epsilon)}, δ = {shown(self.aim.delta)}"
         yield f"compared   at {price}{together}, by these numbers alone"
-        rows = [_HEADS, *map(self._cells, self.rows, self.names)]
+        rows = [_HEADS, *map(self._cells, self.rows)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            first, *others = zip(row, widths, strict=True)
-            cells = [first[0].ljust(first[1]), *(text.rjust(width) for text, width in others)]
-            yield "  ".join(cells).rstrip()
+        for first, *others in rows:
+            right = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
+            yield "  ".join([first.ljust(widths[0]), *right]).rstrip()
         for law, reason in self.found.refused:
             yield f"  {_words(law)}: not possible, {reason}"
-        yield from (f"  {text}" for text in (*_LEGEND, *self._marks()))
+        yield from (f"  {text}" for text in _LEGEND)
+        if self.own is not None:
+            yield "  *: what the policy uses"
+        if self.found.auto is not None and self.aim.releases == 1:
+            yield "  auto: what noise.law: auto takes"
+        elif self.found.auto is not None:
+            yield "  auto: of the first two what shows smaller groups; in a policy for one release"
 
-    def _cells(self, row: Candidate, name: str) -> tuple[str, ...]:
+    def _cells(self, row: Candidate) -> tuple[str, ...]:
         auto = " (auto)" if row.law == self.found.auto else ""
         low, high = row.certain or (0, 0)
+        # A standard deviation has one digit after the point where it is small.
+        error = f"{row.error:.1f}" if row.error < 100 else f"{row.error:,.0f}"
         return (
-            f"{'*' if self.is_own(row) else ' '} {name}{auto}",
+            f"{'*' if self.is_own(row) else ' '} {_name(row)}{auto}",
             f"{row.half:,}",
-            _short(row.error),
+            error,
             f"n - {-low} to n + {high}" if row.certain else "no bound",
             f"{row.least:,}",
             "yes" if row.true_rows else "no",
         )
 
-    def _marks(self) -> Iterator[str]:
-        if self.own is not None:
-            yield "*: what the policy uses"
-        if self.found.auto is not None and self.aim.releases == 1:
-            yield "auto: what noise.law: auto takes"
-        elif self.found.auto is not None:
-            yield "auto: of the first two what shows smaller groups; in a policy for one release"
+
+def _name(row: Candidate) -> str:
+    """What a mechanism is called, with its numbers."""
+    pair = _pair(row)
+    return _words(row.law) + (f", k = {pair['k']}, rate {pair['rate']:.3g}" if pair else "")
 
 
 def _named(law: str) -> dict[str, str | None]:
@@ -125,24 +132,38 @@ def _named(law: str) -> dict[str, str | None]:
 
 
 def _pair(row: Candidate) -> dict[str, Any]:
-    from policy_engine.accounting.frontier import Pair
-
     return {"k": row.by.k, "rate": float(row.by.rate)} if isinstance(row.by, Pair) else {}
-
-
-def _numbers(row: Candidate) -> str:
-    pair = _pair(row)
-    return f", k = {pair['k']}, rate {pair['rate']:.3g}" if pair else ""
 
 
 def _words(law: str) -> str:
     return law.replace("_", " ")
 
 
-def _short(error: Decimal) -> str:
-    """A standard deviation with one digit after the point where it is small.
+def _draw_chances(axes: Axes, rows: list[Candidate]) -> None:
+    """The chance that a group is shown, up to twice the size of the last that is shown half."""
+    from policy_engine.cli.plots import COLOURS, legend
 
-    >>> _short(Decimal("1.3569")), _short(Decimal("1280.4"))
-    ('1.4', '1,280')
-    """
-    return f"{error:.1f}" if error < 100 else f"{error:,.0f}"
+    largest = max(2, *(2 * row.half for row in rows))
+    sizes = sorted({1 + round((largest - 1) * i / _POINTS) for i in range(_POINTS + 1)})
+    for row, colour in zip(rows, COLOURS, strict=False):
+        chances = [100 * float(row.chance(size)) for size in sizes]
+        line = "--" if row.true_rows else "-"  # it lies upon that of a place
+        label = f"{_name(row)}: half from {row.half:,} on"
+        axes.plot(sizes, chances, line, color=colour, label=label)
+    axes.set(xlabel="people in the group", ylabel="shown, %", ylim=(0, 102))
+    legend(axes)
+
+
+def _draw_errors(axes: Axes, rows: list[Candidate]) -> None:
+    """The standard deviation of a count, and by a line how wrong it is at most."""
+    from policy_engine.cli.plots import COLOURS, legend
+
+    for at, (row, colour) in enumerate(zip(rows, COLOURS, strict=False)):
+        error = float(row.error)
+        axes.barh(at, error, color=colour, label=f"{_name(row)}: {error:.3g}")
+        if row.certain is not None:
+            axes.plot([0, max(map(abs, row.certain))], [at, at], color=colour)
+    axes.set_yticks([])
+    axes.invert_yaxis()
+    axes.set_xlabel("people: bar 1 SD of a shown count, line at most")
+    legend(axes)

@@ -10,7 +10,7 @@ from policy_engine.cli import (
     dbt_sync,
     dbt_verify,
 )
-from policy_engine.cli.everywhere import Commands
+from policy_engine.cli.app import Commands
 
 dbt = Commands(
     help="Certified releases in a dbt project.\n\nExample: policy-engine dbt build --target prod"

@@ -10,6 +10,7 @@ import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.failures import failure
+from policy_engine.cli.options import SignerOption
 from policy_engine.cli.output import (
     Format,
     FormatOption,
@@ -24,7 +25,7 @@ from policy_engine.cli.output import (
     number,
     shown,
 )
-from policy_engine.cli.review import KeyOption, emit_asked, signer
+from policy_engine.cli.review import emit_asked, signer
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def request(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
-    key: KeyOption = None,
+    key: SignerOption = None,
     format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Ask for approvals of every release that does not stand, and whose account requires them.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
+from policy_engine.cli.options import KeyOption, KeyringOption
 from policy_engine.cli.output import Format, FormatOption, complain, confirm, emit_json, one_line
-from policy_engine.cli.proofs import checked_document, checked_lines, meaning
-from policy_engine.cli.reading import KeyOption, KeyringOption
+from policy_engine.cli.verifying import checked_document, checked_lines, meaning
 from policy_engine.errors import NothingChecked, UsageError
 
 if TYPE_CHECKING:
-    from policy_engine.cli.reading import Trusted
+    from policy_engine.cli.verifying import Trusted
     from policy_engine.dbt.status import Looked
 
 
@@ -37,7 +37,7 @@ def verify(
 
     Example: policy-engine dbt verify --target prod
     """
-    from policy_engine.cli.reading import trusted_keys
+    from policy_engine.cli.verifying import trusted_keys
     from policy_engine.dbt.desk import open_desk, place_of
     from policy_engine.dbt.status import verified
 

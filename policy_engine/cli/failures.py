@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -88,11 +89,11 @@ def _of(error: BaseException) -> Failure:
 
 def _details(error: PolicyEngineError) -> dict[str, object]:
     if isinstance(error, PolicyError):
-        return {"problems": [vars(problem) for problem in error.problems]}
+        return {"problems": list(map(vars, error.problems))}
     if isinstance(error, NotCertifiable):
-        return {"findings": [vars(finding) for finding in error.findings]}
+        return {"findings": list(map(vars, error.findings))}
     if isinstance(error, VerificationFailed):
-        return {"verified": False, "reasons": list(error.reasons)}
+        return {"verified": False, "reasons": error.reasons}
     return {}
 
 
@@ -112,10 +113,8 @@ def _of_command_line(error: Exception) -> Failure:
 
 def _innermost(error: BaseException) -> str:
     """The last place in our own code that the error came through."""
-    trace, place = error.__traceback__, "an unknown place"
-    while trace is not None:
-        name = trace.tb_frame.f_globals.get("__name__", "")
+    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+        name = frame.f_globals.get("__name__", "")
         if name.split(".")[0] == "policy_engine":
-            place = f"{name}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
+            return f"{name}:{line}"
+    return "an unknown place"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from policy_engine.cli.output import Lines, emit_json, emit_lines, text_of
+from policy_engine.cli.output import emit_json, emit_lines, text_of
 from policy_engine.errors import Problem
 from policy_engine.policy.escapes import escaped
 
@@ -27,7 +27,7 @@ class Entry:
     rule: str
     level: str
     file: str
-    lines: Lines
+    lines: list[str] | tuple[str, ...]
     line: int = 0
     column: int = 0
 
@@ -75,7 +75,7 @@ def sarif(rules: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, objec
     run = {
         "tool": {"driver": {"name": _NAME, "rules": shown}},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(entry) for entry in entries],
+        "results": list(map(_result, entries)),
     }
     return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
@@ -105,10 +105,11 @@ def junit(
     With ``skipped`` no rule was looked at, and that is why.
     """
     broken = {entry.rule for entry in entries}
+    counts = f'tests="{len(rules)}" failures="{len(broken)}"'
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<testsuites tests="{len(rules)}" failures="{len(broken)}">',
-        f'  <testsuite name={_attribute(suite)} tests="{len(rules)}" failures="{len(broken)}"'
+        f"<testsuites {counts}>",
+        f"  <testsuite name={_attribute(suite)} {counts}"
         f' errors="0" skipped="{len(rules) if skipped else 0}">',
     ]
     for rule, text in rules.items():
@@ -157,12 +158,28 @@ _RULES = {
 
 def report(checked: Sequence[Checked], form: str) -> None:
     """Print what was found, as text, json, sarif or github annotations."""
+    problems, warnings = all_problems(checked), [each for c in checked for each in c.warnings]
+    unseen = [each for each in checked if each.unchecked]
+    entries = [_entry("error", each) for each in problems]
+    entries += [_entry("warning", each) for each in warnings]
+    entries += [Entry("unchecked", "warning", str(c.file), [c.unchecked]) for c in unseen]
     if form == "json":
-        emit_json(_document(checked))
+        emit_json(
+            {
+                "valid": not problems,
+                "files": [each.file for each in checked],
+                "problems": list(map(vars, problems)),
+                "warnings": list(map(vars, warnings)),
+                "unchecked": [{"file": c.file, "message": c.unchecked} for c in unseen],
+            }
+        )
     elif form == "sarif":
-        emit_json(sarif(_RULES, _entries(checked)))
+        emit_json(sarif(_RULES, entries))
+    elif form == "github":
+        emit_lines(list(map(annotation, entries)))
     else:
-        emit_lines(_annotations(checked) if form == "github" else _text(checked))
+        told = [replace(each, message=f"warning: {each.message}") for each in warnings]
+        emit_lines([*map(str, (*problems, *told)), *_valid(checked)])
 
 
 def all_problems(checked: Sequence[Checked]) -> list[Problem]:
@@ -170,54 +187,14 @@ def all_problems(checked: Sequence[Checked]) -> list[Problem]:
     return list(dict.fromkeys(problem for each in checked for problem in each.problems))
 
 
-def _warning(problem: Problem) -> Problem:
-    return replace(problem, message=f"warning: {problem.message}")
+def _entry(level: str, problem: Problem) -> Entry:
+    remedy = f"; {problem.remedy}" if problem.remedy else ""
+    message = f"{problem.message}{remedy}"
+    return Entry("policy", level, problem.file, [message], problem.line, problem.column)
 
 
-def _warnings(checked: Sequence[Checked]) -> list[Problem]:
-    return [problem for each in checked for problem in each.warnings]
-
-
-def _text(checked: Sequence[Checked]) -> list[str]:
-    lines = [str(problem) for problem in all_problems(checked)]
-    lines += [str(_warning(problem)) for problem in _warnings(checked)]
+def _valid(checked: Sequence[Checked]) -> Iterator[str]:
+    unseen = " by itself; not checked against its warehouse or source"
     for each in checked:
-        if not each.problems and each.unchecked:
-            lines.append(
-                f"{each.file}: valid by itself; not checked against its warehouse or source"
-            )
-        elif not each.problems:
-            lines.append(f"{each.file}: valid")
-    return lines
-
-
-def _document(checked: Sequence[Checked]) -> dict[str, Any]:
-    problems = all_problems(checked)
-    return {
-        "valid": not problems,
-        "files": [str(each.file) for each in checked],
-        "problems": [vars(problem) for problem in problems],
-        "warnings": [vars(problem) for problem in _warnings(checked)],
-        "unchecked": [
-            {"file": str(each.file), "message": each.unchecked}
-            for each in checked
-            if each.unchecked
-        ],
-    }
-
-
-def _message(problem: Problem) -> str:
-    return problem.message + (f"; {problem.remedy}" if problem.remedy else "")
-
-
-def _annotations(checked: Sequence[Checked]) -> list[str]:
-    return [annotation(entry) for entry in _entries(checked)]
-
-
-def _entries(checked: Sequence[Checked]) -> list[Entry]:
-    """What was found, and what could not be looked at."""
-    told = [("error", each) for each in all_problems(checked)]
-    told += [("warning", each) for each in _warnings(checked)]
-    found = [Entry("policy", how, p.file, [_message(p)], p.line, p.column) for how, p in told]
-    unseen = [c for c in checked if c.unchecked]
-    return found + [Entry("unchecked", "warning", str(c.file), [c.unchecked]) for c in unseen]
+        if not each.problems:
+            yield f"{each.file}: valid{unseen if each.unchecked else ''}"

@@ -1,33 +1,38 @@
-"""keys: who signs for a project, and which signatures count."""
+"""keys: who signs for a project, which signatures count, and who owns the keyring."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from typer import Argument, Option
 
-from policy_engine.cli.everywhere import Commands
-from policy_engine.cli.output import Format, FormatOption, confirm, emit, note
-from policy_engine.cli.owners import seal_line, sealed, sign, update
+from policy_engine.attest import making
+from policy_engine.attest.keyring import Keyring, change
+from policy_engine.attest.keys import TrustedKeys, key_id, load_private_key, load_public_key
+from policy_engine.attest.owners import check_follows, check_signed, is_signed, remember, signed
+from policy_engine.attest.ring_text import Entry, Owners, document_of
+from policy_engine.attest.signers import KeySigner, lost_key, public_key_of
+from policy_engine.attest.validity import written
+from policy_engine.cli.app import Commands
+from policy_engine.cli.options import KeyArgument
+from policy_engine.cli.output import confirm, emit
+from policy_engine.cli.output import note as say
 from policy_engine.cli.reading import project_here
-from policy_engine.errors import UsageError
-
-if TYPE_CHECKING:
-    from policy_engine.attest.keyring import Keyring
-    from policy_engine.attest.ring_text import Entry
-    from policy_engine.policy.project import Project
+from policy_engine.errors import FileError, UsageError
+from policy_engine.policy.project import Project
+from policy_engine.policy.review_models import key_line as key_in_yaml
 
 keys = Commands()
 
 ExpiresOption = Annotated[
-    str | None, typer.Option(help="The last day, in UTC, on which it signs: 2027-12-31.")
+    str | None, Option(help="The last day, in UTC, on which it signs: 2027-12-31.")
 ]
-NoteOption = Annotated[str, typer.Option(help="A line about the key, for people.")]
-KeyArgument = Annotated[
-    str, typer.Argument(metavar="KEYID", help="A key id, or its first 8 or more digits.")
-]
+NoteOption = Annotated[str, Option(help="A line about the key, for people.")]
 
 
 @keys.callback()
@@ -45,12 +50,10 @@ def root() -> None:
 def generate(
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where the private key goes; default: the project's."),
+        Option("--output", "-o", help="Where the private key goes; default: the project's."),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", hidden=True)] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Make an Ed25519 key and enter it into the keyring.
 
@@ -59,66 +62,50 @@ def generate(
 
     Example: policy-engine keys generate --output ci.pem --expires 2027-12-31 --note CI
     """
-    from policy_engine.attest.making import make_key
-
-    project, now = project_here(), now_here()
-    path = output or out or _own_place(project)
-    made = make_key(path, project.keyring, now, expires=last_moment(expires), note=note)
-    document = {"private_key": str(path), **_document(made, now, None)}
-    lines = [f"made {path} and {path.with_suffix('.pub')}", key_line(made, now, None)]
-    confirm(document, lines, format)
+    project, now = project_here(), _now()
+    path = output or _own_place(project)
+    made = making.make_key(path, project.keyring, now, expires=_last_moment(expires), note=note)
+    document = {"private_key": path, **_document(made, now)}
+    confirm(document, [f"made {path} and {path.with_suffix('.pub')}", _line(made, now)])
 
 
 @keys.command("add", short_help="Enter a public key that was made elsewhere.")
 def add(
-    public_key: Annotated[Path, typer.Argument(help="A public key: a PEM file.", readable=False)],
+    public_key: Annotated[Path, Argument(help="A public key: a PEM file.", readable=False)],
     since: Annotated[
-        str | None, typer.Option(help="Since when it is known, a day in UTC; default: now.")
+        str | None, Option(help="Since when it is known, a day in UTC; default: now.")
     ] = None,
     expires: ExpiresOption = None,
     note: NoteOption = "",
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Enter a public key into the keyring: that of a command, of CI, or of someone you trust.
 
     Example: policy-engine keys add kms.pub --note "the KMS key"
     """
-    from policy_engine.attest.keyring import change
-    from policy_engine.attest.keys import TrustedKeys
-
     [key] = TrustedKeys.load(public_key).by_id.values()
-    now = now_here()
+    now = _now()
     added = now if since is None else _day("--since", since)
-    last, path = last_moment(expires), project_here().keyring
+    last, path = _last_moment(expires), project_here().keyring
     ring = change(path, lambda ring: ring.adding(key, added, expires=last, note=note))
-    _show_one(ring, key, now, format)
+    _show_one(ring, key_id(key), now)
 
 
 @keys.command("list", short_help="The keys of the keyring, and which one signs.")
-def list_(
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
+def list_() -> None:
     """List the keys of the keyring with their dates, and which one signs for the project.
 
     Example: policy-engine keys list
     """
-    from policy_engine.attest.keyring import Keyring
-    from policy_engine.attest.keys import key_id
-    from policy_engine.attest.signers import lost_key, public_key_of
-
-    project, now = project_here(), now_here()
+    project, now = project_here(), _now()
     ring, lost = Keyring.at(project.keyring), lost_key(project)
     key = None if lost else public_key_of(project)
     own = None if key is None else key_id(key)
-    document: dict[str, Any] = {
-        "keyring": str(project.keyring),
-        "signs": own,
-        "keys": [_document(entry, now, own) for entry in ring.entries],
-    }
-    lines = [key_line(entry, now, own) for entry in ring.entries]
+    document = {"keyring": project.keyring, "signs": own,
+                "keys": [_document(entry, now, own) for entry in ring.entries],
+                **_sealed(ring)}  # fmt: skip
+    lines = [_line(entry, now, own) for entry in ring.entries]
     if ring.seal is not None:
-        document |= sealed(ring)
-        lines.append(seal_line(ring))
+        lines.append(_seal_line(ring))
     if not project.keyring.exists():
         lines.append(f"no keyring at {project.keyring}")
     if lost:
@@ -127,15 +114,11 @@ def list_(
         lines.append("no signing key yet: the first release makes one, or 'keys generate'")
     elif ring.get(own) is None:
         lines.append(f"{own}  signs, and is not in the keyring: 'keys add' enters its public key")
-    emit(document, lines, format)
+    emit(document, lines)
 
 
 @keys.command("rotate", short_help="A new signing key; the old one is retired now.")
-def rotate(
-    expires: ExpiresOption = None,
-    note: NoteOption = "",
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
+def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
     """Put a new key in the place of the project's; the old one is retired now.
 
     What the old key signed before verifies as before. Its private key is kept beside the new one,
@@ -143,52 +126,117 @@ def rotate(
 
     Example: policy-engine keys rotate --expires 2027-12-31
     """
-    from policy_engine.attest.keyring import Keyring
-    from policy_engine.attest.making import rotate as rotated
-
-    project, now = project_here(), now_here()
-    done = rotated(project, now, expires=last_moment(expires), note=note)
+    project, now = project_here(), _now()
+    done = making.rotate(project, now, expires=_last_moment(expires), note=note)
     ring = Keyring.read(project.keyring)
     entries = [ring.find(name) for name in (done.old, done.new)]
-    document = {
-        "keyring": str(project.keyring),
-        "kept": None if done.kept is None else str(done.kept),
-        "signs": done.new,
-        "keys": [_document(entry, now, done.new) for entry in entries],
-    }
-    lines = [key_line(entry, now, done.new) for entry in entries]
+    document = {"keyring": project.keyring, "kept": done.kept, "signs": done.new,
+                "keys": [_document(entry, now, done.new) for entry in entries]}  # fmt: skip
     kept = "is lost" if done.kept is None else f"is kept as {done.kept}"
-    lines.append(f"the old private key {kept}")
-    confirm(document, lines, format)
+    lines = [_line(entry, now, done.new) for entry in entries]
+    confirm(document, [*lines, f"the old private key {kept}"])
 
 
-keys.command("sign", short_help="Sign the keyring, as one of its owners.")(sign)
-keys.command("update", short_help="Put a newer signed keyring in the place of yours.")(update)
+@keys.command("sign", short_help="Sign the keyring, as one of its owners.")
+def sign(
+    key: Annotated[Path, Option(help="An owner's private key: a PEM file.", readable=False)],
+    expires: Annotated[
+        str | None, Option(help="The last day, in UTC, on which the keyring holds.")
+    ] = None,
+    owner: Annotated[
+        list[Path] | None,
+        Option(help="The public key of an owner from now on, one --owner each."),
+    ] = None,
+    threshold: Annotated[
+        int | None, Option(help="How many owners must sign; default: as it was, or 1.")
+    ] = None,
+) -> None:
+    """Sign the keyring of the project as it is now, with a key that signs nothing else.
+
+    The first signature makes it a signed one: --expires says how long it holds, --owner and
+    --threshold who must sign each change of it; without --owner it is who signs. Each change makes
+    the signatures void and its serial one higher; nothing new counts until it is signed again, and
+    what it withdraws counts at once. Other owners need the signatures of the former ones too.
+
+    It says what is other than in the last one that was seen here: look before you hand it out.
+
+    Example: policy-engine keys sign --key /media/stick/owner.pem --expires 2027-12-31
+    """
+    project, now, signer = project_here(), _now(), KeySigner(load_private_key(key))
+    seen = Keyring.at(project.ring_seen)
+    former = project.owners if seen.seal is None else (*project.owners, *seen.seal.owners.keys)
+    ends = _last_moment(expires)
+
+    def entered(ring: Keyring) -> Keyring:
+        owners = _owners(ring, signer.public_key, owner or [], threshold)
+        return signed(ring, signer, now, expires=ends, owners=owners, former=former)
+
+    ring = change(project.keyring, entered)
+    waits = ""
+    try:
+        check_signed(ring)
+        check_follows(seen, ring)
+        remember(project, ring)
+    except FileError as error:
+        waits = str(error)
+    before = {_line(entry, now) for entry in seen.entries}
+    changed = [line for entry in ring.entries if (line := _line(entry, now)) not in before]
+    gone = [each.key_id for each in seen.entries if ring.get(each.key_id) is None]
+    document = {"keyring": ring.where, **_sealed(ring), "waits": waits, "changed": changed,
+                "removed": gone}  # fmt: skip
+    told = [f"  now  {line}" for line in changed] + [f"  gone {name}" for name in gone]
+    lines = [_seal_line(ring), *told, *([waits] if waits else []), *_to_pin(project, ring)]
+    confirm(document, lines)
+
+
+@keys.command("update", short_help="Put a newer signed keyring in the place of yours.")
+def update(
+    keyring: Annotated[Path, Argument(help="The keyring that you keep.", readable=False)],
+    newer: Annotated[
+        list[Path], Argument(help="The newer one; or several, in order.", readable=False)
+    ],
+) -> None:
+    """Put a newer keyring of somebody else in the place of the one that you keep.
+
+    It must be signed by as many owners as it asks for, and by as many as yours asks for, and its
+    serial must not be lower: wherever it came from. Get the first one where you trust the channel.
+
+    Example: policy-engine keys update census.keys.json download/keys.json
+    """
+    found = [Keyring.read(path) for path in newer]
+    Keyring.read(keyring)
+
+    def newest(kept: Keyring) -> Keyring:
+        ring = kept
+        check_signed(ring)
+        for each in found:
+            if each.seal is None:
+                raise UsageError(f"{each.where}: nobody has signed this keyring; copy it by hand")
+            check_signed(each)
+            check_follows(ring, each)
+            ring = each
+        return replace(ring, where=kept.where)
+
+    ring = change(keyring, newest)
+    confirm({"keyring": ring.where, **_sealed(ring)}, [_seal_line(ring)])
 
 
 @keys.command("retire", short_help="A key that was replaced elsewhere signs no more.")
-def retire(
-    key: KeyArgument,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
+def retire(key: KeyArgument) -> None:
     """Retire a key now: what it signed before counts, what it signs later does not.
 
     For a key of a command or of CI; rotate does it for the project's own.
 
     Example: policy-engine keys retire 3fa2b1c4
     """
-    from policy_engine.attest.keyring import change
-
-    now = now_here()
-    ring = change(project_here().keyring, lambda ring: ring.retiring(key, now))
-    _show_one(ring, ring.find(key).public_key, now, format)
+    now = _now()
+    _show_one(change(project_here().keyring, lambda ring: ring.retiring(key, now)), key, now)
 
 
 @keys.command("revoke", short_help="Withdraw a key: nothing that it signed counts.")
 def revoke(
     key: KeyArgument,
-    why: Annotated[str, typer.Option(help="The reason, which verify shows to others.")],
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+    why: Annotated[str, Option(help="The reason, which verify shows to others.")],
 ) -> None:
     """Withdraw a key for good: nothing counts any more that it signed, whenever that was.
 
@@ -199,18 +247,17 @@ def revoke(
 
     Example: policy-engine keys revoke 3fa2b1c4 --why "the laptop was stolen"
     """
-    from policy_engine.attest.keyring import change
     from policy_engine.releasing.books import ledger_at_rest
 
-    now, project = now_here(), project_here()
+    now, project = _now(), project_here()
     with ledger_at_rest(project) as (end, fault):
         ring = change(project.keyring, lambda ring: ring.revoking(key, now, why, end))
     if fault:
-        note(
+        say(
             f"where the ledger ends is not noted, so what the key has signed there counts by the"
             f" time that it states: {fault}; run the same command again once it can be read"
         )
-    _show_one(ring, ring.find(key).public_key, now, format)
+    _show_one(ring, key, now)
 
 
 def _own_place(project: Project) -> Path:
@@ -228,7 +275,7 @@ def _own_place(project: Project) -> Path:
     return project.signing_key
 
 
-def now_here() -> datetime:
+def _now() -> datetime:
     """This second."""
     return datetime.now(UTC).replace(microsecond=0)
 
@@ -243,34 +290,26 @@ def _day(option: str, text: str) -> datetime:
         raise UsageError(f"{option} must be a day as 2027-12-31, found {text[:80]!a}") from None
 
 
-def last_moment(expires: str | None) -> datetime | None:
+def _last_moment(expires: str | None) -> datetime | None:
     """The last moment of the day of ``--expires``."""
     if expires is None:
         return None
     return _day("--expires", expires) + timedelta(hours=23, minutes=59, seconds=59)
 
 
-def _show_one(ring: Keyring, key: Any, now: datetime, form: Format) -> None:
-    from policy_engine.attest.keys import key_id
-
-    entry = ring.find(key_id(key))
-    document = {"keyring": ring.where, **_document(entry, now, None)}
-    confirm(document, [key_line(entry, now, None)], form)
+def _show_one(ring: Keyring, name: str, now: datetime) -> None:
+    entry = ring.find(name)
+    confirm({"keyring": ring.where, **_document(entry, now)}, [_line(entry, now)])
 
 
-def _document(entry: Entry, now: datetime, own: str | None) -> dict[str, Any]:
-    from policy_engine.attest.ring_text import document_of
-
+def _document(entry: Entry, now: datetime, own: str | None = None) -> dict[str, Any]:
     return {**document_of(entry), "state": _state(entry, now, own)}
 
 
-def key_line(entry: Entry, now: datetime, own: str | None = None) -> str:
-    """A key of the keyring on one line."""
-    from policy_engine.attest.validity import written
-
-    dates, state = entry.validity, _state(entry, now, own)
+def _line(entry: Entry, now: datetime, own: str | None = None) -> str:
+    dates = entry.validity
     until = "" if dates.until is None else f" until {written(dates.until)}"
-    words = [entry.key_id, f"{state:<8}", f"from {written(dates.added)}{until}"]
+    words = [entry.key_id, f"{_state(entry, now, own):<8}", f"from {written(dates.added)}{until}"]
     if dates.revoked is not None:
         words.append(f"revoked {written(dates.revoked.at)}: {dates.revoked.why}")
     return "  ".join([*words, *([entry.note] if entry.note else [])])
@@ -285,3 +324,56 @@ def _state(entry: Entry, now: datetime, own: str | None) -> str:
     if entry.validity.retired is not None:
         return "retired"
     return "signs" if entry.key_id == own else "valid"
+
+
+def _owners(
+    ring: Keyring, own: Ed25519PublicKey, paths: list[Path], threshold: int | None
+) -> Owners | None:
+    """The owners that were named; None where they stay as they were."""
+    if not paths and threshold is None:
+        return None
+    before = None if ring.seal is None else ring.seal.owners
+    named = [load_public_key(path) for path in paths] or ([] if before else [own])
+    keys = tuple(key.public_bytes(Encoding.Raw, PublicFormat.Raw) for key in named)
+    needed = (before.threshold if before else 1) if threshold is None else threshold
+    return Owners(keys or (before.keys if before else ()), needed)
+
+
+def _sealed(ring: Keyring) -> dict[str, Any]:
+    """What a keyring says of its owners, and who of them has signed it."""
+    seal = ring.seal
+    if seal is None:
+        return {}
+    owners = [key_id(Ed25519PublicKey.from_public_bytes(raw)) for raw in seal.owners.keys]
+    return {
+        "serial": seal.serial,
+        "issued": written(seal.issued),
+        "expires": written(seal.expires),
+        "owners": owners,
+        "threshold": seal.owners.threshold,
+        "signed_by": sorted(seal.signatures),
+        "signed": is_signed(ring),
+    }
+
+
+def _seal_line(ring: Keyring) -> str:
+    """The same on one line."""
+    told = _sealed(ring)
+    if not told:
+        return "nobody has signed the keyring"
+    who = f"{told['threshold']} of {len(told['owners'])} must sign"
+    by = f"signed by {', '.join(each[:8] for each in told['signed_by']) or 'nobody yet'}"
+    state = f"signed, until {told['expires']}" if told["signed"] else "not signed as it must be"
+    return f"keyring {told['serial']}  {state}  {by}; {who}"
+
+
+def _to_pin(project: Project, ring: Keyring) -> list[str]:
+    """What to write into the project file so that no checkout takes an unsigned keyring."""
+    if project.owners or ring.seal is None:
+        return []
+    owners = ", ".join(map(key_in_yaml, ring.seal.owners.keys))
+    needed = f", threshold: {ring.seal.owners.threshold}" * (ring.seal.owners.threshold > 1)
+    file = project.file or "policy-engine.yaml"
+    return [
+        f"write 'signing: {{owners: [{owners}]{needed}}}' into {file}: none but a signed one serves"
+    ]

@@ -12,7 +12,7 @@ import signal
 import sys
 from contextlib import suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 INTERRUPTED = 130
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
@@ -83,15 +83,13 @@ def run(arguments: list[str]) -> int:
 def _invoke(arguments: list[str]) -> int:
     from typer.main import get_command
 
-    from policy_engine.cli.app import COMMANDS, app_of
-    from policy_engine.cli.everywhere import COMPLETION, PROGRAM, complete
+    from policy_engine.cli.app import COMPLETION, PROGRAM, app_of, complete
     from policy_engine.cli.failures import Exit
 
+    if asked := os.environ.get(COMPLETION):
+        return complete(asked)
     # Not app(): it would print usage errors itself, and swallow an interrupt.
-    asked = os.environ.get(COMPLETION)
-    command = get_command(app_of(COMMANDS if asked else arguments))
-    if asked:
-        return complete(command, asked)
+    command = get_command(app_of(arguments))
     try:
         with command.make_context(PROGRAM, list(arguments)) as context:
             command.invoke(context)
@@ -130,12 +128,3 @@ def _open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-
-
-def __getattr__(name: str) -> Any:
-    """``app`` is made when it is first asked for: an interrupt before is then caught."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from policy_engine.cli.app import app
-
-    return app

@@ -5,74 +5,66 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.cli.measured import document, lines, workload_document, workload_lines
+from policy_engine.cli.options import PublishedOption, QuasiOption
+from policy_engine.cli.output import emit
+from policy_engine.cli.reading import names_in, read_file, read_levels
 from policy_engine.errors import FileError, UsageError
+from policy_engine.measure.measuring import Questions
+from policy_engine.measure.measuring import measure as ask
+from policy_engine.measure.statement import Tree
+from policy_engine.policy.resolve import Policy, Recoded
 
-if TYPE_CHECKING:
-    from policy_engine.policy.resolve import Policy, Recoded
-
-QuasiOption = Annotated[
-    str | None,
-    typer.Option(help="The columns that are known of a person; default: all others."),
-]
-PublishedOption = Annotated[
-    bool, typer.Option("--published", help="It is no release of ours, and public by your word.")
-]
 _YAML = (".yaml", ".yml")
 
 
 def measure(
     subject: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="A release's Parquet file, a policy whose release it is, or raw data.",
             readable=False,
         ),
     ],
     sensitive: Annotated[
         list[str] | None,
-        typer.Option(help="A column that is to be learnt of a person; may be repeated."),
+        Option(help="A column that is to be learnt of a person; may be repeated."),
     ] = None,
     quasi: QuasiOption = None,
-    count: Annotated[
-        str | None, typer.Option(help="Of raw data: the column that counts people.")
-    ] = None,
+    count: Annotated[str | None, Option(help="Of raw data: the column that counts people.")] = None,
     key: Annotated[
         str | None,
-        typer.Option(help="Of raw data: the column that tells people apart; default: a row each."),
+        Option(help="Of raw data: the column that tells people apart; default: a row each."),
     ] = None,
     order: Annotated[
         list[str] | None,
-        typer.Option(help="COLUMN=FILE: its values, the least first, one a line."),
+        Option(help="COLUMN=FILE: its values, the least first, one a line."),
     ] = None,
     hierarchy: Annotated[
-        list[str] | None, typer.Option(help="COLUMN=FILE: its hierarchy, as a policy has it.")
+        list[str] | None, Option(help="COLUMN=FILE: its hierarchy, as a policy has it.")
     ] = None,
     population: Annotated[
         Path | None,
-        typer.Option(help="A file of everybody who could be meant, for the journalist's risk."),
+        Option(help="A file of everybody who could be meant, for the journalist's risk."),
     ] = None,
     sampled: Annotated[
-        float | None, typer.Option(help="The rate at which the people were drawn from others.")
+        float | None, Option(help="The rate at which the people were drawn from others.")
     ] = None,
     marginals: Annotated[
         list[str] | None,
-        typer.Option(help="Columns whose counts are taken to be shown with others; repeat it."),
+        Option(help="Columns whose counts are taken to be shown with others; repeat it."),
     ] = None,
     published: PublishedOption = False,
     workload: Annotated[
-        bool,
-        typer.Option("--workload", help="What a tree learns of --sensitive from the release."),
+        bool, Option("--workload", help="What a tree learns of --sensitive from the release.")
     ] = False,
     raw: Annotated[
-        bool,
-        typer.Option("--raw", help="With --workload, of a policy: compare with its source."),
+        bool, Option("--raw", help="With --workload, of a policy: compare with its source.")
     ] = False,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Measure the syntactic models, risks and utility of a release, or of raw data.
 
@@ -84,37 +76,36 @@ def measure(
 
     Example: policy-engine measure out/adult.parquet --sensitive income
     """
-    from policy_engine.cli.measured import document, lines, workload_document, workload_lines
-    from policy_engine.measure.measuring import Questions
-    from policy_engine.measure.measuring import measure as ask
-
+    if sampled is not None and not 0 < sampled <= 1:
+        raise UsageError(f"--sampled must be above 0 and at most 1, found {sampled}")
     questions = Questions(
         tuple(dict.fromkeys(sensitive or ())),
         names_in(quasi),
         count,
-        {column: _lines_of(path) for column, path in _files(order, "--order")},
-        {column: _tree(path) for column, path in _files(hierarchy, "--hierarchy")},
+        {column: _values_in(path) for column, path in _files(order, "--order")},
+        {
+            column: Tree.of(read_levels(path).rows)
+            for column, path in _files(hierarchy, "--hierarchy")
+        },
         population,
-        _rate(sampled),
+        sampled,
         is_public=published,
-        marginals=tuple(names_in(each) for each in marginals or ()),
+        marginals=tuple(map(names_in, marginals or ())),
         key=key,
     )
     path, recoded, policy = _of_policy(subject)
     if raw and (policy is None or not workload):
         raise UsageError("--raw stands beside --workload, of a policy, which names its source")
     found = ask(path, questions)
-    good_for = None
-    if workload:
-        from policy_engine.measure.workload import utility_of
+    if not workload:
+        emit(document(found, recoded), lines(found, recoded))
+        return
+    from policy_engine.measure.workload import utility_of
 
-        good_for = utility_of(path, questions.sensitive, policy if raw else None)
-        found = replace(found, is_public=found.is_public and good_for.is_public)
-    emit(
-        document(found, recoded) | workload_document(good_for),
-        [*lines(found, recoded), *workload_lines(good_for)],
-        format,
-    )
+    good_for = utility_of(path, questions.sensitive, policy if raw else None)
+    found = replace(found, is_public=found.is_public and good_for.is_public)
+    told = document(found, recoded) | {"workload": workload_document(good_for)}
+    emit(told, [*lines(found, recoded), *workload_lines(good_for)])
 
 
 def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
@@ -135,21 +126,6 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
     return policy.release_path, policy.recoded, policy
 
 
-def names_in(listed: str | None) -> tuple[str, ...]:
-    """Names in a text, each once.
-
-    >>> names_in("age, sex,age"), names_in(None)
-    (('age', 'sex'), ())
-    """
-    return tuple(dict.fromkeys(map(str.strip, listed.split(",")))) if listed else ()
-
-
-def _rate(sampled: float | None) -> float | None:
-    if sampled is not None and not 0 < sampled <= 1:
-        raise UsageError(f"--sampled must be above 0 and at most 1, found {sampled}")
-    return sampled
-
-
 def _files(given: list[str] | None, option: str) -> Iterator[tuple[str, Path]]:
     for each in given or ():
         column, equals, path = each.partition("=")
@@ -158,17 +134,8 @@ def _files(given: list[str] | None, option: str) -> Iterator[tuple[str, Path]]:
         yield column, Path(path)
 
 
-def _lines_of(path: Path) -> tuple[str, ...]:
-    from policy_engine.cli.reading import read_file
-
+def _values_in(path: Path) -> tuple[str, ...]:
     lines = tuple(line for line in read_file(path).splitlines() if line)
     if len(set(lines)) < len(lines):
         raise UsageError(f"{path} names a value twice")
     return lines
-
-
-def _tree(path: Path) -> Any:
-    from policy_engine.cli.reading import read_levels
-    from policy_engine.measure.statement import Tree
-
-    return Tree.of(read_levels(path).rows)

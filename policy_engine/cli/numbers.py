@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from typer import Option
 
-from policy_engine.cli.output import Format, FormatOption, emit, number, shown
-from policy_engine.cli.places import check_free
-from policy_engine.cli.reading import project_here
+from policy_engine.accounting import certificate_numbers
+from policy_engine.accounting.certificate_numbers import CertificateNumbers
+from policy_engine.accounting.odds import guessed_right, odds_words
+from policy_engine.cli.options import NeighboursOption, ReleasesOption
+from policy_engine.cli.output import emit, members, shown
+from policy_engine.cli.reading import check_free, project_here
 from policy_engine.errors import FileError, UsageError
-
-if TYPE_CHECKING:
-    from policy_engine.accounting.certificate_numbers import CertificateNumbers
 
 UNIT = "unit: what is sampled"
 """Of whom a guarantee is that no policy asked for."""
@@ -24,68 +24,47 @@ _TOGETHER = {
     "replace_one": "for any {} people together, all replaced",
 }
 
-Neighbours = Annotated[str, typer.Option(help="add_remove (a person more or less) or replace_one.")]
-Releases = Annotated[int, typer.Option(help="So many releases, each from a fresh sample.")]
-
 
 def certify(
-    k: Annotated[int, typer.Option(help="The least count of a released group.")],
-    rate: Annotated[str, typer.Option(help="The sampling rate, above 0 and below 1.")],
-    epsilon: Annotated[str | None, typer.Option(help="Give ε to get δ.")] = None,
-    delta: Annotated[str | None, typer.Option(help="Give δ to get ε.")] = None,
-    neighbours: Neighbours = "add_remove",
-    releases: Releases = 1,
-    group: Annotated[int, typer.Option(help="Protect groups of so many people.")] = 1,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+    k: Annotated[int, Option(help="The least count of a released group.")],
+    rate: Annotated[str, Option(help="The sampling rate, above 0 and below 1.")],
+    epsilon: Annotated[str | None, Option(help="Give ε to get δ.")] = None,
+    delta: Annotated[str | None, Option(help="Give δ to get ε.")] = None,
+    neighbours: NeighboursOption = "add_remove",
+    releases: ReleasesOption = 1,
+    group: Annotated[int, Option(help="Protect groups of so many people.")] = 1,
 ) -> None:
     """Print δ for an ε, or the least ε for a δ, by [EXACT] and by [LQS].
 
     Example: policy-engine certify --k 20 --rate 0.1 --epsilon 0.5
     """
-    from policy_engine.accounting.certificate_numbers import certify_numbers
-
     if (epsilon is None) == (delta is None):
         raise UsageError("give exactly one of --epsilon and --delta; the other is the answer")
-    found = certify_numbers(
+    found = certificate_numbers.certify_numbers(
         k, rate, epsilon=epsilon, delta=delta, neighbours=neighbours, releases=releases, group=group
     )
-    lines = [*_lines(found, epsilon_asked=epsilon is not None)]
-    emit(_document(found), lines, format)
-
-
-def _document(found: CertificateNumbers) -> dict[str, Any]:
-    from policy_engine.accounting.odds import guessed_right
-
-    document: dict[str, Any] = {
-        "k": found.k,
-        "rate": number(found.rate),
-        "epsilon": number(found.epsilon),
-        "delta": number(found.delta),
-        "guessed_right": number(guessed_right(found.epsilon, found.delta)),
-        "bound": found.bound,
-        "delta_lqs": number(found.delta_lqs),
-        "neighbours": found.neighbours,
-        "releases": found.releases,
-        "at_n": found.at_n,
+    document = {
+        **members(found, "k rate epsilon delta"),
+        "guessed_right": guessed_right(found.epsilon, found.delta),
+        **members(found, "bound delta_lqs neighbours releases at_n"),
     }
     if found.group > 1:
-        document |= {"group": found.group, "delta_generic": number(found.delta_generic)}
+        document |= members(found, "group delta_generic")
     if found.rule is not None:
-        by_rule = {name: number(value) for name, value in found.by_rule.items()}
-        lqs = {"epsilon_lqs": number(found.epsilon_lqs)}
-        document |= {"rule": found.rule, "by_rule": by_rule, **lqs}
-    return document
+        document |= members(found, "rule by_rule epsilon_lqs")
+    emit(document, _lines(found, epsilon_asked=epsilon is not None))
 
 
 def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
     """The claim, what the paper says, and what each rule says."""
-    from policy_engine.accounting.odds import odds_words
-
     source = "[EXACT]" if found.rule is None else f"[COMP], the {found.rule} rule"
     yield f"k = {found.k}, rate = {shown(found.rate)}, {found.neighbours}, {UNIT}"
     yield f"ε = {shown(found.epsilon)}"
     yield f"δ = {shown(found.delta)}   {source}"
-    yield _by_the_paper(found, epsilon_asked=epsilon_asked)
+    if found.releases > 1 and found.epsilon_lqs is not None and not epsilon_asked:
+        yield f"ε = {shown(found.epsilon_lqs)}   [LQS] and basic composition, at the same δ"
+    else:
+        yield f"δ = {_said(found.delta_lqs)}   [LQS], the paper's bound at the same ε"
     yield odds_words(found.epsilon, found.delta, found.neighbours, found.group)
     if found.delta_generic is not None:
         yield f"δ = {shown(found.delta_generic)}   the generic bound for groups, at the same ε"
@@ -96,31 +75,22 @@ def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
         yield f"{'δ' if epsilon_asked else 'ε'} by each rule: {', '.join(said)}"
 
 
-def _by_the_paper(found: CertificateNumbers, *, epsilon_asked: bool) -> str:
-    if found.releases > 1 and found.epsilon_lqs is not None and not epsilon_asked:
-        return f"ε = {shown(found.epsilon_lqs)}   [LQS] and basic composition, at the same δ"
-    return f"δ = {_said(found.delta_lqs)}   [LQS], the paper's bound at the same ε"
-
-
 def _said(value: Decimal | None) -> str:
     return "no statement" if value is None else shown(value)
 
 
 def certify_count(
-    unknown: Annotated[int, typer.Option(help="So many records the adversary does not know.")],
+    unknown: Annotated[int, Option(help="So many records the adversary does not know.")],
     lambda_: Annotated[
-        str, typer.Option("--lambda", help="The least probability of either value, at most 1/2.")
+        str, Option("--lambda", help="The least probability of either value, at most 1/2.")
     ],
-    epsilon: Annotated[str, typer.Option(help="Give ε to get δ.")],
+    epsilon: Annotated[str, Option(help="Give ε to get δ.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write a signed certificate here.")
+        Path | None, Option("--output", "-o", help="Write a signed certificate here.")
     ] = None,
-    certificate: Annotated[Path | None, typer.Option("--certificate", hidden=True)] = None,
     replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Replace a count's certificate that stands there."),
+        bool, Option("--replace", help="Replace a count's certificate that stands there.")
     ] = False,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Print δ of an exact count, under assumptions about what the adversary knows.
 
@@ -132,31 +102,23 @@ def certify_count(
     from policy_engine.accounting.partial_knowledge import count_numbers
     from policy_engine.attest import count_certificate as certified
 
-    certificate = output or certificate
-    if replace and certificate is None:
+    if replace and output is None:
         raise UsageError("--replace replaces a certificate; name it with --output")
-    if certificate is not None:
-        _check_place(certificate, replace=replace)
+    if output is not None:
+        _check_place(output, replace=replace)
     made = certified.certify_count(unknown, lambda_, epsilon)
     numbers = count_numbers(unknown, lambda_, epsilon)
-    if certificate is not None:
-        _write(made, certificate, replace=replace)
+    if output is not None:
+        _write(made, output, replace=replace)
     document: dict[str, Any] = {
-        "assumptions": list(made.assumptions),
+        "assumptions": made.assumptions,
         "kind": certified.KIND,
         "protects": certified.PROTECTS,
-        "limits": list(certified.LIMITS),
-        "unknown": made.unknown,
-        "lambda": number(made.floor),
-        "epsilon": number(made.epsilon),
-        "delta": number(made.delta),
+        "limits": certified.LIMITS,
+        **members(made, "unknown floor epsilon delta", floor="lambda"),
         "bound": "numeric",
-        "delta_chernoff": number(numbers.delta_chernoff),
-        "delta_blanket": number(numbers.delta_blanket),
-        "proposition_27": number(numbers.proposition_27),
+        **members(numbers, "delta_chernoff delta_blanket proposition_27"),
     }
-    if certificate is not None:
-        document["certificate"] = str(certificate)
     lines = [
         certified.KIND,
         "assuming:",
@@ -170,9 +132,10 @@ def certify_count(
         "its limits:",
         *[f"  - {text}" for text in certified.LIMITS],
     ]
-    if certificate is not None:
-        lines.append(f"certificate  {certificate}")
-    emit(document, lines, format)
+    if output is not None:
+        document["certificate"] = output
+        lines.append(f"certificate  {output}")
+    emit(document, lines)
 
 
 def _check_place(path: Path, *, replace: bool) -> None:
@@ -181,13 +144,11 @@ def _check_place(path: Path, *, replace: bool) -> None:
     from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE
 
     check_free(path, replace=replace)
-    if not path.exists():
-        return
     try:
-        content = path.read_bytes()
+        content = path.read_bytes() if path.exists() else None
     except OSError as error:
         raise FileError(f"{path} could not be read: {error.strerror}") from None
-    if stated_type(content) != COUNT_PREDICATE_TYPE:
+    if content is not None and stated_type(content) != COUNT_PREDICATE_TYPE:
         raise FileError(
             f"{path} is no certificate of a count, and only such a one is replaced; name another"
             " place"

@@ -6,14 +6,22 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
+from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.noise_laws import shown_half
+from policy_engine.attest.predicates import Vouched
 from policy_engine.cli.output import shown
+from policy_engine.kernel.estimated import believed, central_error, compared
+from policy_engine.kernel.estimates import estimates
+from policy_engine.kernel.mechanisms import Inserted
+from policy_engine.policy.noise import Noise
+from policy_engine.policy.recodings import labels
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.meaning import error_of_sum
 
-if TYPE_CHECKING:
-    from policy_engine.accounting.comparison import Candidate
-    from policy_engine.attest.predicates import Vouched
-    from policy_engine.policy.resolve import Policy
+_PRIOR = Decimal("0.01")
 
 
 @dataclass(frozen=True)
@@ -30,65 +38,112 @@ class Outlook:
     @classmethod
     def of(cls, policy: Policy) -> Outlook:
         """That of a policy."""
-        from policy_engine.policy.recodings import labels
-
         read_as = {column.casefold(): kind for column, kind in policy.source.columns}
-        return cls(
-            labels={
-                column: labels(recoding, read_as.get(column.casefold()))
-                for column, recoding in policy.recodings
-            },
-            own=_own(policy),
-        )
-
-    @property
-    def groups(self) -> int:
-        """How many groups the columns make at most whose values the policy tells."""
-        return math.prod(count for count in self.labels.values() if count is not None)
-
-    @property
-    def of_known(self) -> int:
-        """So many of them at most miss no value."""
-        return math.prod(max(1, count - 1) for count in self.labels.values() if count is not None)
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "labels": self.labels,
-            "groups": None if self.open else self.groups,
-            "half_shown": self.own.half,
-            "chances": [{"size": n, "shown": float(chance)} for n, chance in self.own.chances],
-            "count_error": float(self.own.error),
+        counts = {
+            column: labels(recoding, read_as.get(column.casefold()))
+            for column, recoding in policy.recodings
         }
+        noise = policy.noise
+        if noise is None:
+            return cls(counts, Candidate(SAMPLED, Pair(policy.k, policy.rate)))
+        assert isinstance(noise, Noise)
+        return cls(counts, Candidate(noise.law, noise.table, policy.k, bool(noise.keys)))
+
+    @property
+    def known(self) -> list[int]:
+        """How many values each column has at most whose values the policy tells."""
+        return [count for count in self.labels.values() if count is not None]
 
     @property
     def open(self) -> list[str]:
         """The columns whose values the policy does not tell."""
         return [column for column, count in self.labels.items() if count is None]
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "labels": self.labels,
+            "groups": None if self.open else math.prod(self.known),
+            "half_shown": self.own.half,
+            "chances": [{"size": n, "shown": float(chance)} for n, chance in self.own.chances],
+            "count_error": float(self.own.error),
+        }
 
-def _own(policy: Policy) -> Candidate:
-    """The policy's mechanism with its numbers."""
-    from policy_engine.accounting.comparison import SAMPLED, Candidate
-    from policy_engine.accounting.frontier import Pair
-    from policy_engine.policy.noise import Noise
+    def lines(self, policy: Policy) -> Iterator[str]:
+        """For people."""
+        if isinstance(policy.noise, Noise) and policy.noise.keys:
+            many = math.prod(len(rows) for _, rows in policy.noise.keys)
+            yield f"shown      {many:,} public keys, whoever is in them, and no other group"
+        else:
+            yield from self._groups()
+        count = policy.release.count_as if policy.release.form == "counts" else "its rows"
+        if isinstance(policy.noise, Noise):
+            yield from _noisy(policy, policy.noise, count, self.own.error)
+            return
+        estimate = f"{count} / {shown(policy.rate)} estimates a group of the source"
+        yield (
+            f"counts     {estimate}: at {self.own.half:,} people give or take"
+            f" {self.own.error:.0f} (1 SD)"
+        )
 
-    if policy.noise is None:
-        return Candidate(SAMPLED, Pair(policy.k, policy.rate))
-    assert isinstance(policy.noise, Noise)
-    noise = policy.noise
-    return Candidate(noise.law, noise.table, policy.k, bool(noise.keys))
+    def _groups(self) -> Iterator[str]:
+        """How many groups there can be, and how large one is that is shown."""
+        told = [f"{column} {count}" for column, count in self.labels.items() if count is not None]
+        factors = [" × ".join(told)] if len(told) > 1 else []
+        if any(count > 1 for count in self.known):
+            factors.append("missing values counted as one")
+        product = f" ({', '.join(factors)})" if factors else ""
+        most = f"{math.prod(self.known):,}{product}"
+        if self.open:
+            known = f"{most} × the" if told else "the"
+            values = f"{known} values of {', '.join(self.open)}"
+            yield f"groups     at most {values}: how many, the policy does not tell"
+        else:
+            yield f"groups     at most {most}"
+        (half, _), *others = sorted(self.own.chances, key=lambda each: each[0] != self.own.half)
+        chances = ", ".join(f"{size:,}: {per_cent(chance)}" for size, chance in others)
+        yield f"shown      a group of {half:,} people in the source half of the time; of {chances}"
+        complete = math.prod(max(1, count - 1) for count in self.known)
+        if complete > 1:
+            each = "combination" if len(self.open) > 1 else "value"
+            every = f", for each {each} of {', '.join(self.open)}" if self.open else ""
+            those = f"{complete:,} groups of that size, without missing values"
+            yield f"           {those}: {complete * half:,} people{every}"
 
 
-_PRIOR = Decimal("0.01")
+def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator[str]:
+    """What numbers with noise are: counts, and the sums, means and groupings beside them."""
+    low, high = noise.certain
+    about = f"give or take {error:.1f} (1 SD)"
+    if noise.groups > 1:
+        yield f"counts     {count} estimates how many people were counted in a group: {about}"
+        certain = f"for certain {count} - {-low} to {count} + {high} people were counted"
+        left_out = f"who is in more than {noise.groups} groups is left out of some"
+        yield f"           {certain}; {left_out}"
+    else:
+        yield f"counts     {count} estimates a group of the source: {about}"
+        certain = f"the group has between {count} - {-low} and {count} + {high} people"
+        yield f"           for certain {certain}"
+    for each in noise.sums:
+        about = error_of_sum(each, count)
+        what = "mean" if each.clip.is_mean else "sum"
+        yield f"sums       {each.name}, the {what} of {each.column}: give or take {about} (1 SD)"
+    for place, coarse in enumerate(noise.groupings, 1):
+        counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]
+        half = f": {counts[0]} are shown half of the time" if counts else ""
+        yield f"grouping   {place} by {', '.join(coarse.columns)}{half}"
+        for each, table in zip(noise.sums, coarse.tables[1:], strict=False):
+            yield f"           {each.name}: give or take {error_of_sum(each, count, table)} (1 SD)"
+    if policy.part is not None:
+        parts, number = policy.part
+        drawn = f"drawn by a secret hash of {policy.source.key}"
+        estimate = f"{parts} · {count} estimates a group of the source"
+        yield f"part       all of this is of part {number} of {parts}, {drawn}: {estimate}"
 
 
 def chance_document(certificate: Vouched) -> dict[str, Any]:
     """For JSON."""
-    from policy_engine.kernel.estimated import central_error
-    from policy_engine.kernel.estimates import estimates
-
     assert certificate.claim is not None
     central = central_error(certificate.epsilon, certificate.neighbours)
     return {"estimates": list(estimates(certificate.claim)), "central_error": central}
@@ -96,21 +151,15 @@ def chance_document(certificate: Vouched) -> dict[str, Any]:
 
 def chance_lines(certificate: Vouched) -> Iterator[str]:
     """For people."""
-    from policy_engine.kernel.estimated import believed, compared
-    from policy_engine.kernel.estimates import estimates
-    from policy_engine.kernel.mechanisms import Inserted
-
     claim = certificate.claim
     assert claim is not None
-    head = "estimates  "
-    for text in estimates(claim):
-        yield head + text
-        head = " " * len(head)
+    first, *others = estimates(claim)
+    yield f"estimates  {first}"
     if isinstance(claim.law, Inserted):
         belief = believed(claim.law, _PRIOR)
-        yield (
-            f"           (d, γ): who believed {shown(_PRIOR * 100)} % that a tuple is there,"
+        others.append(
+            f"(d, γ): who believed {shown(_PRIOR * 100)} % that a tuple is there,"
             f" believes {float(belief * 100):.3g} % afterwards, at most"
         )
-    for text in compared(certificate.epsilon, certificate.neighbours):
+    for text in (*others, *compared(certificate.epsilon, certificate.neighbours)):
         yield f"           {text}"

@@ -13,19 +13,25 @@ import math
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from io import TextIOWrapper
-from threading import Event
+from pathlib import Path
 from typing import Annotated, Any, TextIO
 
 import typer
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.cli.failures import Failure
 from policy_engine.policy.escapes import escaped
 
-Lines = list[str] | tuple[str, ...]
+shown = in_text
+"""A number as text shows it: exact, short, and never in a form that hides its size."""
+
+Lines = list[str] | tuple[str, ...] | Iterator[str]
 """Lines of text, without their ends. Not a text: whoever joins lines cannot tell whose they are."""
 
 
@@ -55,22 +61,41 @@ def wants_json(arguments: Sequence[str]) -> bool:
     return asked == "json"
 
 
-_quiet = Event()
+@dataclass
+class _Asked:
+    """How a command line asks for its answer."""
+
+    quiet: bool = False
+    form: str = Format.text
 
 
-def be_quiet() -> None:
+_asked = _Asked()
+
+
+def be_quiet(asked: bool) -> None:
     """From now on print errors, and answers that were asked for, and nothing else."""
-    _quiet.set()
+    _asked.quiet |= asked
+
+
+def answer_as(form: StrEnum) -> StrEnum:
+    """From now on answer in that form; it is what an option is given."""
+    _asked.form = form
+    return form
 
 
 def is_quiet() -> bool:
     """Whether only errors and answers are printed."""
-    return _quiet.is_set()
+    return _asked.quiet
+
+
+def is_json() -> bool:
+    """Whether the answer is one JSON document."""
+    return _asked.form == Format.json
 
 
 def set_up(*, as_json: bool) -> None:
     """Make stdout and stderr take every character: JSON is UTF-8, text what the terminal has."""
-    _quiet.clear()
+    _asked.quiet, _asked.form = False, Format.text
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             encoding = "utf-8" if as_json and stream is sys.stdout else None
@@ -86,18 +111,33 @@ def one_line(text: str) -> str:
     return re.sub(" {2,}", lambda found: "\\x20" * len(found[0]), text)
 
 
-def emit(document: Mapping[str, Any], lines: Lines, form: Format) -> None:
+def emit(document: Mapping[str, Any], lines: Lines, form: Format | None = None) -> None:
     """Print the result once, in the form that was asked for: text is ``lines``, each one line."""
-    if form is Format.json:
+    if (form or _asked.form) == Format.json:
         emit_json(document)
     else:
         emit_lines(lines)
 
 
+def confirm(document: Mapping[str, Any], lines: Lines, form: Format | None = None) -> None:
+    """Print that something was done, or holds: with --quiet the exit code says it."""
+    if (form or _asked.form) == Format.json or not _asked.quiet:
+        emit(document, lines, form)
+
+
+def conclude(document: Mapping[str, Any], lines: Lines, code: int) -> None:
+    """Print that something holds, or else what was found instead, and exit with its code."""
+    if not code:
+        confirm(document, lines)
+        return
+    emit(document, lines)
+    raise typer.Exit(code)
+
+
 def emit_lines(lines: Lines) -> None:
     """Print lines of text, each as one line; nothing where there is none."""
-    if lines:
-        _put(text_of(lines), sys.stdout)
+    if listed := list(lines):
+        _put(text_of(listed), sys.stdout)
 
 
 def emit_json(document: Mapping[str, Any]) -> None:
@@ -125,23 +165,44 @@ def text_of(lines: Lines) -> str:
     return "\n".join(map(escaped, lines))
 
 
-def confirm(document: Mapping[str, Any], lines: Lines, form: Format) -> None:
-    """Print that something was done, or holds: with --quiet the exit code says it."""
-    if form is Format.json or not is_quiet():
-        emit(document, lines, form)
-
-
 def json_text(document: Mapping[str, Any]) -> str:
     """A document as every command prints it: every character shows, by JSON's own escapes.
 
-    >>> print(json_text({"name": "ε\\u202e"}))
+    A decimal is written as ``number`` has it, a path as its text, a moment by ISO 8601.
+
+    >>> print(json_text({"name": "ε\\u202e", "epsilon": Decimal("0.50"), "at": Path("a")}))
     {
-      "name": "ε\\u202e"
+      "name": "ε\\u202e",
+      "epsilon": 0.5,
+      "at": "a"
     }
     """
-    text = json.dumps(document, ensure_ascii=False, indent=2)
+    text = json.dumps(document, ensure_ascii=False, indent=2, default=_plain)
     # A line end in it is ours: json.dumps escapes those within a text.
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no form for, in one that it has."""
+    match value:
+        case Decimal():
+            return number(value)
+        case Path():
+            return str(value)
+        case datetime():
+            return value.isoformat()
+        case Mapping():
+            return dict(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def members(value: object, names: str, **called: str) -> dict[str, Any]:
+    """The members of a value by their names, for a document; some are ``called`` otherwise.
+
+    >>> members(Path("a.sql"), "name suffix", suffix="ending")
+    {'name': 'a.sql', 'ending': '.sql'}
+    """
+    return {called.get(name, name): getattr(value, name) for name in names.split()}
 
 
 def emit_error(failed: Failure, *, as_json: bool) -> None:
@@ -176,15 +237,13 @@ def number(value: Decimal | None, *, down: bool = False) -> float | int | None:
     return found
 
 
-def shown(value: Decimal) -> str:
-    """A number as text shows it: exact, short, and never in a form that hides its size.
-
-    >>> shown(Decimal("2.63178346623E-11")), shown(Decimal("0.50")), shown(Decimal("1E-9999999"))
-    ('2.63178346623e-11', '0.5', '1e-9999999')
-    """
-    from policy_engine.accounting.in_words import in_text
-
-    return in_text(value)
+def left_of(balance: Any, when: str = "left") -> dict[str, Any]:
+    """What is left of an account, never too much, for a document; None where nobody can say."""
+    epsilon, delta = getattr(balance, "left_epsilon", None), getattr(balance, "left_delta", None)
+    return {
+        f"epsilon_{when}": number(epsilon, down=True),
+        f"delta_{when}": number(delta, down=True),
+    }
 
 
 def brief(value: Decimal, *, down: bool = False) -> str:

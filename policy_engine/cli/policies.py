@@ -1,4 +1,4 @@
-"""init, validate and compile: what is done with a policy file before it runs."""
+"""init, validate, compile and schema: what is done with a policy file before it runs."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
+from policy_engine.cli.options import PolicyArgument
 from policy_engine.cli.output import (
     Format,
     FormatOption,
     confirm,
     emit,
+    emit_json,
+    is_json,
     is_quiet,
     note,
     text_of,
 )
 from policy_engine.errors import FileError
 from policy_engine.policy.escapes import sql_lines
-
-PolicyArgument = Annotated[Path, typer.Argument(help="A policy file.", readable=False)]
 
 
 class Report(StrEnum):
@@ -34,12 +35,11 @@ class Report(StrEnum):
 
 def init(
     source: Annotated[
-        str | None, typer.Argument(help="A Parquet or CSV file, a folder of files, or a table.")
+        str | None, Argument(help="A Parquet or CSV file, a folder of files, or a table.")
     ] = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The policy file to write.")
-    ] = Path("policy.yaml"),
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
+    output: Annotated[Path, Option("--output", "-o", help="The policy file to write.")] = Path(
+        "policy.yaml"
+    ),
 ) -> None:
     """Write a starter policy from the source's schema, never its values, and a project file.
 
@@ -53,12 +53,12 @@ def init(
     lines = [f"wrote {path}" for path in written]
     lines.append("next: uncomment and edit the columns to release, then")
     lines += [f"  policy-engine {command} {output}" for command in ("validate", "plan", "release")]
-    confirm({"written": [str(path) for path in written]}, lines, format)
+    confirm({"written": written}, lines)
 
 
 def validate(
-    policies: Annotated[list[Path], typer.Argument(help="Policy files.", readable=False)],
-    format: Annotated[Report, typer.Option("--format", help="How to report.")] = Report.text,  # noqa: A002
+    policies: Annotated[list[Path], Argument(help="Policy files.", readable=False)],
+    format: Annotated[Report, Option(help="How to report.")] = Report.text,  # noqa: A002
 ) -> None:
     """Check policy files: their schema, their meaning, their source's columns. Every problem.
 
@@ -82,25 +82,24 @@ def validate(
     if is_answer or not is_quiet():
         report(checked, format.value)
     if any(each.unread for each in checked):
-        raise typer.Exit(FileError.exit_code)
+        raise Exit(FileError.exit_code)
     if any(each.problems for each in checked):
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def compile_(
     policy: PolicyArgument,
     dialect: Annotated[
         str | None,
-        typer.Option(help="The SQL dialect to write; default: that of the project's warehouse."),
+        Option(help="The SQL dialect to write; default: that of the project's warehouse."),
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="Show another sampling method: keyed or native.")
+        str | None, Option(help="Show another sampling method: keyed or native.")
     ] = None,
     schema: Annotated[
         Path | None,
-        typer.Option(help="DDL or JSON of the source: no warehouse is asked for its columns."),
+        Option(help="DDL or JSON of the source: no warehouse is asked for its columns."),
     ] = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Print the SQL of a policy, as it would run.
 
@@ -119,13 +118,27 @@ def compile_(
 
         known = parse_schema(read_file(schema), dialect)
     sql = compile_policy(loaded, dialect, method, known)
-    document = {
-        "policy": loaded.name,
-        "policy_digest": loaded.digest,
-        "dialect": dialect,
-        "sql": sql,
-    }
     lines = sql_lines(sql, dialect)
-    emit(document, lines, format)
-    if format is Format.text and text_of(lines) != sql.rstrip("\n"):
+    emit(
+        {"policy": loaded.name, "policy_digest": loaded.digest, "dialect": dialect, "sql": sql},
+        lines,
+    )
+    if not is_json() and text_of(lines) != sql.rstrip("\n"):
         note("what it holds is shown as escapes, so this is not what runs: --format json has that")
+
+
+def schema(
+    project: Annotated[
+        bool, Option("--project", help="That of the project file, policy-engine.yaml.")
+    ] = False,
+    format: FormatOption = Format.json,  # noqa: A002 - the option's name
+) -> None:
+    """Print the JSON Schema of a policy file; the text of a schema is JSON too.
+
+    'init' writes both schemas into .policy-engine/ for editors to read.
+
+    Example: policy-engine schema > policy.schema.json
+    """
+    from policy_engine.policy.schema import json_schema, project_schema
+
+    emit_json(project_schema() if project else json_schema())

@@ -36,6 +36,10 @@ class Progress:
         left = time_left(monotonic() - self._since, share)
         self._show(", ".join(filter(None, [f"{self._doing}: {what or f'{share:.0%}'}", left])))
 
+    def counted(self, done: int, total: int) -> None:
+        """So many runs of a total are done."""
+        self.reached(done / total, f"{done:,} of {total:,} runs")
+
     @contextmanager
     def watching(self, ask: PerCent) -> Iterator[None]:
         """Ask for the per cent while the body runs, from another thread, and never after it."""

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option
 
+from policy_engine.accounting.odds import odds_words
 from policy_engine.cli.failures import failure
 from policy_engine.cli.output import (
-    Format,
-    FormatOption,
     confirm,
     emit,
     emit_error,
     emit_json,
+    is_json,
+    left_of,
+    members,
     note,
-    number,
     shown,
 )
 from policy_engine.cli.planning import about_rate, left, noise_words
 from policy_engine.cli.progress import progress
+from policy_engine.cli.syntactic import released, released_lines
+from policy_engine.policy.noise import Chance
+from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
-
-if TYPE_CHECKING:
-    from policy_engine.policy.resolve import Policy
-    from policy_engine.releasing.release import Released
-
+from policy_engine.releasing import release as releasing
+from policy_engine.releasing.preview import about, make_ready
+from policy_engine.releasing.validation import warnings_of
 
 _EMPTY = (
     "{} shows nobody: no group {}. It is a release all the same, and it is"
@@ -36,16 +38,14 @@ _EMPTY = (
 
 def release(
     policies: Annotated[
-        list[Path], typer.Argument(help="Policy files, released in this order.", readable=False)
+        list[Path], Argument(help="Policy files, released in this order.", readable=False)
     ],
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace what stands there: free if it was paid for.")
+        bool, Option("--replace", help="Replace what stands there: free if it was paid for.")
     ] = False,
     fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Draw anew, at a new price, what was released."),
+        bool, Option("--fresh", help="Draw anew, at a new price, what was released.")
     ] = False,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Release: certify, charge the account, draw the sample, publish with the certificate.
 
@@ -58,83 +58,50 @@ def release(
 
     Example: policy-engine release policies/adult/policy.yaml
     """
-    from policy_engine.releasing.preview import make_ready
-
     done: list[dict[str, Any]] = []
     try:
         for policy in make_ready(policies, replace=replace, fresh=fresh):
-            done.append(_release(policy, format, replace=replace, fresh=fresh))
+            done.append(_release(policy, replace=replace, fresh=fresh))
     except BaseException as error:
         if not done:
             raise
-        raise typer.Exit(_stopped(error, done, policies, format)) from None
-    if format is Format.json:
+        failed = failure(error)
+        missing = [str(path) for path in policies[len(done) :]]
+        emit_error(failed, as_json=False)
+        document = {**failed.document, "releases": done, "not_released": missing}
+        said = f"released {len(done)} of {len(policies)}; not released: {', '.join(missing)}"
+        emit(document, [said])
+        raise Exit(failed.exit_code) from None
+    if is_json():
         emit_json(done[0] if len(done) == 1 else {"releases": done})
 
 
-def _release(policy: Policy, form: Format, *, replace: bool, fresh: bool) -> dict[str, Any]:
-    from policy_engine.releasing.preview import about
-    from policy_engine.releasing.release import release as run
-    from policy_engine.releasing.validation import warnings_of
-
+def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
+    """Release one policy; said at once as text, and for the one document as the answer."""
     for each in warnings_of(policy):
         note(f"warning: {each}")
     with progress(f"releasing {policy.name}") as seen, about(policy.file):
-        found = run(policy, replace=replace, fresh=fresh, say=note, watch=seen.watching)
+        found = releasing.release(
+            policy, replace=replace, fresh=fresh, say=note, watch=seen.watching
+        )
     if not found.groups:
         few = "is large enough" if policy.noise else f"has {found.k} people in the sample"
         note(f"warning: {_EMPTY.format(policy.name, few)}")
     for remark in found.remarks:
         note(f"warning: {policy.name}: {remark}")
-    if policy.is_syntactic:
-        from policy_engine.cli import syntactic
-
-        if form is Format.text:
-            confirm({}, list(syntactic.released_lines(policy, found)), form)
-        return syntactic.released(policy, found)
-    if form is Format.text:
-        confirm({}, _text(policy, found), form)
-    return _document(found)
+    if not is_json():
+        text = released_lines if policy.is_syntactic else _lines
+        confirm({}, text(policy, found))
+    return released(policy, found) if policy.is_syntactic else _document(found)
 
 
-def _stopped(
-    error: BaseException, done: list[dict[str, Any]], policies: list[Path], form: Format
-) -> int:
-    """Tell what was released before ``error`` stopped the rest; the exit code."""
-    failed = failure(error)
-    left = [str(path) for path in policies[len(done) :]]
-    emit_error(failed, as_json=False)
-    document = {**failed.document, "releases": done, "not_released": left}
-    lines = [f"released {len(done)} of {len(policies)}; not released: {', '.join(left)}"]
-    emit(document, lines, form)
-    return failed.exit_code
+def _document(done: releasing.Released) -> dict[str, Any]:
+    names = "release certificate epsilon delta k rate groups rows people repeated remarks"
+    ledger = {**members(done, "account entry"), **left_of(done.balance)}
+    return {**members(done, names), "ledger": ledger}
 
 
-def _document(done: Released) -> dict[str, Any]:
-    return {
-        "release": done.release,
-        "certificate": str(done.certificate),
-        "epsilon": number(done.epsilon),
-        "delta": number(done.delta),
-        "k": done.k,
-        "rate": number(done.rate),
-        "groups": done.groups,
-        "rows": done.rows,
-        "people": done.people,
-        "repeated": done.repeated,
-        "remarks": list(done.remarks),
-        "ledger": {
-            "account": done.account,
-            "entry": done.entry,
-            "epsilon_left": number(done.epsilon_left, down=True),
-            "delta_left": number(done.delta_left, down=True),
-        },
-    }
-
-
-def _text(policy: Policy, done: Released) -> list[str]:
-    from policy_engine.accounting.odds import odds_words
-
+def _lines(policy: Policy, done: releasing.Released) -> list[str]:
     assert done.epsilon is not None
     assert done.delta is not None
     odds = odds_words(done.epsilon, done.delta, policy.guarantee.neighbours)
@@ -156,13 +123,8 @@ def _text(policy: Policy, done: Released) -> list[str]:
     ]
 
 
-def _size(policy: Policy, done: Released) -> str:
-    """Groups and people as text.
-
-    Where a sample is drawn, the people are those of it that are shown, not those of the source.
-    """
-    from policy_engine.policy.noise import Chance
-
+def _size(policy: Policy, done: releasing.Released) -> str:
+    """Groups and people: where a sample is drawn, those of it that are shown, not the source's."""
     groups = counted(done.groups, "group")
     if policy.noise is None:
         return f"{groups}, {done.people} people of the sample"

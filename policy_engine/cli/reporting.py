@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option
 
-from policy_engine.cli.output import (
-    Format,
-    confirm,
-    emit,
-    emit_json,
-    emit_lines,
-    json_text,
-    note,
+from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type, unverified
+from policy_engine.attest.facts import read_facts
+from policy_engine.attest.syntactic import read_syntactic
+from policy_engine.cli.options import (
+    CertificateArgument,
+    KeyOption,
+    KeyringOption,
+    PolicyOption,
+    ReleaseOption,
 )
-from policy_engine.cli.places import check_free, written_whole
-from policy_engine.cli.proofs import CertificateArgument, PolicyOption, ReleaseOption
-from policy_engine.cli.reading import KeyOption, KeyringOption
+from policy_engine.cli.output import answer_as, conclude, emit_json, emit_lines, json_text, note
+from policy_engine.cli.reading import check_free, read_certificate, written_whole
+from policy_engine.cli.verifying import trusted_keys
 from policy_engine.errors import NothingChecked, UsageError, VerificationFailed
-
-if TYPE_CHECKING:
-    from policy_engine.report.changes import Comparable, KeyChange
-    from policy_engine.report.evidence import Evidence
+from policy_engine.policy.escapes import cell
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import find_project, load_project
+from policy_engine.releasing.ledger_state import ledger_state
+from policy_engine.report.changes import Comparable, KeyChange, changes, weakens
+from policy_engine.report.evidence import Evidence, Named, gather
+from policy_engine.report.page import page
+from policy_engine.report.view import syntactic_view, view
 
 
 class ReportFormat(StrEnum):
@@ -40,6 +45,7 @@ class ReportFormat(StrEnum):
     dbt = "dbt"
 
 
+_KINDS = (".html", ".json")
 _EXPORTS = {
     ReportFormat.registry: (".yaml", ".yml"),
     ReportFormat.nist: (".md",),
@@ -48,6 +54,7 @@ _EXPORTS = {
     ReportFormat.dbt: (".yaml", ".yml"),
 }
 """What a file of each is called."""
+_CODES = {"green": 0, "amber": NothingChecked.exit_code, "red": 1}
 
 
 class Edition(StrEnum):
@@ -61,23 +68,21 @@ def report(
     certificate: CertificateArgument,
     release: ReleaseOption = None,
     policy: PolicyOption = None,
-    previous: Annotated[
-        Path | None, typer.Option(help="The certificate of the version before.")
-    ] = None,
+    previous: Annotated[Path | None, Option(help="The certificate of the version before.")] = None,
     edition: Annotated[
-        Edition, typer.Option(help="public, or internal: with other releases and places.")
+        Edition, Option(help="public, or internal: with other releases and places.")
     ] = Edition.public,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The page: FILE.html, or FILE.json; or the export."),
+        Option("--output", "-o", help="The page: FILE.html, or FILE.json; or the export."),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Replace a report that stands there.")
+        bool, Option("--replace", help="Replace a report that stands there.")
     ] = False,
     key: KeyOption = None,
     keyring: KeyringOption = None,
     format: Annotated[  # noqa: A002 - the option's name
-        ReportFormat, typer.Option("--format", help="How to print it, or as what to export it.")
+        ReportFormat, Option(callback=answer_as, help="How to print it, or as what to export it.")
     ] = ReportFormat.text,
 ) -> None:
     """Write what a certificate promises as one page that people read, print and judge.
@@ -92,18 +97,13 @@ def report(
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
-    from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
-    from policy_engine.cli.reading import read_certificate, trusted_keys
-    from policy_engine.policy.loading import load_policy
-    from policy_engine.releasing.ledger_state import ledger_state
-    from policy_engine.report.evidence import Named, gather
-    from policy_engine.report.page import page
-    from policy_engine.report.view import syntactic_view, view
-
     if output is None and format is ReportFormat.text:
         raise UsageError("name the page to write, --output FILE.html, or ask for --format json")
     if output is not None:
-        _check_place(output, _EXPORTS.get(format, _KINDS), replace=replace)
+        kinds = _EXPORTS.get(format, _KINDS)
+        if output.suffix.lower() not in kinds:
+            raise UsageError(f"a report is written as {' or '.join(kinds)}, found '{output}'")
+        check_free(output, replace=replace)
         inputs = (certificate, release, policy, previous)
         if output.resolve() in (each.resolve() for each in inputs if each):
             raise UsageError(f"{output} is what the report is made of; name another file")
@@ -114,32 +114,44 @@ def report(
             raise UsageError(
                 "a statement without (ε, δ) has no --policy, no --previous and no form of others"
             )
-        unpriced = syntactic_view(text, trusted, release)
-        _report_syntactic(unpriced, output, Format(format.value))
+        made = syntactic_view(text, trusted, release)
+        band = made["band"]
+        # Amber at best.
+        code = _CODES[band["colour"]] or NothingChecked.exit_code
+        _tell(made, (band["first"], *band["reasons"]), output, code)
         return
     loaded = None if policy is None else load_policy(policy)
-    project = _project(policy)
-    found = gather(
-        Named(
-            certificate=certificate,
-            text=text,
-            keys=trusted,
-            trusted=tuple(map(str, places)),
-            release=release,
-            policy=loaded,
-            previous=None if previous is None else (previous, read_certificate(previous)),
-            books=None if project is None else ledger_state(project),
-            keyring=keyring or (project.keyring if project else None),
-            edition=edition.value,
-        )
+    file = find_project(Path.cwd() if policy is None else policy.parent)
+    project = None if file is None else load_project(file)
+    named = Named(
+        certificate=certificate,
+        text=text,
+        keys=trusted,
+        trusted=tuple(map(str, places)),
+        release=release,
+        policy=loaded,
+        previous=None if previous is None else (previous, read_certificate(previous)),
+        books=None if project is None else ledger_state(project),
+        keyring=keyring or (project.keyring if project else None),
+        edition=edition.value,
     )
+    found = gather(named)
     made = view(found)
     if format in _EXPORTS:
         _export(found, made, format, output)
-        return
+    else:
+        _tell(made, found.reasons, output, _CODES[made["band"]["colour"]])
+
+
+def _tell(made: dict[str, Any], reasons: tuple[str, ...], output: Path | None, code: int) -> None:
+    """Write the page, or the same as JSON, say what was found, and exit as ``verify`` does."""
+    band = made["band"]
+    lines = [f"{band['colour']}: {band['verdict']}", *(f"  {each}" for each in reasons)]
     if output is not None:
-        _write(output, _page(output, page(made), made))
-    _told(found, made, output, Format(format.value))
+        is_json = output.suffix.lower() == ".json"
+        _write(output, json_text(made) + "\n" if is_json else page(made))
+        lines.append(f"report  {output}")
+    conclude(made, lines, code)
 
 
 def _export(found: Evidence, made: dict[str, Any], form: ReportFormat, output: Path | None) -> None:
@@ -160,57 +172,8 @@ def _export(found: Evidence, made: dict[str, Any], form: ReportFormat, output: P
         emit_lines([f"{form.value}  {output}"])
     for gap in exported.gaps:
         note(gap)
-    if colour != "green":
-        raise typer.Exit(NothingChecked.exit_code)
-
-
-def _told(found: Evidence, made: dict[str, Any], output: Path | None, form: Format) -> None:
-    """Say what was found, and exit as ``verify`` does."""
-    colour = made["band"]["colour"]
-    lines = [f"{colour}: {made['band']['verdict']}", *(f"  {each}" for each in found.reasons)]
-    if output is not None:
-        lines.append(f"report  {output}")
-    if colour == "green":
-        confirm(made, lines, form)
-        return
-    emit(made, lines, form)
-    raise typer.Exit(1 if colour == "red" else NothingChecked.exit_code)
-
-
-def _report_syntactic(made: dict[str, Any], output: Path | None, form: Format) -> None:
-    """The page of a release without (ε, δ): amber at best."""
-    from policy_engine.report.page import page
-
-    band = made["band"]
-    if output is not None:
-        _write(output, _page(output, page(made), made))
-    told = (f"{band['colour']}: {band['verdict']}", f"  {band['first']}")
-    lines = [*told, *(f"  {each}" for each in band["reasons"])]
-    emit(made, lines if output is None else [*lines, f"report  {output}"], form)
-    raise typer.Exit(1 if band["colour"] == "red" else NothingChecked.exit_code)
-
-
-def _project(policy: Path | None) -> Any:
-    """The project of the policy, or of the working directory; None where there is none."""
-    from policy_engine.policy.project import find_project, load_project
-
-    found = find_project(Path.cwd() if policy is None else policy.parent)
-    return None if found is None else load_project(found)
-
-
-_KINDS = (".html", ".json")
-
-
-def _check_place(path: Path, kinds: tuple[str, ...], *, replace: bool) -> None:
-    """Refuse a place for a report before anything is read."""
-    if path.suffix.lower() not in kinds:
-        raise UsageError(f"a report is written as {' or '.join(kinds)}, found '{path}'")
-    check_free(path, replace=replace)
-
-
-def _page(path: Path, html: str, document: dict[str, Any]) -> str:
-    """The page, or the same as JSON, by the name of the file."""
-    return json_text(document) + "\n" if path.suffix.lower() == ".json" else html
+    if code := _CODES[colour]:
+        raise Exit(code)
 
 
 def _write(path: Path, text: str) -> None:
@@ -236,10 +199,10 @@ _EFFECTS = {
 
 
 def diff(
-    old: Annotated[Path, typer.Argument(help="A policy, or a certificate.", readable=False)],
-    new: Annotated[Path, typer.Argument(help="Another of the same kind.", readable=False)],
+    old: Annotated[Path, Argument(help="A policy, or a certificate.", readable=False)],
+    new: Annotated[Path, Argument(help="Another of the same kind.", readable=False)],
     format: Annotated[  # noqa: A002 - the option's name
-        Differences, typer.Option("--format", help="How to print the result.")
+        Differences, Option(help="How to print the result.")
     ] = Differences.text,
 ) -> None:
     """What changed between two policies, or two certificates: columns, recodes, ε, δ, k, price.
@@ -249,8 +212,6 @@ def diff(
 
     Example: policy-engine diff policies/old.yaml policies/new.yaml --format markdown
     """
-    from policy_engine.report.changes import changes, weakens
-
     before, after = _comparable(old), _comparable(new)
     if before.kind != after.kind:
         raise UsageError(
@@ -259,23 +220,15 @@ def diff(
         )
     found = changes(before, after)
     if format is Differences.json:
-        emit_json(_document(before, after, found, weak=weakens(found)))
+        emit_json(_document(before, after, found))
     else:
-        make = _text if format is Differences.text else _markdown
-        emit_lines(list(make(before, after, found)))
+        emit_lines((_text if format is Differences.text else _markdown)(before, after, found))
     if weakens(found):
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _comparable(path: Path) -> Comparable:
     """A policy or a certificate, by what its file's name ends in."""
-    from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type, unverified
-    from policy_engine.attest.facts import read_facts
-    from policy_engine.attest.syntactic import read_syntactic
-    from policy_engine.cli.reading import read_certificate
-    from policy_engine.policy.loading import load_policy
-    from policy_engine.report.changes import Comparable
-
     if path.suffix.lower() != ".json":
         return Comparable.of_policy(load_policy(path, syntactic=True))
     text = read_certificate(path)
@@ -284,27 +237,29 @@ def _comparable(path: Path) -> Comparable:
     return Comparable.of_certificate(read_facts(unverified(text)))
 
 
-def _document(
-    old: Comparable, new: Comparable, found: tuple[KeyChange, ...], *, weak: bool
-) -> dict[str, Any]:
+def _document(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> dict[str, Any]:
+    names = ("when", "before", "after")
     return {
         "kind": new.kind,
         "old": old.name,
         "new": new.name,
-        "weakens": weak,
+        "weakens": weakens(found),
         "price": {"before": old.price, "after": new.price},
         "changes": [
-            {**vars(each), "map": [{"when": w, "before": b, "after": a} for w, b, a in each.map]}
+            {**vars(each), "map": [dict(zip(names, row, strict=True)) for row in each.map]}
             for each in found
         ],
     }
 
 
+def _effect(change: KeyChange) -> str:
+    return _EFFECTS[change.effect] + (f": {change.why}" if change.why else "")
+
+
 def _text(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
     yield f"price  {old.price} → {new.price}"
     for each in found:
-        why = f": {each.why}" if each.why else ""
-        yield f"{each.key}  ({_EFFECTS[each.effect]}{why})"
+        yield f"{each.key}  ({_effect(each)})"
         yield f"  - {each.before}"
         yield f"  + {each.after}"
         yield from (f"      {line}" for line in _moved(each))
@@ -313,20 +268,14 @@ def _text(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Ite
 
 
 def _moved(each: KeyChange) -> Iterator[str]:
-    for when, before, after in each.map[:_MOST_ENTRIES]:
-        yield f"{when}: {_label(before)} → {_label(after)}"
+    for when, *labels in each.map[:_MOST_ENTRIES]:
+        yield f"{when}: {' → '.join('NULL' if label is None else label for label in labels)}"
     if len(each.map) > _MOST_ENTRIES:
         yield f"and {len(each.map) - _MOST_ENTRIES} more"
 
 
-def _label(label: str | None) -> str:
-    return "NULL" if label is None else label
-
-
 def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
     """A review comment: a table, and below it each recode that changed, value by value."""
-    from policy_engine.policy.escapes import cell
-
     yield f"**{cell(new.name)}**: {cell(old.price)} → {cell(new.price)}"
     yield ""
     if not found:
@@ -335,8 +284,7 @@ def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) ->
     yield "| key | before | after | the promise is |"
     yield "|---|---|---|---|"
     for each in found:
-        why = f": {each.why}" if each.why else ""
-        cells = (each.key, each.before, each.after, f"{_EFFECTS[each.effect]}{why}")
+        cells = (each.key, each.before, each.after, _effect(each))
         yield f"| {' | '.join(map(cell, cells))} |"
     for each in found:
         if each.map:

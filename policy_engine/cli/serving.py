@@ -8,37 +8,38 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
-from policy_engine.cli.output import Format, FormatOption, emit, note
+from policy_engine.cli.output import emit, note
 from policy_engine.errors import EnvironmentFailed, UsageError, to_install
+from policy_engine.policy.project import find_project
 
 PORT = 8770
 _EVERYBODY = (
     "the pages are now for everybody who reaches this machine's port and is given the address:"
     " there is no password and no encryption, and the ledger is confidential"
 )
+_OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def serve(
     host: Annotated[
-        str, typer.Option("--host", help="The address to listen on; default: this machine alone.")
+        str, Option(help="The address to listen on; default: this machine alone.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes one that is free.")
+        int, Option(min=0, max=65535, help="The port; 0 takes one that is free.")
     ] = PORT,
     open_to_network: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--open-to-network",
             help="Listen elsewhere than on this machine alone: no password, no encryption.",
         ),
     ] = False,
     names: Annotated[
         list[str] | None,
-        typer.Option("--name", help="Another name by which browsers may ask for this machine."),
+        Option("--name", help="Another name by which browsers may ask for this machine."),
     ] = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Show accounts, releases, approvals and keys of the project here, for a browser.
 
@@ -47,7 +48,8 @@ def serve(
 
     Example: policy-engine serve --port 8770
     """
-    if not (_is_loopback(host) or open_to_network):
+    is_ours = _is_loopback(host)
+    if not (is_ours or open_to_network):
         raise UsageError(
             f"{host} is not this machine alone: with --open-to-network everybody who reaches it and"
             " is given the address reads the ledger, without a password and without encryption"
@@ -61,8 +63,6 @@ def serve(
         raise EnvironmentFailed(
             f"serve needs starlette and uvicorn; {to_install('serve')}"
         ) from None
-    from policy_engine.policy.project import find_project
-
     file = find_project(Path.cwd())
     folder = Path.cwd() if file is None else file.parent
     with _listening(host, port) as listens:
@@ -72,16 +72,13 @@ def serve(
         known = tuple(dict.fromkeys((host, *_OWN_NAMES, *(names or ()))))
 
         def ready() -> None:
-            emit({"address": address, "project": str(folder)}, [f"{folder}: {address}"], format)
-            if not _is_loopback(host):
+            emit({"address": address, "project": folder}, [f"{folder}: {address}"])
+            if not is_ours:
                 note(_EVERYBODY)
 
         # Whoever ends it by Ctrl-C has had what they asked for.
         with suppress(KeyboardInterrupt):
             run(Reader(folder, file), listens, known, secret, ready)
-
-
-_OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def _is_loopback(host: str) -> bool:

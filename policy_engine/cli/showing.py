@@ -4,36 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from unicodedata import is_normalized
 
-import typer
+from typer import Argument, Option
 
-from policy_engine.cli.output import Format, FormatOption, emit
+from policy_engine.cli.output import emit, members
 from policy_engine.cli.reading import project_here
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
-
-if TYPE_CHECKING:
-    from policy_engine.releasing.showing import Shown
+from policy_engine.releasing.showing import Shown
+from policy_engine.releasing.showing import show as look
 
 ReleaseArgument = Annotated[
     Path,
-    typer.Argument(
+    Argument(
         help="A release's Parquet file, or the certificate of a file or table.", readable=False
     ),
 ]
-RowsOption = Annotated[int, typer.Option(help="Show so many rows.")]
+RowsOption = Annotated[int, Option(help="Show so many rows.")]
 _WIDEST = 40
 _BLANK = "\\x20"
 
 
-def show(
-    release: ReleaseArgument,
-    rows: RowsOption = 10,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
-) -> None:
+def show(release: ReleaseArgument, rows: RowsOption = 10) -> None:
     """Show the first rows of a release, and what each number means.
 
     The meaning is what the certificate beside it says. A table is read through the project's
@@ -41,26 +36,15 @@ def show(
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
-    from policy_engine.releasing.showing import show as look
-
     _check_rows(rows)
     shown = look(release, project_here(), rows)
     document = {
-        "release": shown.release,
-        "certificate": None if shown.certificate is None else str(shown.certificate),
-        "columns": list(shown.columns),
-        "rows": [[plain(value) for value in row] for row in shown.rows],
-        "size": shown.size,
-        "meaning": list(shown.meaning),
-        "remarks": list(shown.remarks),
+        **members(shown, "release certificate columns"),
+        "rows": [list(map(plain, row)) for row in shown.rows],
+        **members(shown, "size meaning remarks"),
         "checked": False,
     }
-    emit(document, _lines(shown), format)
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: numbers that are not whole, and dates, as text."""
-    return value if value is None or isinstance(value, bool | int) else str(value)
+    emit(document, _lines(shown))
 
 
 def _check_rows(rows: int) -> None:
@@ -75,18 +59,27 @@ def _first(columns: Sequence[str], rows: Sequence[Sequence[Any]], size: int) -> 
     return [*lines, f"… and {more} more"] if more else lines
 
 
+def _meaning(said: Sequence[str]) -> list[str]:
+    return ["what they mean:", *(f"  - {text}" for text in said)]
+
+
 def _lines(shown: Shown) -> list[str]:
     lines = [f"{shown.release}: {counted(shown.size, 'row')}"]
     lines += _first(shown.columns, shown.rows, shown.size)
     if any(_BLANK in line for line in lines):
         lines.append(f"{_BLANK} is a blank at an end: source.csv has trim, which takes it away")
-    lines += ["what they mean:", *[f"  - {text}" for text in shown.meaning]]
+    lines += _meaning(shown.meaning)
     lines += [f"warning: {text}" for text in shown.remarks]
     if shown.certificate is None:
         return [*lines, "nothing was checked, and without the certificate nothing can be"]
     is_file = shown.release.lower().endswith(".parquet")
     named = f" --release {shown.release}" if is_file else ""
     return [*lines, f"nothing was checked: policy-engine verify {shown.certificate}{named} does"]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: numbers that are not whole, and dates, as text."""
+    return value if value is None or isinstance(value, bool | int) else str(value)
 
 
 def cell(value: Any) -> str:
@@ -121,22 +114,12 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-_MEANING = (
-    "{1} is of the people of the source in the group, from all groupings together: these agree, and"
-    " nothing is below zero",
-    "{0} is the count that was released; where it is NULL the group was not shown, and {1} is a"
-    " guess from those that were",
-    "it is made of the release alone, and costs nothing",
-)
-
-
 def estimate(
     release: ReleaseArgument,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The Parquet file to write.")
+        Path | None, Option("--output", "-o", help="The Parquet file to write.")
     ] = None,
     rows: RowsOption = 10,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Make the tables of a roll-up or of marginals agree, with what was not shown filled in.
 
@@ -151,23 +134,28 @@ def estimate(
     found = estimated(release, project_here())
     if output is not None:
         found.write(output)
-    *_, count, name = found.columns
+    count, name = map(escaped, found.columns[-2:])
     first, size = found.rows[:rows], len(found.rows)
-    meaning = [text.format(escaped(count), escaped(name)) for text in _MEANING]
-    beside = " and ".join(map(escaped, found.beside))
-    left = f"sums and means are not made to agree: {beside} stand in the release alone"
-    meaning[2:2] = [left] * bool(beside)
+    meaning = [
+        f"{name} is of the people of the source in the group, from all groupings together: these"
+        " agree, and nothing is below zero",
+        f"{count} is the count that was released; where it is NULL the group was not shown, and"
+        f" {name} is a guess from those that were",
+    ]
+    if found.beside:
+        beside = " and ".join(map(escaped, found.beside))
+        meaning.append(f"sums and means are not made to agree: {beside} stand in the release alone")
+    meaning.append("it is made of the release alone, and costs nothing")
     lines = [f"{found.shown.release}: {counted(size, 'cell')}, {found.shown.size} of them shown"]
-    lines += _first(found.columns, first, size)
-    lines += ["what they mean:", *[f"  - {text}" for text in meaning]]
+    lines += [*_first(found.columns, first, size), *_meaning(meaning)]
     lines += [] if output is None else [f"wrote {output}"]
     document = {
         "release": found.shown.release,
-        "columns": list(found.columns),
-        "rows": [[plain(value) for value in row] for row in first],
+        "columns": found.columns,
+        "rows": [list(map(plain, row)) for row in first],
         "size": size,
         "meaning": meaning,
-        "written": None if output is None else str(output),
+        "written": output,
         "checked": False,
     }
-    emit(document, lines, format)
+    emit(document, lines)

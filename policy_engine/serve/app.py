@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib.resources import files
 from socket import socket
 from typing import Any
@@ -18,7 +19,6 @@ from starlette.routing import Route
 from policy_engine.errors import PolicyEngineError
 from policy_engine.ledger.account import brief
 from policy_engine.ledger.entry import Entry
-from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.report.page import (
     MOST_CELLS,
     MOST_COLUMNS,
@@ -39,21 +39,21 @@ _SOON = 30
 def application(reader: Reader, hosts: frozenset[str], word: str) -> Guard:
     """The pages of a project, under ``/word/``, for whoever names one of ``hosts``."""
     pages = _Pages(reader)
-    routes = [
-        Route("/", pages.overview),
-        Route("/accounts/{account}", pages.account),
-        Route("/releases", pages.releases),
-        Route("/releases/{entry:int}", pages.release),
-        Route("/reports/{sha256}", pages.report),
-        Route("/waiting", pages.waiting),
-        Route("/policies", pages.policies),
-        Route("/keys", pages.keys),
-    ]
+    routes = {
+        "/": pages.overview,
+        "/accounts/{account}": pages.account,
+        "/releases": pages.releases,
+        "/releases/{entry:int}": pages.release,
+        "/reports/{sha256}": pages.report,
+        "/waiting": pages.waiting,
+        "/policies": pages.policies,
+        "/keys": pages.keys,
+    }
     handlers: dict[Any, Callable[..., Response]] = {
         HTTPException: pages.not_there,
         PolicyEngineError: pages.cannot,
     }
-    own = Starlette(routes=routes, exception_handlers=handlers)
+    own = Starlette(routes=[Route(*each) for each in routes.items()], exception_handlers=handlers)
     own.router.redirect_slashes = False
     digests = (style_digest(pages.style), style_digest(page_file("page.css")))
     return Guard(own, hosts, word, headers(digests))
@@ -68,8 +68,7 @@ class _Pages:
         self.style = page_file("page.css") + own
 
     def overview(self, request: Request) -> Response:
-        state, now = self._reader.books(), self._reader.now()
-        keys = self._reader.keys()
+        state, now, keys = self._reader.books(), _now(), self._reader.keys()
         ends = [(key, key.validity.until) for key in keys.entries if not key.validity.revoked]
         soon = [(key, at, (at - now).days) for key, at in ends if at and (at - now).days < _SOON]
         return self._page(
@@ -96,7 +95,7 @@ class _Pages:
             "account.html.j2",
             request,
             account=views.account_rows(state)[0],
-            burnt=views.burn_down(state.entries, state.changes, found.limit, self._reader.now()),
+            burnt=views.burn_down(state.entries, state.changes, found.limit, _now()),
             width=views.WIDTH,
             height=views.HEIGHT,
             changes=state.changes[::-1],
@@ -115,6 +114,7 @@ class _Pages:
         if entry is None:
             raise HTTPException(404)
         [(_, certificate, verdict)] = self._verdicts((entry,))
+        before = [c for c in state.changes if c.account == entry.account and c.record < number]
         return self._page(
             "release.html.j2",
             request,
@@ -123,7 +123,7 @@ class _Pages:
             verdict=verdict,
             approvals=views.approvals_of(entry, state),
             since=views.since_last(entry, state.entries),
-            limit=_set_then(entry, state),
+            limit=before[-1] if before else None,
         )
 
     def report(self, request: Request) -> Response:
@@ -139,7 +139,7 @@ class _Pages:
             request,
             waiting=self._reader.waiting(),
             required=state.in_force,
-            now=self._reader.now(),
+            now=_now(),
         )
 
     def policies(self, request: Request) -> Response:
@@ -155,7 +155,7 @@ class _Pages:
             request,
             keys=self._reader.keys(),
             required=self._reader.books().in_force,
-            now=self._reader.now(),
+            now=_now(),
         )
 
     def not_there(self, request: Request, error: HTTPException) -> Response:
@@ -197,10 +197,8 @@ def _number(request: Request) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
-def _set_then(entry: Entry, state: LedgerState) -> Any:
-    """The last change of the account's limit before an entry."""
-    before = [c for c in state.changes if c.account == entry.account and c.record < entry.id]
-    return before[-1] if before else None
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def word() -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, TypeVar
@@ -107,6 +108,19 @@ class Keys:
     signs: str | None
 
 
+class _Kept(dict[Any, T]):
+    """Answers by what they were made of; the oldest are forgotten."""
+
+    _MOST = 20_000
+
+    def of(self, key: Any, make: Callable[[], T]) -> T:
+        if key not in self:
+            while len(self) >= self._MOST:
+                del self[next(iter(self))]
+            self[key] = make()
+        return self[key]
+
+
 class Reader:
     """Reads one project. Each answer is as of now; what did not change is not read twice."""
 
@@ -122,10 +136,6 @@ class Reader:
         """The project, as its file says now."""
         return default_project(self._folder) if self._file is None else load_project(self._file)
 
-    def now(self) -> datetime:
-        """The moment of a page."""
-        return datetime.now(UTC)
-
     def books(self) -> LedgerState:
         """What the ledger says; it is read again where it, or the project file, is another."""
         project = self.project()
@@ -138,8 +148,10 @@ class Reader:
     def certificates(self) -> tuple[CertificateFile, ...]:
         """The certificates in the project's folder."""
         with self._lock:
-            paths = [p for p in files_in(self._folder, (CERTIFICATE_SUFFIX,)) if self._is_here(p)]
-            found = (self._certificates.of((path, _stamp(path)), _certificate) for path in paths)
+            found = (
+                self._certificates.of((path, _stamp(path)), partial(_certificate, path))
+                for path in self._files(CERTIFICATE_SUFFIX)
+            )
             return tuple(each for each in found if each is not None)
 
     def certificate(self, sha256: str) -> CertificateFile | None:
@@ -152,15 +164,14 @@ class Reader:
         is_large = release is not None and release.stat().st_size > _LARGEST_RELEASE
         beside = None if is_large else release
         key = (certificate, *map(_stamp, (release, project.keyring, project.public_key)))
-        return self._verdicts.of(key, lambda _: _verdict(certificate, beside, project))
+        return self._verdicts.of(key, lambda: _verdict(certificate, beside, project))
 
     def report(self, certificate: CertificateFile) -> str:
         """The report of a certificate as a page, as 'policy-engine report' makes it."""
         project = self.project()
-        text = _text(certificate.path)
         named = Named(
             certificate=certificate.path,
-            text=text,
+            text=_text(certificate.path),
             keys=trusted_keys(project),
             trusted=(str(project.public_key), str(project.keyring)),
             release=self._release(certificate),
@@ -172,8 +183,7 @@ class Reader:
 
     def waiting(self) -> tuple[WaitingRequest, ...]:
         """The requests for approvals in the folder that have not served."""
-        project = self.project()
-        paths = [p for p in files_in(self._folder, (REQUEST_SUFFIX,)) if self._is_here(p)]
+        project, paths = self.project(), self._files(REQUEST_SUFFIX)
         if not paths or not has_ledger(project):
             return ()
         with open_ledger(project) as ledger:
@@ -182,22 +192,23 @@ class Reader:
 
     def policies(self) -> tuple[PolicyFile, ...]:
         """The policies in the folder: each YAML file that has a source and what is released."""
-        every = [p for p in files_in(self._folder, (*_YAML, ".csv")) if self._is_here(p)]
+        every = self._files(*_YAML, ".csv")
         # A hierarchy is a file of its own; what 'auto' stands for may take a second to find.
         stamp = tuple((path, _stamp(path)) for path in every)
+        own = (path for path in every if path.suffix in _YAML and _is_policy(path))
         with self._lock:
-            return self._policies.of(stamp, lambda _: self._policies_among(every))
-
-    def _policies_among(self, paths: list[Path]) -> tuple[PolicyFile, ...]:
-        own = (path for path in paths if path.suffix in _YAML and _is_policy(path))
-        return tuple(_policy(path, self._named(path)) for path in own)
+            return self._policies.of(
+                stamp, lambda: tuple(_policy(path, self._named(path)) for path in own)
+            )
 
     def keys(self) -> Keys:
         """The keyring, as far as its word counts now."""
         project = self.project()
         own = public_key_of(project)
-        signs = None if own is None else key_id(own)
-        return Keys(believed(project).entries, signs)
+        return Keys(believed(project).entries, None if own is None else key_id(own))
+
+    def _files(self, *endings: str) -> list[Path]:
+        return [path for path in files_in(self._folder, endings) if self._is_here(path)]
 
     def _is_here(self, path: Path) -> bool:
         """Whether a file is one, and lies in the project's folder: a link may lead out of it."""
@@ -209,19 +220,6 @@ class Reader:
 
     def _named(self, path: Path) -> str:
         return path.relative_to(self._folder).as_posix()
-
-
-class _Kept(dict[Any, T]):
-    """Answers by what they were made of; the oldest are forgotten."""
-
-    _MOST = 20_000
-
-    def of(self, key: Any, make: Callable[[Any], T]) -> T:
-        if key not in self:
-            while len(self) >= self._MOST:
-                del self[next(iter(self))]
-            self[key] = make(key)
-        return self[key]
 
 
 def _end(project: Project) -> Head | None:
@@ -240,8 +238,7 @@ def _stamp(path: Path | None) -> tuple[int, int, int] | None:
     return None if found is None else (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
-def _certificate(key: tuple[Path, Any]) -> CertificateFile | None:
-    path, _ = key
+def _certificate(path: Path) -> CertificateFile | None:
     try:
         text = _text(path)
         stated = unverified(text)
@@ -283,22 +280,14 @@ def _waiting(path: Path, name: str, ledger: Any) -> WaitingRequest | None:
         matter, policy = found.matter, required.policy
     except (FileError, NotApproved, VerificationFailed) as error:
         return WaitingRequest(name, "", "", "", fault=str(error))
-    counted = tuple((who, role, _signed(line) + policy.lasts) for who, role, line in told.counted)
-    return WaitingRequest(
-        name,
-        matter.stage,
-        matter.name,
-        matter.of["account"],
-        counted,
-        (*told.faults, *told.refused),
-    )
-
-
-def _signed(line: str) -> datetime:
-    """The time of an approval that counts."""
-    at = moment(unverified(line, APPROVAL).predicate["time"])
-    assert at is not None
-    return at
+    counted = []
+    for who, role, line in told.counted:
+        signed = moment(unverified(line, APPROVAL).predicate["time"])
+        assert signed is not None
+        counted.append((who, role, signed + policy.lasts))
+    missing = (*told.faults, *told.refused)
+    account = matter.of["account"]
+    return WaitingRequest(name, matter.stage, matter.name, account, tuple(counted), missing)
 
 
 def _is_policy(path: Path) -> bool:

@@ -25,6 +25,8 @@ PAGE_SIZE = 25
 _POINTS, _SPANS = 240, 12
 WIDTH, HEIGHT = 600, 160
 """The size of a burn-down, in its own units."""
+_Sum = tuple[datetime, Decimal, Decimal]
+"""ε and δ of all that was charged until a moment."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,8 @@ def _row(account: Account, entries: Sequence[Entry], state: LedgerState) -> Acco
         charges=balance.charges,
         open=sum(entry.is_open for entry in entries),
         limit=None if account.limit is None else str(account.limit),
-        spent=_both(balance.spent_epsilon, balance.spent_delta),
-        sums=_both(basic.basic_epsilon, basic.basic_delta),
+        spent=f"ε {brief(balance.spent_epsilon)}, δ {brief(balance.spent_delta)}",
+        sums=f"ε {brief(basic.basic_epsilon)}, δ {brief(basic.basic_delta)}",
         left=_left(balance),
         share=_share(balance),
         needs=None if required is None else needs_in_words(required.policy.needs),
@@ -134,13 +136,11 @@ def needs_in_words(needs: Mapping[Any, Mapping[str, int]]) -> str:
     >>> needs_in_words({"claim": {"owner": 1}, "release": {}, "change": {"owner": 2}})
     'claim: 1 owner; change: 2 owner'
     """
-    told = ((stage, ", ".join(f"{n} {role}" for role, n in own.items()))
-            for stage, own in needs.items())  # fmt: skip
-    return "; ".join(f"{stage}: {roles}" for stage, roles in told if roles)
+    return "; ".join(f"{stage}: {_roles(own)}" for stage, own in needs.items() if own)
 
 
-def _both(epsilon: Decimal, delta: Decimal) -> str:
-    return f"ε {brief(epsilon)}, δ {brief(delta)}"
+def _roles(needs: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {role}" for role, count in needs.items())
 
 
 def _left(balance: Balance) -> str | None:
@@ -182,14 +182,15 @@ def burn_down(
     def y(epsilon: Decimal) -> float:
         return HEIGHT - float(epsilon / top) * HEIGHT
 
-    steps = [(x(at), y(epsilon)) for at, epsilon, _ in _thinned(sums)]
+    # At most so many steps, the last among them.
+    thinned = [*sums[:: len(sums) // _POINTS + 1], *sums[-1:]]
+    steps = [(x(at), y(epsilon)) for at, epsilon, _ in thinned]
     marks = [(x(change.at), y(change.after.epsilon)) for change in limits]
-    now_at = [] if limit is None else [y(limit.epsilon)]
     if limit is not None and not marks:
         marks = [(0.0, y(limit.epsilon))]
     return BurnDown(
-        spent=_stairs([(0.0, float(HEIGHT)), *steps], []),
-        limit=_stairs(marks, now_at) if marks else "",
+        spent=_stairs([(0.0, float(HEIGHT)), *steps]),
+        limit=_stairs(marks, [] if limit is None else [y(limit.epsilon)]) if marks else "",
         top=in_text(top),
         first=f"{start:%Y-%m-%d}",
         last=f"{end:%Y-%m-%d}",
@@ -197,7 +198,7 @@ def burn_down(
     )
 
 
-def _sums(charged: Iterable[Entry]) -> list[tuple[datetime, Decimal, Decimal]]:
+def _sums(charged: Iterable[Entry]) -> list[_Sum]:
     epsilon, delta, found = Decimal(0), Decimal(0), []
     for entry in charged:
         epsilon, delta = epsilon + entry.epsilon, delta + entry.delta
@@ -205,15 +206,7 @@ def _sums(charged: Iterable[Entry]) -> list[tuple[datetime, Decimal, Decimal]]:
     return found
 
 
-def _thinned(
-    sums: Sequence[tuple[datetime, Decimal, Decimal]],
-) -> list[tuple[datetime, Decimal, Decimal]]:
-    """At most so many of them, the last among them."""
-    step = len(sums) // _POINTS + 1
-    return [*sums[::step], *sums[-1:]]
-
-
-def _stairs(points: Sequence[tuple[float, float]], end: Sequence[float]) -> str:
+def _stairs(points: Sequence[tuple[float, float]], end: Sequence[float] = ()) -> str:
     """A line of an SVG that goes level to each point and then up or down; ``end`` is its end."""
     (left, high), *others = points
     told = f"M{left:.1f} {high:.1f}" + "".join(f"H{at:.1f}V{to:.1f}" for at, to in others)
@@ -221,24 +214,18 @@ def _stairs(points: Sequence[tuple[float, float]], end: Sequence[float]) -> str:
 
 
 def _spans(
-    sums: Sequence[tuple[datetime, Decimal, Decimal]],
-    limits: Sequence[Change],
-    start: datetime,
-    end: datetime,
+    sums: Sequence[_Sum], limits: Sequence[Change], start: datetime, end: datetime
 ) -> tuple[Span, ...]:
     """The sums at the ends of equal spans in which anything happened."""
     found: dict[str, Span] = {}
-    done, at_limit, width = 0, 0, (end - start) / _SPANS
     for number in range(1, _SPANS + 1):
-        until = end if number == _SPANS else start + width * number
-        while done < len(sums) and sums[done][0] <= until:
-            done += 1
-        while at_limit < len(limits) and limits[at_limit].at <= until:
-            at_limit += 1
-        epsilon, delta = sums[done - 1][1:] if done else (Decimal(0), Decimal(0))
-        limit = str(limits[at_limit - 1].after) if at_limit else None
+        until = end if number == _SPANS else start + (end - start) / _SPANS * number
+        done = [(epsilon, delta) for at, epsilon, delta in sums if at <= until]
+        set_ = [change.after for change in limits if change.at <= until]
+        epsilon, delta = done[-1] if done else (Decimal(0), Decimal(0))
         day = f"{until:%Y-%m-%d}"
-        found[day] = Span(day, done, brief(epsilon), brief(delta), limit)
+        limit = str(set_[-1]) if set_ else None
+        found[day] = Span(day, len(done), brief(epsilon), brief(delta), limit)
     return tuple(found.values())
 
 
@@ -266,7 +253,7 @@ def approvals_of(entry: Entry, state: LedgerState) -> tuple[ApprovalsOf, ...]:
     return tuple(
         ApprovalsOf(
             str(told["stage"]),
-            ", ".join(f"{n} {role}" for role, n in told["needs"].items()) or "nobody",
+            _roles(told["needs"]) or "nobody",
             approvers(state.required[told["record"]].policy, told),
             bool(told.get("out")),
         )

@@ -42,7 +42,7 @@ def files(folder="."):
 def committed(cli, policy, project, monkeypatch):
     """docs/howto/keys.md's recipe for CI: the key in the environment, keys.json in the commit."""
     policy("a")
-    assert cli("keys", "generate", "--out", "ci.pem", "--note", "CI").code == 0
+    assert cli("keys", "generate", "--output", "ci.pem", "--note", "CI").code == 0
     monkeypatch.setenv(SIGNING_KEY_VARIABLE, Path("ci.pem").read_text())
     Path("ci.pem").unlink()
     git("init", "-q")

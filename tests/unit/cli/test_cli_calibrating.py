@@ -133,7 +133,7 @@ def test_several_releases(cli):
         (("--people", 0, "--groups", 0), "groups must be an integer from 1 to 1000000, found 0"),
         (("--people", 5, "--groups", 2, "--exponent", "x"), "exponent must be a number from 0"),
         (("--people", 5, "--groups", 9), "people must be at least groups = 9, found 5"),
-        (("--plot", "a.jpg"), "a plot is written as .svg, .pdf, .png, found 'a.jpg'"),
+        (("--output", "a.jpg"), "a plot is written as .svg, .pdf, .png, found 'a.jpg'"),
     ],
 )
 def test_what_cannot_be_asked_together(cli, words, said):
@@ -144,7 +144,7 @@ def test_what_cannot_be_asked_together(cli, words, said):
 
 def test_a_plot_needs_matplotlib(cli, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = cli(*TARGET, "--plot", tmp_path / "a.svg")
+    result = cli(*TARGET, "--output", tmp_path / "a.svg")
     told = "error: a plot needs matplotlib; run pip install '.[plot]' in a clone of policy-engine\n"
     assert (result.code, result.err) == (2, told)
 
@@ -154,7 +154,7 @@ def test_a_plot_needs_matplotlib(cli, monkeypatch, tmp_path):
 )
 def test_a_plot_is_the_same_each_time(cli, tmp_path, kind, magic):
     path = tmp_path / f"a.{kind}"
-    words = (*TARGET, "--most-k", 70, "--plot", path)
+    words = (*TARGET, "--most-k", 70, "--output", path)
     result = cli(*words, "--format", "json")
     assert result.document["plot"] == str(path)
     before = path.read_bytes()
@@ -172,13 +172,13 @@ def test_a_plot_is_the_same_each_time(cli, tmp_path, kind, magic):
 
 
 def test_a_plot_without_arxs_rate_is_drawn(cli, tmp_path):
-    assert cli(*TARGET, *PRIOR, "--most-k", 5, "--plot", tmp_path / "a.svg").code == 0
+    assert cli(*TARGET, *PRIOR, "--most-k", 5, "--output", tmp_path / "a.svg").code == 0
 
 
 def test_a_plot_that_cannot_be_written(cli, tmp_path):
-    result = cli(*TARGET, "--most-k", 5, "--plot", tmp_path / "none" / "a.svg")
+    result = cli(*TARGET, "--most-k", 5, "--output", tmp_path / "none" / "a.svg")
     assert result.code == 3
     assert "could not be written: No such file or directory" in result.err
     (tmp_path / "b.svg").mkdir()
-    result = cli(*TARGET, "--plot", tmp_path / "b.svg", "--replace")
+    result = cli(*TARGET, "--output", tmp_path / "b.svg", "--replace")
     assert (result.code, "is a directory; name a file" in result.err) == (3, True)

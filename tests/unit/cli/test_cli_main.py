@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from policy_engine.cli import app as commands
 from policy_engine.cli import main, numbers
 from policy_engine.cli.failures import failure
 from policy_engine.cli.main import run
@@ -188,9 +189,9 @@ def test_while_an_interrupt_is_told_signals_are_ignored(handlers, monkeypatch, c
 
 
 def test_the_app_is_where_documentation_looks_for_it():
-    assert main.app.info.name == "policy-engine"
+    assert commands.app.info.name == "policy-engine"
     with pytest.raises(AttributeError, match="no attribute 'nope'"):
-        _ = main.nope
+        _ = commands.nope
 
 
 def test_streams_that_are_not_there_are_replaced(monkeypatch):

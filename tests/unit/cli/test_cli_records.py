@@ -472,7 +472,7 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
     cli("release", policy("a"))
     printed = cli("ledger", "export")
     assert printed.code == 0
-    out = cli("ledger", "export", "--out", "statement.json")
+    out = cli("ledger", "export", "--output", "statement.json")
     assert out.out == "statement.json: signed; entries: 1, accounts: 1\n"
     text = Path("statement.json").read_text()
     trusted = TrustedKeys.load(PUBLIC_KEY)
@@ -518,7 +518,7 @@ def test_an_export_verifies_by_the_projects_keyring(cli, policy):
 def test_an_export_replaces_no_file(cli, policy):
     cli("release", policy("a"))
     Path("statement.json").write_text("mine")
-    result = cli("ledger", "export", "--out", "statement.json")
+    result = cli("ledger", "export", "--output", "statement.json")
     assert result.code == 3
     assert result.err == (
         "error: statement.json exists, and a statement never replaces a file; name another one\n"
@@ -528,7 +528,7 @@ def test_an_export_replaces_no_file(cli, policy):
 
 def test_a_statement_is_verified(cli, policy):
     cli("release", policy("a"))
-    cli("ledger", "export", "--out", "statement.json")
+    cli("ledger", "export", "--output", "statement.json")
     result = cli("verify", "statement.json", "--keyring", ".policy-engine/keys.json")
     assert result.code == 0
     assert result.out.startswith("verified: ledger\n  ✓ signed by ")

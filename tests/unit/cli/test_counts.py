@@ -63,14 +63,14 @@ def test_where_a_closed_form_says_nothing(cli):
 def test_numbers_outside_the_domain(cli, project, change, told):
     words = dict(zip(COUNT[1::2], COUNT[2::2], strict=True)) | change
     flat = [word for pair in words.items() for word in pair]
-    result = cli("certify-count", *flat, "--certificate", "c.json")
+    result = cli("certify-count", *flat, "--output", "c.json")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(told)
     assert not Path("c.json").exists()
 
 
 def test_a_certificate_is_signed_and_verifies(cli, project):
-    result = cli(*COUNT, "--certificate", "c.json")
+    result = cli(*COUNT, "--output", "c.json")
     assert result.code == 0
     assert result.out.splitlines()[-1] == "certificate  c.json"
     assert Path(".policy-engine/signing.pem").exists()
@@ -89,27 +89,27 @@ def test_a_certificate_is_signed_and_verifies(cli, project):
 
 
 def test_the_document_says_where_the_certificate_is(cli, project):
-    words = (*COUNT, "--certificate", "c.json", "--format", "json")
+    words = (*COUNT, "--output", "c.json", "--format", "json")
     assert cli(*words).document["certificate"] == "c.json"
 
 
 def test_without_a_project_file_the_key_is_made_here(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY", raising=False)
-    assert cli(*COUNT, "--certificate", "c.json").code == 0
+    assert cli(*COUNT, "--output", "c.json").code == 0
     assert cli("verify", "c.json").code == 0
 
 
 def test_the_key_of_the_environment_signs(cli, project, monkeypatch):
     generate_key(Path("other.pem"))
     monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", Path("other.pem").read_text())
-    assert cli(*COUNT, "--certificate", "c.json").code == 0
+    assert cli(*COUNT, "--output", "c.json").code == 0
     assert not Path(".policy-engine").exists()
     assert cli("verify", "c.json", "--key", "other.pub").code == 0
 
 
 def test_a_release_is_not_what_it_speaks_of(cli, project):
-    cli(*COUNT, "--certificate", "c.json")
+    cli(*COUNT, "--output", "c.json")
     result = cli("verify", "c.json", "--release", "c.json")
     assert (result.code, result.out) == (2, "")
     assert result.err == (
@@ -119,7 +119,7 @@ def test_a_release_is_not_what_it_speaks_of(cli, project):
 
 
 def test_a_lie_does_not_verify(cli, project):
-    cli(*COUNT, "--certificate", "c.json")
+    cli(*COUNT, "--output", "c.json")
     generate_key(Path("other.pem"))
     result = cli("verify", "c.json", "--key", "other.pub", "--format", "json")
     assert result.code == 1
@@ -128,13 +128,13 @@ def test_a_lie_does_not_verify(cli, project):
 
 
 def test_what_stands_there_is_not_overwritten(cli, project):
-    cli(*COUNT, "--certificate", "c.json")
+    cli(*COUNT, "--output", "c.json")
     before = Path("c.json").read_bytes()
-    result = cli(*COUNT, "--certificate", "c.json")
+    result = cli(*COUNT, "--output", "c.json")
     assert (result.code, result.out) == (3, "")
     assert result.err == "error: c.json exists; use --replace to write it anew\n"
     assert Path("c.json").read_bytes() == before
-    other = (*COUNT[:-1], "1", "--certificate", "c.json", "--replace")
+    other = (*COUNT[:-1], "1", "--output", "c.json", "--replace")
     assert cli(*other).code == 0
     assert Path("c.json").read_bytes() != before
     left = {path.name for path in Path().iterdir()}
@@ -145,7 +145,7 @@ def test_only_a_counts_certificate_is_replaced(cli, policy):
     cli("release", policy())
     for path in ("people.parquet", "policy-engine.yaml", "out/a.certificate.json"):
         before = Path(path).read_bytes()
-        result = cli(*COUNT, "--certificate", path, "--replace")
+        result = cli(*COUNT, "--output", path, "--replace")
         assert result.code == 3
         assert result.err == (
             f"error: {path} is no certificate of a count, and only such a one is replaced; name"
@@ -155,8 +155,8 @@ def test_only_a_counts_certificate_is_replaced(cli, policy):
 
 
 def test_places_that_cannot_be_written(cli, project, monkeypatch):
-    assert cli(*COUNT, "--certificate", ".").err == "error: . is a directory; name a file\n"
-    missing = cli(*COUNT, "--certificate", "nope/c.json")
+    assert cli(*COUNT, "--output", ".").err == "error: . is a directory; name a file\n"
+    missing = cli(*COUNT, "--output", "nope/c.json")
     assert missing.code == 3
     assert "nope/c.json could not be written: No such file or directory" in missing.err
     Path("c.json").write_text("{}")
@@ -165,7 +165,7 @@ def test_places_that_cannot_be_written(cli, project, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", denied)
-    result = cli(*COUNT, "--certificate", "c.json", "--replace")
+    result = cli(*COUNT, "--output", "c.json", "--replace")
     assert (result.code, result.err) == (
         3, "error: c.json could not be read: Permission denied\n"
     )  # fmt: skip

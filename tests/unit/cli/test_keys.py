@@ -22,7 +22,7 @@ MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 @pytest.fixture
 def certificate(cli, project):
     """A certificate that the project's first key signed."""
-    assert cli(*COUNT, "--certificate", "c.json").code == 0
+    assert cli(*COUNT, "--output", "c.json").code == 0
     return "c.json"
 
 
@@ -63,12 +63,12 @@ def test_a_key_is_made_listed_and_signs(cli, project):
     assert (entry["key_id"], entry["state"], entry["expires"], entry["note"]) == (
         own(), "signs", "2099-12-31T23:59:59Z", "laptop",
     )  # fmt: skip
-    assert cli(*COUNT, "--certificate", "c.json").code == 0
+    assert cli(*COUNT, "--output", "c.json").code == 0
     assert cli("verify", "c.json").code == 0
 
 
 def test_another_key_is_made_elsewhere(cli, certificate):
-    result = cli("keys", "generate", "--out", "ci/ci.pem", "--format", "json")
+    result = cli("keys", "generate", "--output", "ci/ci.pem", "--format", "json")
     document = result.document
     assert document["private_key"] == "ci/ci.pem"
     assert document["key_id"] == key_id(load_public_key(Path("ci/ci.pub")))
@@ -82,7 +82,7 @@ def test_a_key_that_exists_is_not_made_again(cli, certificate, project):
         f"error: {project}/.policy-engine/signing.pem exists; 'policy-engine keys rotate' puts a"
         " new key in its place, --output makes another one\n"
     )
-    result = cli("keys", "generate", "--out", ".policy-engine/signing.pem")
+    result = cli("keys", "generate", "--output", ".policy-engine/signing.pem")
     assert result.code == 3
     assert "exists, and a key is never overwritten" in result.err
 
@@ -94,7 +94,7 @@ def test_a_key_that_exists_is_not_made_again(cli, certificate, project):
 def test_a_day_is_a_day(cli, certificate, command, day):
     generate_key(Path("x.pem"))
     result = cli(
-        "keys", *command, "--expires", day, *(("--out", "o") if command[0][0] == "g" else ())
+        "keys", *command, "--expires", day, *(("--output", "o") if command[0][0] == "g" else ())
     )
     assert result.code == 2
     assert result.err == f"error: --expires must be a day as 2027-12-31, found {day!a}\n"
@@ -133,7 +133,7 @@ def test_a_rotation(cli, certificate, project):
     # What the old key signed verifies, by the ring; the public key of the project alone is new.
     assert cli("verify", certificate).code == 0
     assert cli("verify", certificate, "--key", ".policy-engine/signing.pub").code == 1
-    assert cli(*COUNT, "--certificate", "d.json").code == 0
+    assert cli(*COUNT, "--output", "d.json").code == 0
     assert f"signed by {own()}" in cli("verify", "d.json").out
     document = cli("keys", "rotate", "--format", "json").document
     assert document["signs"] == own()
@@ -168,7 +168,7 @@ def test_a_revoked_key_counts_nowhere_but_by_name(cli, certificate, project):
             " it signed counts; ask for a new release under another key\n", refused.err,
         )  # fmt: skip
     assert cli("verify", certificate, "--key", ".policy-engine/signing.pub").code == 0
-    signed = cli(*COUNT, "--certificate", "d.json")
+    signed = cli(*COUNT, "--output", "d.json")
     assert signed.code == 3
     assert signed.err.endswith("sign with another key: 'policy-engine keys rotate' makes one\n")
     assert not Path("d.json").exists()
@@ -178,7 +178,7 @@ def test_a_revoked_key_counts_nowhere_but_by_name(cli, certificate, project):
         f"error: .*keys.json: key {name} was revoked on {MOMENT} already\n", again.err
     )
     assert cli("keys", "rotate").code == 0
-    assert cli(*COUNT, "--certificate", "d.json").code == 0
+    assert cli(*COUNT, "--output", "d.json").code == 0
     assert cli("verify", "d.json").code == 0
     assert listed(cli)[name]["state"] == "revoked"
 
@@ -253,7 +253,7 @@ def test_a_command_signs(cli, project):
     )
     Path("sign").chmod(0o755)
     Path("policy-engine.yaml").write_text("signing: {command: [./sign], public_key: kms.pub}\n")
-    assert cli(*COUNT, "--certificate", "c.json").code == 0
+    assert cli(*COUNT, "--output", "c.json").code == 0
     assert f"signed by {name}" in cli("verify", "c.json").out
     assert not Path(".policy-engine").exists()
     assert cli("keys", "add", "kms.pub").code == 0
@@ -264,7 +264,7 @@ def test_a_command_signs(cli, project):
         assert result.code == 2
         assert "the project signs by a command" in result.err
     Path("sign").write_text("#!/bin/sh\necho 'quota is used up' >&2\nexit 4\n")
-    result = cli(*COUNT, "--certificate", "d.json")
+    result = cli(*COUNT, "--output", "d.json")
     assert result.code == 3
     assert result.err == (
         "error: signing.command: './sign' ended with code 4 and said 'quota is used up';"

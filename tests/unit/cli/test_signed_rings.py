@@ -33,7 +33,7 @@ def owned(cli, project):
     with Path("policy-engine.yaml").open("a") as file:
         file.write(f"{line[1]}\n")
     Path("pub").mkdir()
-    assert cli(*COUNT, "--certificate", "pub/c.json").code == 0
+    assert cli(*COUNT, "--output", "pub/c.json").code == 0
     return project
 
 
@@ -74,10 +74,10 @@ def test_an_owner_is_told_what_a_signature_is_for_and_who_else_must_sign(cli, ow
     assert re.search(rf"  now  {added['key_id']}  valid     from \S+  CI\n", other.out)
     assert own() not in other.out  # it stands as it stood
     assert "keyring 2 must be signed by 1 of the owners of the one before, found 0" in other.out
-    assert cli(*COUNT, "--certificate", "pub/d.json").code == 3
+    assert cli(*COUNT, "--output", "pub/d.json").code == 3
     both = cli(*SIGN, "--format", "json").document
     assert (both["signed"], both["waits"], both["removed"]) == (True, "", [])
-    assert cli(*COUNT, "--certificate", "pub/d.json").code == 0
+    assert cli(*COUNT, "--output", "pub/d.json").code == 0
     assert cli(*SIGN, "--threshold", "0").code == 2
     ring = Keyring.read(RING)
     kept = tuple(each for each in ring.entries if each.key_id != added["key_id"])
@@ -90,7 +90,7 @@ def test_nothing_is_signed_under_a_changed_ring_and_what_stood_verifies(cli, own
     kept = own()
     rotated = cli("keys", "rotate")
     assert rotated.code == 0
-    refused = cli(*COUNT, "--certificate", "pub/d.json")
+    refused = cli(*COUNT, "--output", "pub/d.json")
     assert (
         refused.code,
         "keyring 2 must be signed by 1 of its 1 owner, found 0" in refused.err,
@@ -104,7 +104,7 @@ def test_nothing_is_signed_under_a_changed_ring_and_what_stood_verifies(cli, own
     assert (revoked.code, revoked.err) == (0, "")
     assert "was revoked" in cli("verify", "pub/c.json").err  # at once
     assert cli(*SIGN).code == 0
-    assert cli(*COUNT, "--certificate", "pub/d.json").code == 0
+    assert cli(*COUNT, "--output", "pub/d.json").code == 0
     assert cli("verify", "pub/d.json").code == 0
 
 
@@ -180,10 +180,10 @@ def test_an_expired_ring_says_what_to_do(cli, owned, tmp_path):
     [place] = cli("verify", "pub/c.json", "--keyring", kept, "--format", "json").document["trusted"]
     assert place["expired"] is True
     shutil.copy(kept, RING)
-    refused = cli(*COUNT, "--certificate", "pub/d.json")
+    refused = cli(*COUNT, "--output", "pub/d.json")
     assert (refused.code, "an owner renews it with" in refused.err) == (3, True)
     assert cli(*SIGN, "--expires", "2099-12-31").code == 0
-    assert cli(*COUNT, "--certificate", "pub/d.json").code == 0
+    assert cli(*COUNT, "--output", "pub/d.json").code == 0
 
 
 def test_a_release_waits_for_a_signed_ring(cli, owned, policy):

@@ -9,7 +9,7 @@ from dbt_manifests import ONCE, Project, once
 from dbt_sync_world import World
 from typer.testing import CliRunner
 
-from policy_engine.cli.main import app
+from policy_engine.cli.app import app
 
 TYPES = {"person_id": "bigint", "age": "integer", "town": "varchar", "visited": "date"}
 COLUMNS = {name: {"name": name, "data_type": kind} for name, kind in TYPES.items()}

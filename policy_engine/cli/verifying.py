@@ -1,0 +1,302 @@
+"""verify: a certificate and its release, checked from the files alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from typer import Option
+
+from policy_engine.accounting.odds import odds_words
+from policy_engine.attest import count_certificate as counts
+from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
+from policy_engine.attest.keyring import Keyring
+from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
+from policy_engine.attest.owners import believed, check_signed, newer_at
+from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.results import Verified
+from policy_engine.attest.ring_text import Seal
+from policy_engine.attest.syntactic import verify_syntactic
+from policy_engine.attest.validity import written
+from policy_engine.cli.options import CertificateArgument, KeyOption, KeyringOption, ReleaseOption
+from policy_engine.cli.output import conclude, confirm, one_line, shown
+from policy_engine.cli.reading import read_certificate
+from policy_engine.cli.syntactic import first_lines
+from policy_engine.errors import NothingChecked, UsageError
+from policy_engine.ledger.statement import STATEMENT_TYPE, verify_statement
+from policy_engine.policy import project as projects
+from policy_engine.policy.escapes import escaped
+from policy_engine.policy.project import Project
+from policy_engine.policy.scalars import counted
+
+
+def verify(
+    certificate: CertificateArgument,
+    release: ReleaseOption = None,
+    key: KeyOption = None,
+    keyring: KeyringOption = None,
+    review_policy: Annotated[
+        Path | None, Option(help="Count the approvals beside the certificate by it, too.")
+    ] = None,
+) -> None:
+    """Check a certificate and its release from the files alone.
+
+    Signature; δ by brute force; the SQL proved again, and what is stated of it; and with --release
+    its digest, columns, order, that every group has at least k people and that it holds nothing
+    else. A table's release is checked as an export, Parquet or CSV. Without --release the
+    certificate is checked alone, and the exit code is 4; so it is where no claim stands in the
+    certificate and its SQL is of another engine than DuckDB, which is not proved again. The keys to
+    trust are those named by --key and --keyring, else the project's own and those of its keyring;
+    it says which, and how old a signed keyring is; a newer keys.json beside the certificate counts
+    in its stead where the owners of the one that --keyring names have signed it. With --review-
+    policy, a file from somebody you trust, the good approvals in the file beside the certificate
+    must be as many as it asks for. Of certify-count's certificate: signature, assumptions, numbers.
+    Of a statement of 'ledger export': signature, charges, sums, limits. Of a release without (ε,
+    δ): signature, digest, columns, k and models; it is no certificate, and the exit code is 4.
+
+    Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
+    """
+    text = read_certificate(certificate)
+    trusted, places = trusted_keys(key or [], keyring, beside=certificate)
+    kind = stated_type(text)
+    if kind in _NO_RELEASE:
+        if review_policy is not None:
+            raise UsageError("--review-policy is for the certificate of a release; leave it out")
+        if release is not None:
+            raise UsageError(
+                f"--release names a release, and this is {_NO_RELEASE[kind]}; leave --release out"
+            )
+    if kind == SYNTACTIC_TYPE:
+        found = verify_syntactic(text, trusted, release)
+        told = _syntactic(found, places, is_whole=release is not None)
+        conclude(*told, NothingChecked.exit_code)
+    elif kind == STATEMENT_TYPE:
+        found = verify_statement(text, trusted)
+        document = {"verified": True, **checked_document(found, places), **found.facts}
+        confirm(document, [_verified(found), *checked_lines(found, places)])
+    elif kind == counts.COUNT_PREDICATE_TYPE:
+        confirm(*_count(counts.verify_count(text, trusted), places))
+    else:
+        found = verify_release(text, trusted, release)
+        if review_policy is not None:
+            from policy_engine.report.bundle import with_approvals
+
+            found = with_approvals(found, text, certificate, review_policy)
+        _tell(found, places, is_whole=release is not None)
+
+
+_NO_RELEASE = {
+    STATEMENT_TYPE: "the statement of a ledger",
+    counts.COUNT_PREDICATE_TYPE: "the certificate of a noiseless count, which speaks of no release",
+}
+
+
+def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> None:
+    """Say what was checked of a certificate, and of its release where it ``is_whole``."""
+    is_verified = is_whole and found.is_proved
+    document = {
+        "verified": is_verified,
+        "release": found.subject,
+        **checked_document(found, places),
+        "assumptions": found.assumptions,
+        **found.facts,
+    }
+    head = "certificate holds; no release was looked at"
+    if is_verified:
+        head = _verified(found)
+    elif not found.is_proved:
+        head = "not verified: the SQL was not checked; what else was looked at holds"
+    lines = [head, *checked_lines(found, places), meaning(found.facts), *_assuming(found)]
+    conclude(document, lines, 0 if is_verified else NothingChecked.exit_code)
+
+
+def _verified(found: Verified) -> str:
+    return f"verified: {one_line(found.subject)}"
+
+
+def _assuming(found: Verified) -> list[str]:
+    return ["assuming:", *(f"  - {text}" for text in found.assumptions)]
+
+
+def checked_document(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:
+    """What was checked, what was not, and which keys were trusted."""
+    return {
+        "checked": list(found.checked),
+        "unchecked": list(found.unchecked),
+        "trusted": [place.told() for place in places],
+    }
+
+
+def checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
+    """What was checked, the signature first, with whose word it is that its key counts."""
+    signed, *others = [f"  ✓ {text}" for text in found.checked]
+    trusting = [f"    {line}" for place in places for line in place.lines()]
+    return [signed, *trusting, *others, *[f"  – {text}" for text in found.unchecked]]
+
+
+def meaning(facts: Mapping[str, Any]) -> str:
+    """What the numbers of a certificate mean to somebody who guesses."""
+    epsilon, delta = (shown(Decimal(facts[name])) for name in ("epsilon", "delta"))
+    numbers = f"ε = {epsilon}, δ = {delta}, unit: {facts['unit']}"
+    said = odds_words(facts["epsilon"], facts["delta"], facts["neighbours"])
+    return f"meaning ({numbers}): {said}"
+
+
+def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[dict[str, Any], list[str]]:
+    """The certificate of a noiseless count, verified; its assumptions are printed first."""
+    document = {
+        "assumptions": found.assumptions,
+        "kind": counts.KIND,
+        "verified": True,
+        **checked_document(found, places),
+        "limits": counts.LIMITS,
+        **found.facts,
+    }
+    checked = [_verified(found), *checked_lines(found, places)]
+    limits = ["its limits:", *(f"  - {text}" for text in counts.LIMITS)]
+    return document, [counts.KIND, *_assuming(found), *checked, *limits]
+
+
+def _syntactic(
+    found: Verified, places: tuple[Trusted, ...], *, is_whole: bool
+) -> tuple[dict[str, Any], Iterator[str]]:
+    """A statement without (ε, δ) that holds: never ``verified`` as a certificate is."""
+    facts = {**found.facts, "still_works": [dict(each) for each in found.facts["still_works"]]}
+    document = {
+        "guarantee": facts.pop("guarantee"),
+        "epsilon": None,
+        "delta": None,
+        "certified": False,
+        "verified": False,
+        "holds": is_whole,
+        "release": found.subject,
+        **facts,
+        **checked_document(found, places),
+        "assumptions": found.assumptions,
+    }
+
+    def lines() -> Iterator[str]:
+        attacks = found.facts["still_works"]
+        yield from first_lines((escaped(each["attack"]), escaped(each["why"])) for each in attacks)
+        what = "the statement and its release hold" if is_whole else "the statement holds"
+        yield f"{what}, and it is no certificate: {one_line(found.subject)}"
+        yield from checked_lines(found, places)
+        yield from map(escaped, _assuming(found))
+
+    return document, lines()
+
+
+_BECAUSE = {
+    "project": ": nothing was named, and it is this project's own",
+    "beside": ": it stands beside the certificate, and the owners of yours have signed it;"
+    " keep it with 'policy-engine keys update'",
+}
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """A file, or the environment, whose keys are trusted, and why; of a signed keyring its seal."""
+
+    place: str
+    because: Literal["--key", "--keyring", "project", "environment", "beside"]
+    seal: Seal | None = None
+
+    def __str__(self) -> str:
+        if self.because == "environment":
+            return f"trusting the key in {self.place}"
+        return f"trusting {self.place}{_BECAUSE.get(self.because, f', named by {self.because}')}"
+
+    def told(self) -> dict[str, Any]:
+        """The same as data."""
+        told: dict[str, Any] = {"place": self.place, "because": self.because}
+        if self.seal is None:
+            return told
+        dates = {"issued": written(self.seal.issued), "expires": written(self.seal.expires)}
+        expired = self.seal.expires < datetime.now(UTC)
+        return {**told, "serial": self.seal.serial, **dates, "expired": expired}
+
+    def lines(self) -> list[str]:
+        """The same as lines, with the age of a signed keyring."""
+        if self.seal is None:
+            return [str(self)]
+        now, ends = datetime.now(UTC), written(self.seal.expires)
+        days = counted(max(0, (now - self.seal.issued).days), "day")
+        expires = f"expires on {ends}"
+        if self.seal.expires < now:
+            expires = (
+                f"expired on {ends}: keys may have been revoked since; get a newer one from its"
+                " owners"
+            )
+        return [str(self), f"keyring {self.seal.serial}, signed {days} ago, {expires}"]
+
+
+def trusted_keys(
+    paths: list[Path],
+    keyring: Path | None = None,
+    project: Project | None = None,
+    beside: Path | None = None,
+) -> tuple[TrustedKeys, tuple[Trusted, ...]]:
+    """The keys that were named, else the project's own and its keyring's; and where they lie.
+
+    The project is that of the working directory, unless another is meant.
+
+    Where a keyring has a key, its word on it counts, however else the key was named. A newer one
+    in the folder of the certificate ``beside`` counts in its stead where its owners have signed it.
+
+    Raises:
+        UsageError: no key was named and no project is near.
+        FileError: a key or a keyring cannot be read, or the keyring is not signed as it says.
+    """
+    if not paths and keyring is None:
+        return _projects_own(project or _project_with_keys())
+    named = TrustedKeys.load(paths)
+    places = tuple(Trusted(str(path), "--key") for path in paths)
+    if keyring is None:
+        return named, places
+    ring = Keyring.read(keyring)
+    check_signed(ring)
+    places = (*places, Trusted(str(keyring), "--keyring", ring.seal))
+    newer = None if beside is None else newer_at(beside.with_name(projects.KEYRING_FILE), ring)
+    if newer is not None:
+        places, ring = (*places, Trusted(newer.where, "beside", newer.seal)), newer
+    return named.within(ring.trusted()), places
+
+
+def _projects_own(project: Project | None) -> tuple[TrustedKeys, tuple[Trusted, ...]]:
+    """The key of the environment or the project, and the project's keyring."""
+    trusted, places = TrustedKeys.of(), list[Trusted]()
+    ring = None if project is None else believed(project)
+    if ring is not None and ring.seal is not None:
+        return ring.trusted(), (Trusted(ring.where, "project", ring.seal),)
+    if os.environ.get(SIGNING_KEY_VARIABLE):
+        trusted = TrustedKeys.of(load_private_key().public_key())
+        places.append(Trusted(SIGNING_KEY_VARIABLE, "environment"))
+    elif project is not None and project.public_key.exists():
+        trusted = TrustedKeys.load(project.public_key)
+        places.append(Trusted(str(project.public_key), "project"))
+    if ring is not None and project is not None and project.keyring.exists():
+        trusted = trusted.within(ring.trusted())
+        places.append(Trusted(str(project.keyring), "project"))
+    if not trusted.by_id:
+        raise UsageError(
+            "no key to trust: name the public key of whoever signed the certificate,"
+            " --key signing.pub, or their keyring, --keyring keys.json (the project of a release"
+            " keeps both in .policy-engine/)"
+        )
+    return trusted, tuple(places)
+
+
+def _project_with_keys() -> Project | None:
+    """The project of the working directory, or the nearest folder above it with keys.
+
+    Never one beside the certificate: whoever sends a certificate can send a key with it.
+    """
+    found = projects.find_project(Path.cwd())
+    near = [] if found is None else [projects.load_project(found)]
+    near += [projects.default_project(folder) for folder in (Path.cwd(), *Path.cwd().parents)]
+    return next((p for p in near if p.public_key.exists() or p.keyring.exists()), None)
