@@ -44,7 +44,7 @@ class Warehouse(ABC):
     engine_version: str
     _full: ClassVar[str] = "schema.table"
     """How a full name is written."""
-    _text: ClassVar[str] = "CAST({} AS CHAR)"
+    _text: ClassVar[str]
     """A column as the text that the engine writes it as, by whose bytes rows are ordered."""
     _nulls: ClassVar[str] = ""
 
@@ -94,10 +94,7 @@ class Warehouse(ABC):
 
     @abstractmethod
     def _comment(self, target: Name) -> str | None:
-        """The comment of a table; empty where the name is no table's, None where it is nothing's.
-
-        It can say that there is something of which a comment cannot be asked.
-        """
+        """The comment of a table; empty where it is no table's name, None where it is nothing's."""
 
     @abstractmethod
     def _fetched(self, sql: str) -> pa.Table:
@@ -124,7 +121,8 @@ class Warehouse(ABC):
         raise NotImplementedError
 
     def _streamed(self, sql: str) -> Iterator[Row]:
-        return iter(self.ask(sql))
+        """The rows of a query of ours, as they come; any error of the engine may leave it."""
+        raise NotImplementedError
 
     def _withheld(self) -> AbstractContextManager[None]:
         """Let no error of the engine's out that could quote a row: DuckDB's, Arrow's, Python's."""
@@ -165,13 +163,10 @@ class Warehouse(ABC):
         parts = relation.split(".")
         parts = [*home[: max(len(home) + 1 - len(parts), 0)], *parts]
         if len(parts) != self._full.count(".") + 1 or not all(parts):
-            raise self._elsewhere(relation)
+            raise WarehouseError(
+                f"the relation {relation} is not in the warehouse {self._name}; write {self._full}"
+            )
         return tuple(parts)
-
-    def _elsewhere(self, relation: str) -> WarehouseError:
-        return WarehouseError(
-            f"the relation {relation} is not in the warehouse {self._name}; write {self._full}"
-        )
 
     def _check_length(self, parts: Name) -> None:
         """Refuse names that the engine would shorten, or not take."""

@@ -9,7 +9,7 @@ release is made.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from policy_engine.errors import WarehouseError
@@ -188,9 +188,10 @@ WHERE c.oid = to_regclass($1) AND grantee <> c.relowner
 """
 
 
+@contextmanager
 def waiting_secrets(
     named: Named, warehouse: Warehouse, name: tuple[str, ...]
-) -> AbstractContextManager[WaitingSecrets]:
+) -> Iterator[WaitingSecrets]:
     """The secrets relation of a warehouse that is connected to.
 
     Raises:
@@ -198,46 +199,39 @@ def waiting_secrets(
             or refuses.
     """
     session = getattr(warehouse, "session", None)
-    if named.type == "duckdb" and session is not None:
-        return _duckdb(named, session, name)
-    if named.type == "postgres":
-        return _postgres(named, name)
-    raise WarehouseError(
-        f"warehouse {named.name}: no secret can be put into {named.type}; known: {', '.join(KNOWN)}"
-    )
+    if named.type not in KNOWN or (named.type == "duckdb" and session is None):
+        raise WarehouseError(
+            f"warehouse {named.name}: no secret can be put into {named.type}; known:"
+            f" {', '.join(KNOWN)}"
+        )
+    if named.type == "duckdb":
+        import duckdb
 
-
-@contextmanager
-def _duckdb(named: Named, session: Any, name: tuple[str, ...]) -> Iterator[WaitingSecrets]:
-    import duckdb
-
-    try:
-        yield WaitingSecrets(session, name)
-    except duckdb.Error as error:
-        raise _failed(named, name, error) from None
-
-
-@contextmanager
-def _postgres(named: Named, name: tuple[str, ...]) -> Iterator[WaitingSecrets]:
+        with _told(named, name, duckdb.Error):
+            yield WaitingSecrets(session, name)
+        return
     import psycopg
 
     from policy_engine.warehouse.postgres_session import PINNED
 
+    with (
+        _told(named, name, psycopg.Error),
+        psycopg.connect(named.url, autocommit=True, connect_timeout=10) as connection,
+    ):
+        connection.cursor_factory = psycopg.RawCursor
+        for statement in PINNED:
+            connection.execute(statement)
+        yield _OfPostgres(connection, name[-2:])
+
+
+@contextmanager
+def _told(named: Named, name: tuple[str, ...], errors: type[Exception]) -> Iterator[None]:
+    """Tell an error of the engine's by its kind: its own text may quote rows."""
     try:
-        with psycopg.connect(
-            named.url, autocommit=True, connect_timeout=10, cursor_factory=psycopg.RawCursor
-        ) as connection:
-            for statement in PINNED:
-                connection.execute(statement)
-            yield _OfPostgres(connection, name[-2:])
-    except psycopg.Error as error:
-        raise _failed(named, name, error) from None
-
-
-def _failed(named: Named, name: tuple[str, ...], error: Exception) -> WarehouseError:
-    """An error of the engine's, by its kind: its own text may quote rows."""
-    return WarehouseError(
-        f"warehouse {named.name}: what reads or writes the secrets relation {'.'.join(name)} failed"
-        f" ({type(error).__name__}): the warehouse does not answer, the role may not make or change"
-        " the table, or what a release reads is gone or of other types"
-    )
+        yield
+    except errors as error:
+        raise WarehouseError(
+            f"warehouse {named.name}: what reads or writes the secrets relation {'.'.join(name)}"
+            f" failed ({type(error).__name__}): the warehouse does not answer, the role may not"
+            " make or change the table, or what a release reads is gone or of other types"
+        ) from None
