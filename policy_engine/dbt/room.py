@@ -25,7 +25,7 @@ from policy_engine.errors import FileError, PolicyEngineError, PolicyError, Prob
 from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.reading import located
 from policy_engine.policy.resolve import Source
-from policy_engine.warehouse.profiles import is_connected_to
+from policy_engine.warehouse.connecting import connected, is_connected_to
 
 _Types = Mapping[str, str]
 
@@ -131,8 +131,6 @@ def _columns_in(
     name = twin.relation[-1] if twin.relation else twin.name
     parts = twin.relation if len(twin.relation) > 1 else (*schema, name)
     try:
-        from policy_engine.warehouse.connecting import connected
-
         with closing(connected(warehouse_of(project, targets, target.name))) as warehouse:
             table = warehouse.table(Source(None, ".".join(parts)), project.directory)
             names = _NATIVE.get(warehouse.dialect.name, {})

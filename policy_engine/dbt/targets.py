@@ -17,7 +17,7 @@ from policy_engine.dbt.project import DbtProject
 from policy_engine.dialects import ENGINES, Engine, dialect_named
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Profile, Warehouse, filled
-from policy_engine.warehouse.profiles import FILE, profiles_in, resolved
+from policy_engine.warehouse.connecting import FILE, profiles_in, resolved
 
 PRODUCTION = "prod"
 

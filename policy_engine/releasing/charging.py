@@ -57,7 +57,7 @@ from policy_engine.releasing.requests import (
     table_certificate_path,
 )
 from policy_engine.warehouse.base import Warehouse
-from policy_engine.warehouse.profiles import resolved
+from policy_engine.warehouse.connecting import resolved
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,7 @@ from policy_engine.policy.resolve import Policy, loaded, terms_of
 from policy_engine.syntax.names import dotted
 from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse
-from policy_engine.warehouse.connecting import FILES, connected
-from policy_engine.warehouse.profiles import resolved
+from policy_engine.warehouse.connecting import FILES, connected, resolved
 
 _IN_A_VIEW = "found in the view "
 _FAILS = (

@@ -28,8 +28,7 @@ from policy_engine.policy.scalars import plain_scalar
 from policy_engine.policy.schema import json_schema, project_schema, text_of
 from policy_engine.policy.source_models import SOURCE_FILES
 from policy_engine.releasing.suggestions import by_name, person_key, suggestion
-from policy_engine.warehouse.connecting import connected
-from policy_engine.warehouse.profiles import resolved
+from policy_engine.warehouse.connecting import connected, resolved
 
 if TYPE_CHECKING:
     from policy_engine.warehouse.duckdb import DuckDBWarehouse

@@ -9,7 +9,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from policy_engine.errors import PolicyEngineError
 from policy_engine.policy.project import load_project_text
-from policy_engine.warehouse.profiles import resolved
+from policy_engine.warehouse.connecting import resolved
 
 PROFILES = """\
 config: {send_anonymous_usage_stats: false}
