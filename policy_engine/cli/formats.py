@@ -178,8 +178,10 @@ def report(checked: Sequence[Checked], form: str) -> None:
     elif form == "github":
         emit_lines(list(map(annotation, entries)))
     else:
-        told = [replace(each, message=f"warning: {each.message}") for each in warnings]
-        emit_lines([*map(str, (*problems, *told)), *_valid(checked)])
+        lines = [*map(str, problems)]
+        for warning in warnings:
+            lines.append(str(replace(warning, message=f"warning: {warning.message}")))
+        emit_lines([*lines, *_valid(checked)])
 
 
 def all_problems(checked: Sequence[Checked]) -> list[Problem]:
