@@ -20,6 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from threading import Event as StopEvent
 from threading import Lock
@@ -30,8 +31,7 @@ import pyarrow as pa
 
 from policy_engine.attest.enforcing import filtered
 from policy_engine.audit.events import FAILED, Features, features
-from policy_engine.audit.people import People
-from policy_engine.audit.values import Value, keys
+from policy_engine.audit.people import People, Value, keys
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.errors import EnvironmentFailed, InternalError
 from policy_engine.kernel.certificate import Certificate
@@ -296,14 +296,29 @@ def observe(
     wanted: Mapping[Name, Runs], tick: Tick = lambda done, total: None
 ) -> dict[Name, list[Features]]:
     """The runs of each mechanism. An error or an interrupt stops them all."""
-    stop, told = StopEvent(), _Count(sum(runs.number for runs in wanted.values()), tick)
+    stop, lock, done = StopEvent(), Lock(), count(1)
+    total = sum(runs.number for runs in wanted.values())
+
+    def chunk(opener: Opener, runs: int) -> list[Features]:
+        found: list[Features] = []
+        if stop.is_set():
+            return found
+        with opener() as draw:
+            while len(found) < runs and not stop.is_set():
+                found.append(draw())
+                with lock:
+                    so_many = next(done)
+                    if so_many % 50 == 0 or so_many == total:
+                        tick(so_many, total)
+        return found
+
     # The engine works outside the interpreter's lock. What it warns of is a copy of a few rows; the
     # filter is the process's, so that one thread alone sets it.
     with warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as pool:
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result")
         futures: dict[Name, list[Future[list[Features]]]] = {
             name: [
-                pool.submit(_chunk, runs.opener, min(_CHUNK, runs.number - start), stop, told)
+                pool.submit(chunk, runs.opener, min(_CHUNK, runs.number - start))
                 for start in range(0, runs.number, _CHUNK)
             ]
             for name, runs in wanted.items()
@@ -316,27 +331,3 @@ def observe(
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-class _Count:
-    """Counts what all threads have done."""
-
-    def __init__(self, total: int, tick: Tick) -> None:
-        self._lock, self._done, self._total, self._tick = Lock(), 0, total, tick
-
-    def one_more(self) -> None:
-        with self._lock:
-            self._done += 1
-            if self._done % 50 == 0 or self._done == self._total:
-                self._tick(self._done, self._total)
-
-
-def _chunk(opener: Opener, runs: int, stop: StopEvent, told: _Count) -> list[Features]:
-    found: list[Features] = []
-    if stop.is_set():
-        return found
-    with opener() as draw:
-        while len(found) < runs and not stop.is_set():
-            found.append(draw())
-            told.one_more()
-    return found

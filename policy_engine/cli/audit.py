@@ -16,8 +16,8 @@ from policy_engine.cli.reading import decimal_of
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
+    from policy_engine.audit.controls import SelfTest
     from policy_engine.audit.policies import Audit
-    from policy_engine.audit.selftest import SelfTest
 
 
 def audit(
@@ -51,10 +51,10 @@ def audit(
     if runs is not None:
         check_runs(runs)
     if policy is None:
-        from policy_engine.audit import selftest
+        from policy_engine.audit import controls
 
         with progress("auditing eleven broken mechanisms") as seen:
-            tested = selftest.self_test(runs=runs, confidence=level, tick=seen.counted)
+            tested = controls.self_test(runs=runs, confidence=level, tick=seen.counted)
         conclude(_tested_document(tested), _tested_lines(tested), 0 if tested.passed else 1)
         return
     from policy_engine.audit import policies

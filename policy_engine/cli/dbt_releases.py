@@ -78,13 +78,13 @@ def sought(
 ) -> Iterator[tuple[Sought, Required]]:
     """What each release that does not stand waits for, where its account requires approvals."""
     from policy_engine.dbt.booking import Booking, certified
-    from policy_engine.releasing.asking import asked_of_charge
+    from policy_engine.releasing.asking import asked_of
 
     for release, text in releases:
         required = opened.required(release.policy.budget)
         if required is not None and required.needs("claim") and not desk.stands(release.parts):
             booking = Booking(desk, opened, release, certified(desk, release, text))
-            yield asked_of_charge(booking.charge(), release.certificate, opened), required
+            yield asked_of(booking.charge(), release.certificate, opened), required
 
 
 def reserve(

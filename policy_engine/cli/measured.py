@@ -9,10 +9,17 @@ from typing import Any
 
 from policy_engine.cli.output import members
 from policy_engine.cli.showing import plain, table
-from policy_engine.measure.categorical import Class, Disclosed
+from policy_engine.measure.classes import (
+    Class,
+    Disclosed,
+    average_class,
+    bands,
+    discernibility,
+    pitman,
+    zayatz,
+)
 from policy_engine.measure.marginals import Together
 from policy_engine.measure.measuring import Measured, Measurement
-from policy_engine.measure.risks import average_class, bands, discernibility, pitman, zayatz
 from policy_engine.measure.workload import Workload
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.resolve import Recoded

@@ -21,8 +21,8 @@ from policy_engine.ledger.stamps import read_roots, stamp_of, stamped_at
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
+from policy_engine.releasing.beginning import certificates_in, forgotten, forgotten_text
 from policy_engine.releasing.books import open_ledger, trust_of, trusted_keys
-from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
 
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 

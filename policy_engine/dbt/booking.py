@@ -24,7 +24,6 @@ from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
 from policy_engine.errors import (
-    BudgetExceeded,
     NotApproved,
     NotCertifiable,
     NotReleasable,
@@ -39,9 +38,9 @@ from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import terms_of
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import (
+    check_new_name,
     has_ledger,
     limit_of,
-    named_otherwise,
     naming_key,
     open_ledger,
     sealing_key,
@@ -283,8 +282,7 @@ class Booking:
     def _charged(self) -> Entry:
         project, account = self.desk.project, self.release.policy.budget
         limit = limit_of(self.release.written, project, account)
-        if twin := named_otherwise(self.ledger, project, account):
-            raise BudgetExceeded(twin)
+        check_new_name(self.ledger, project, account)
         return self.ledger.start(self.ledger.reserve(self.charge(), limit, anew=True).entry.id)
 
     def charge(self) -> Charge:

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from decimal import MAX_PREC, Context, Decimal
 from itertools import islice, pairwise
 
-from policy_engine.audit.values import extremes, labels
+from policy_engine.audit.people import extremes, labels
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
 from policy_engine.compile.reading import ReadColumn
 from policy_engine.kernel.types import places_of

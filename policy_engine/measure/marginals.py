@@ -132,12 +132,10 @@ def fitted(marginals: Sequence[Marginal]) -> Fit | None:
     """The table of maximum entropy with these marginals; None where it is too large, or empty."""
     import numpy as np
 
-    columns = tuple(dict.fromkeys(c for m in marginals for c in m.columns))
-    values = _values(marginals, columns)
+    columns, values, axes = _axes(marginals)
     size = math.prod(map(len, values))
     if not 0 < size <= MOST_CELLS or not all(sum(m.counts.values()) for m in marginals):
         return None
-    axes = [tuple(columns.index(c) for c in m.columns) for m in marginals]
     targets = [_target(m, a, values) for m, a in zip(marginals, axes, strict=True)]
     shares = np.full([len(each) for each in values], 1 / size)
     turns, off = 0, math.inf
@@ -166,17 +164,18 @@ def divergence(fit: Fit, counts: Mapping[tuple[Hashable, ...], int]) -> float:
     return lost
 
 
-def _values(
-    marginals: Sequence[Marginal], columns: Sequence[str]
-) -> tuple[tuple[Hashable, ...], ...]:
-    """The values of each column, those of any marginal, in the order in which they come."""
-    found: dict[str, dict[Hashable, None]] = {column: {} for column in columns}
+def _axes(
+    marginals: Sequence[Marginal],
+) -> tuple[tuple[str, ...], tuple[tuple[Hashable, ...], ...], list[list[int]]]:
+    """All columns, the values of each in the order in which they come, and each marginal's axes."""
+    found: dict[str, dict[Hashable, None]] = {c: {} for m in marginals for c in m.columns}
     for each in marginals:
         for key, n in each.counts.items():
             for column, value in zip(each.columns, key, strict=True):
                 if n:
                     found[column][value] = None
-    return tuple(tuple(found[column]) for column in columns)
+    axes = [[[*found].index(column) for column in each.columns] for each in marginals]
+    return tuple(found), tuple(map(tuple, found.values())), axes
 
 
 def _target(
@@ -223,11 +222,9 @@ def _believed(fit: Fit | None, sensitive: str | None) -> tuple[float | None, flo
 
 def _combinatorial(marginals: Sequence[Marginal]) -> tuple[int | None, str]:
     """The least, over combinations, of the most that a table with these marginals holds."""
-    columns = tuple(dict.fromkeys(c for m in marginals for c in m.columns))
-    values = _values(marginals, columns)
+    _, values, places = _axes(marginals)
     if math.prod(map(len, values)) > MOST_CELLS:
         return None, "the product of all values is too large to be searched"
-    places = [[columns.index(c) for c in m.columns] for m in marginals]
     joined = [
         key for key in itertools.product(*values)
         if all(m.counts.get(tuple(key[p] for p in at), 0)

@@ -9,9 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import UsageError
-from policy_engine.measure.categorical import Disclosed, Sizes, disclosed_of, sizes_of
+from policy_engine.measure.classes import (
+    Disclosed,
+    Risk,
+    Sizes,
+    disclosed_of,
+    journalist,
+    prosecutor,
+    scaled,
+    sizes_of,
+    uniqueness,
+)
 from policy_engine.measure.marginals import Marginal, Together, divergence, together
-from policy_engine.measure.risks import Risk, journalist, prosecutor, scaled, uniqueness
 from policy_engine.measure.statement import (
     EQUAL,
     ORDER,

@@ -4,7 +4,7 @@ It reads the table once, to count its cells: rows alike in the quasi-identifiers
 sensitive value. All else is computed from those counts, so that a billion rows cost about what one
 GROUP BY of them costs. NULL is a value: GROUP BY and PARTITION BY take all NULLs for one.
 
-The definitions are those of `categorical`. Where the text computes otherwise than they are written:
+The definitions are those of `classes`. Where the text computes otherwise than they are written:
 
 * ½ Σ |p − q| is Σ max(0, p − q), for Σ (p − q) = 0. Values that a class lacks add nothing to it.
 * Σ |P − Q| over the places of an ordered attribute, P and Q cumulated: from one value of a class to
@@ -132,14 +132,18 @@ def persons(relation: str, roles: Roles) -> str:
 def statement(
     relation: str, roles: Roles, distances: Distances = EQUAL, *, names_worst: bool = False
 ) -> str:
-    """The text. Its one row has the columns that `categorical.models_of` reads.
+    """The text. Its one row has the columns that `classes.models_of` reads.
 
     ``names_worst`` asks which class is worst in each model: that is not for raw data.
     """
     keys = "".join(f"{place}, " for place in roles.places)
+    order = {"order": "s NULLS LAST", "place": "", "joined": ""}
+    if distances.listed:
+        joined = f"LEFT JOIN {ORDER} o ON o.value = s::VARCHAR"
+        order = {"order": "o.place NULLS LAST", "place": ", o.place", "joined": joined}
     steps = {
         "cells": cells(relation, roles),
-        "domain": _domain(distances),
+        "domain": _DOMAIN.format(**order),
         "ranked": _ranked(roles, keys, ordered=distances.ordered),
         "classes": _CLASSES.format(keys=keys),
     }
@@ -149,20 +153,11 @@ def statement(
         answers.append("(SELECT max(t) FROM ordered) AS t_ordered")
     if distances.levels:
         steps["nodes"] = _NODES.format(keys=keys, tree=TREE, levels=distances.levels)
-        steps["hierarchical"] = _HIERARCHICAL.format(
-            keys=keys, levels=distances.levels, same=_same(roles)
-        )
+        steps["hierarchical"] = _HIERARCHICAL.format(keys=keys, levels=distances.levels)
         answers.append("(SELECT max(t) FROM hierarchical) AS t_hierarchical")
     answers += _worst(roles, distances) if names_worst else []
     text = (f"{name} AS MATERIALIZED (\n  {body.strip()}\n)" for name, body in steps.items())
     return f"WITH {', '.join(text)}\nSELECT " + ",\n  ".join(answers) + "\nFROM classes"
-
-
-def _domain(distances: Distances) -> str:
-    """Each sensitive value: its share q of all, its place, Q up to it and the sum of Q up to it."""
-    if distances.listed:
-        return _DOMAIN.format(order="o.place NULLS LAST", place=", o.place", joined=_LISTED)
-    return _DOMAIN.format(order="s NULLS LAST", place="", joined="")
 
 
 def _ranked(roles: Roles, keys: str, *, ordered: bool) -> str:
@@ -174,11 +169,6 @@ def _ranked(roles: Roles, keys: str, *, ordered: bool) -> str:
         windows += f", o AS ({by}ORDER BY d.place)"
         further = _STEPS
     return _RANKED.format(keys=keys, further=further, windows=windows)
-
-
-def _same(roles: Roles) -> str:
-    """That two rows are of one class."""
-    return " AND ".join(f"a.{p} IS NOT DISTINCT FROM b.{p}" for p in roles.places) or "true"
 
 
 def _worst(roles: Roles, distances: Distances) -> list[str]:
@@ -200,7 +190,7 @@ def _worst(roles: Roles, distances: Distances) -> list[str]:
     ]
 
 
-_LISTED = f"LEFT JOIN {ORDER} o ON o.value = s::VARCHAR"
+# Each sensitive value: its share q of all, its place, Q up to it and the sum of Q up to it.
 _DOMAIN = """
   SELECT s, n, n / total AS q, place, upto / total AS upto,
     coalesce(sum(upto / total) OVER (ORDER BY place), 0) AS prefix

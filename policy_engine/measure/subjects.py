@@ -26,8 +26,7 @@ from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.syntactic import NoModel
-from policy_engine.releasing.certificates import carried_facts
-from policy_engine.releasing.publish import certificate_path, file_digest
+from policy_engine.releasing.publish import carried_facts, certificate_path, file_digest
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import check_file
 from policy_engine.warehouse.quoting import literal, quoted

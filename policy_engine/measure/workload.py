@@ -15,7 +15,7 @@ its people and asked about the other half, which is public.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -150,8 +150,7 @@ def workload(
 
     Raises UsageError where scikit-learn is not installed.
     """
-    places = {name: place for place, name in enumerate(columns)}
-    found = tuple(_learnt(places, released, column, source) for column in sensitive)
+    found = tuple(_learnt(columns, released, column, source) for column in sensitive)
     if source is None:
         return Workload(found)
     return Workload(found, _errors(columns, released, source, orders or {}), QUERIES)
@@ -193,38 +192,55 @@ def _places(values: Sequence[Any], order: Sequence[Any]) -> Any:
     return np.array([places[value] for value in values], dtype=int)
 
 
-def _learnt(
-    places: Mapping[str, int], released: Cells, column: str, source: Cells | None
-) -> Learnt:
+@dataclass(frozen=True)
+class _People:
+    """People by what is known of them, as texts, the value that is learnt, and how many."""
+
+    known: list[list[str]]
+    told: list[str]
+    numbers: list[float]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], cells: Cells, column: str) -> _People:
+        """What is known is every other column; of one column alone nothing."""
+        rows = [dict(zip(columns, map(_text, key), strict=True)) for key in cells]
+        told = [row.pop(column) for row in rows]
+        return cls([list(row.values()) or [""] for row in rows], told, list(cells.values()))
+
+    def halves(self) -> tuple[_People, _People]:
+        """The people in two halves, each drawn by a coin of a fixed seed."""
+        import numpy as np
+
+        sizes = [max(0, round(n)) for n in self.numbers]
+        heads = np.random.default_rng(_SEED).binomial(sizes, 0.5).tolist()
+        tails = [n - own for n, own in zip(sizes, heads, strict=True)]
+        return replace(self, numbers=heads), replace(self, numbers=tails)
+
+    def share(self, said: Iterable[str]) -> float | None:
+        """The share of the people whose value is said; None of nobody."""
+        right = sum(n for n, a, b in zip(self.numbers, said, self.told, strict=True) if a == b)
+        return right / sum(self.numbers) if sum(self.numbers) else None
+
+
+def _learnt(columns: Sequence[str], released: Cells, column: str, source: Cells | None) -> Learnt:
     if not any(n > 0 for n in released.values()):
         return Learnt(column, None, None)
-    grown, asked = _halves(released)
-    own = _right(_grown(places, grown, column), places, asked, column)
-    found = Learnt(column, own, _commonest(places, grown, asked, column))
+    shown = _People.of(columns, released, column)
+    grown, asked = shown.halves()
+    found = Learnt(column, _by_tree(grown, asked), _by_commonest(grown, asked))
     if source is None:
         return found
-    half, other = _halves(source)
+    half, other = _People.of(columns, source, column).halves()
     return replace(
         found,
-        sanitised=_right(_grown(places, released, column), places, other, column),
-        base=_commonest(places, half, other, column),
-        best=_right(_grown(places, half, column), places, other, column),
+        sanitised=_by_tree(shown, other),
+        base=_by_commonest(half, other),
+        best=_by_tree(half, other),
     )
 
 
-def _halves(cells: Cells) -> tuple[Cells, Cells]:
-    """The people of cells in two halves, each drawn by a coin of a fixed seed."""
-    import numpy as np
-
-    random = np.random.default_rng(_SEED)
-    sizes = [max(0, round(n)) for n in cells.values()]
-    heads = random.binomial(sizes, 0.5).tolist()
-    tails = [n - own for n, own in zip(sizes, heads, strict=True)]
-    return dict(zip(cells, heads, strict=True)), dict(zip(cells, tails, strict=True))
-
-
-def _grown(places: Mapping[str, int], cells: Cells, column: str) -> Any:
-    """A decision tree of a column by the others, with the people as weights; None of nobody."""
+def _by_tree(grown: _People, asked: _People) -> float | None:
+    """How often a decision tree that is grown on people is right about others."""
     try:
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import OneHotEncoder
@@ -232,46 +248,25 @@ def _grown(places: Mapping[str, int], cells: Cells, column: str) -> Any:
     except ModuleNotFoundError:
         install = to_install("workload")
         raise UsageError(f"--workload needs scikit-learn: {install}") from None
-    known = {key: n for key, n in cells.items() if n > 0}
-    if not known:
+    there = [place for place, n in enumerate(grown.numbers) if n > 0]
+    if not there or not sum(asked.numbers):
         return None
     tree = DecisionTreeClassifier(min_weight_fraction_leaf=0.001, random_state=_SEED)
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), tree)
-    weights = {"decisiontreeclassifier__sample_weight": list(known.values())}
-    return model.fit(_known(places, known, column), _told(places, known, column), **weights)
+    known, told, numbers = ([of[place] for place in there] for of in vars(grown).values())
+    model.fit(known, told, decisiontreeclassifier__sample_weight=numbers)
+    return asked.share(model.predict(asked.known))
 
 
-def _right(model: Any, places: Mapping[str, int], cells: Cells, column: str) -> float | None:
-    """The share of the people whose value a tree says."""
-    people = sum(cells.values())
-    if model is None or not people:
-        return None
-    said = model.predict(_known(places, cells, column))
-    told = _told(places, cells, column)
-    right = sum(n for n, a, b in zip(cells.values(), said, told, strict=True) if a == b)
-    return right / people
-
-
-def _commonest(places: Mapping[str, int], grown: Cells, asked: Cells, column: str) -> float | None:
+def _by_commonest(grown: _People, asked: _People) -> float | None:
+    """How often who guesses the commonest value of people is right about others."""
     counts = Counter[str]()
-    for value, n in zip(_told(places, grown, column), grown.values(), strict=True):
+    for value, n in zip(grown.told, grown.numbers, strict=True):
         counts[value] += n  # type: ignore[assignment]
-    people = sum(asked.values())
-    if not counts or not people:
+    if not counts:
         return None
     [(guess, _)] = counts.most_common(1)
-    told = zip(_told(places, asked, column), asked.values(), strict=True)
-    return sum(n for value, n in told if value == guess) / people
-
-
-def _known(places: Mapping[str, int], cells: Cells, column: str) -> list[list[str]]:
-    """What a tree is grown by: every other column, as texts; of one column alone nothing."""
-    others = [place for name, place in places.items() if name != column]
-    return [[_text(key[place]) for place in others] or [""] for key in cells]
-
-
-def _told(places: Mapping[str, int], cells: Cells, column: str) -> list[str]:
-    return [_text(key[places[column]]) for key in cells]
+    return asked.share([guess] * len(asked.told))
 
 
 def _text(value: Any) -> str:

@@ -71,8 +71,7 @@ def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = Fa
     found = preview(policy, project)
     paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
     charge = asked_for(found.charge, found.certificate, found.ends)
-    required = required_of(ledger, charge.account)
-    return _next(paid, charge, found.ends.certificate_path, required)
+    return asked_of(charge, found.ends.certificate_path, ledger, paid)
 
 
 def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, str]:
@@ -83,7 +82,11 @@ def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, 
         return names_of_source(policy, project, warehouse, table, naming)
 
 
-def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Required) -> Sought:
+def asked_of(
+    charge: Charge, certificate: Path, ledger: Ledger, paid: Entry | None = None
+) -> Sought:
+    """What a charge waits for, or the entry that has ``paid`` for it; NotApproved for nothing."""
+    required = required_of(ledger, charge.account)
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
         file = request_file(certificate, "release")
@@ -96,11 +99,6 @@ def _next(paid: Entry | None, charge: Charge, certificate: Path, required: Requi
     asked = paid or charge
     file = request_file(certificate, "claim")
     return Sought(claim_of(asked), file, plain(asked.run["predicate"]))
-
-
-def asked_of_charge(charge: Charge, certificate: Path, ledger: Ledger) -> Sought:
-    """What a charge waits for: approvals of its claim."""
-    return _next(None, charge, certificate, required_of(ledger, charge.account))
 
 
 def required_of(ledger: Ledger, account: str) -> Required:

@@ -3,20 +3,31 @@
 A new ledger has spent nothing, so it may not take the place of one that is only somewhere else, or
 lost. Whoever writes begins in one order: what is older is looked for, an empty ledger is made, then
 the keys, then the first records are written, then the project file names the first of them. An
-empty ledger that is there was made so, and is gone on with: a crash locks nobody out.
+empty ledger that is there was made so, and is gone on with: a crash locks nobody out. Certificates
+in the project's folder tell of its ledger too: of one that is gone, or has forgotten.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from policy_engine.attest.attestation import (
+    LARGEST_ENVELOPE,
+    PREDICATE_TYPE,
+    RELEASE_TYPES,
+    open_envelope,
+    stated_type,
+)
 from policy_engine.attest.keyring import Keyring
+from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import Signer, writer_of
-from policy_engine.errors import NoLedger, UsageError
+from policy_engine.errors import NoLedger, UsageError, VerificationFailed
+from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.project import PROJECT_FILE, Project, default_project
@@ -28,7 +39,8 @@ from policy_engine.releasing.books import (
     open_ledger,
     pin_of,
 )
-from policy_engine.releasing.certificates import certificates_in, is_of_a_release
+from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
+from policy_engine.releasing.requests import predicate_digest
 
 
 @dataclass(frozen=True)
@@ -177,3 +189,67 @@ def begin(project: Project, *, anew: bool, say: Callable[[str], None]) -> Begun:
         return Begun(begins, records, None)
     write_pin(file_of(project), begins, instead=anew)
     return Begun(begins, records, file_of(project))
+
+
+def certificates_in(folder: Path) -> Iterator[Path]:
+    """The certificates of releases in a folder and below it, whoever signed them."""
+    return filter(is_of_a_release, files_in(folder, (CERTIFICATE_SUFFIX,)))
+
+
+def files_in(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    """The files in a folder and below it whose names end so.
+
+    Hidden folders, environments, and folders that are projects of their own are left out.
+    """
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_apart(Path(place, name)))
+        yield from (Path(place, name) for name in sorted(files) if name.endswith(endings))
+
+
+def _is_apart(folder: Path) -> bool:
+    if folder.name.startswith(".") or folder.name == "node_modules":
+        return True
+    return any((folder / name).exists() for name in (PROJECT_FILE, "pyvenv.cfg"))
+
+
+def is_of_a_release(path: Path) -> bool:
+    """Whether a file states that it is the certificate of a release; nothing is verified."""
+    return stated_type(_content(path)) in RELEASE_TYPES
+
+
+def _content(path: Path) -> bytes:
+    """What a file holds; nothing where it cannot be read, or is no certificate by its size."""
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_ENVELOPE + 1)
+    except OSError:
+        return b""
+
+
+def forgotten(
+    paths: Iterable[Path], entries: Iterable[Entry], trusted: TrustedKeys
+) -> tuple[Path, ...]:
+    """The certificates, signed by a trusted key, that no entry was charged for."""
+    known = {entry.certificate_digest for entry in entries}
+    return tuple(path for path in paths if _digest(path, trusted) not in {"", *known})
+
+
+def forgotten_text(paths: tuple[Path, ...]) -> str:
+    """What certificates tell that no entry was charged for."""
+    many = "is the certificate of a release that" if len(paths) == 1 else "are of releases that"
+    return (
+        f"{', '.join(map(str, paths))} {many} this ledger has not charged: an older copy of the"
+        " ledger was put back, or another one was charged. What is missing was spent all the same:"
+        " restore the newer ledger, or lower the account's limit by it"
+    )
+
+
+def _digest(path: Path, trusted: TrustedKeys) -> str:
+    """What the ledger calls a certificate; empty where no trusted key has signed it."""
+    try:
+        text = _content(path)
+        stated = stated_type(text)
+        kind = stated if stated in RELEASE_TYPES else PREDICATE_TYPE
+        return predicate_digest(open_envelope(text, trusted, kind).predicate)
+    except VerificationFailed:
+        return ""

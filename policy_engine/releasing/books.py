@@ -16,7 +16,15 @@ from policy_engine.attest.owners import believed
 from policy_engine.attest.sealing import generate_sealing_key, hand_on, load_sealing_key, taken_over
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import FileError, LedgerBroken, LedgerError, NoLedger, Problem, UsageError
+from policy_engine.errors import (
+    BudgetExceeded,
+    FileError,
+    LedgerBroken,
+    LedgerError,
+    NoLedger,
+    Problem,
+    UsageError,
+)
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.records import open_records
@@ -62,16 +70,16 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
     return Limit(limit.epsilon, limit.delta, where)
 
 
-def named_otherwise(ledger: Ledger, project: Project, account: str) -> str:
-    """Why a new account may not be opened: the ledger has it under another name. Else empty."""
+def check_new_name(ledger: Ledger, project: Project, account: str) -> None:
+    """BudgetExceeded where a new account is one that the ledger has under another name."""
     known = ledger.names()
     twin = None if account in known else twin_of(account, known, project)
     if twin is None:
-        return ""
+        return
     balance, most = ledger.balance(twin), "--epsilon NUMBER --delta NUMBER"
     if balance.left_epsilon is not None and balance.left_delta is not None:
         most = f"--epsilon {in_text(balance.left_epsilon)} --delta {in_text(balance.left_delta)}"
-    return (
+    raise BudgetExceeded(
         f"account {account!r} is new, and the ledger has {twin!r}, which seems to be the same under"
         " another name: their charges would not add up. To go on with that one, write"
         f" 'budget: {twin}' in the policy; to open the new one with what is left, run"

@@ -68,7 +68,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Job:
-    """A certified release: new, or one that was charged before."""
+    """A certified release: new, or one that was charged before; ``fresh`` asks for a new one."""
 
     plan: Planned
     ledger: Ledger
@@ -77,6 +77,7 @@ class Job:
     sealing: X25519PrivateKey
     naming: X25519PrivateKey
     replace: bool
+    fresh: bool
 
     @property
     def trusted(self) -> TrustedKeys:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -60,15 +60,21 @@ def ledger_state(project: Project) -> LedgerState:
 
     The ledger is read and not written; where none has begun, nothing was spent. Raises LedgerError.
     """
+    found, state = dict[str, Account](), LedgerState()
     with begun_ledger(project) as opened:
-        if opened is None:
-            return _under_limits(LedgerState(), {}, project)
-        return _read(opened, project)
+        if opened is not None:
+            found = {name: opened.account(name) for name in opened.names()}
+            state = _read(opened, found, project.ledger_name)
+    # With the accounts of the project file too, each under the lower of its limits.
+    listed = {listed_as(name, project) for name in found}
+    named = {name: Account(name) for name in project.accounts if name not in listed} | found
+    accounts = [effective(named[name], stated_limit(project, name)) for name in sorted(named)]
+    recorded = {name: each.limit for name, each in found.items()}
+    return replace(state, accounts=tuple(accounts), recorded=recorded)
 
 
-def _read(opened: Ledger, project: Project) -> LedgerState:
-    chain, where = opened.records(), project.ledger_name
-    accounts = {name: opened.account(name) for name in opened.names()}
+def _read(opened: Ledger, accounts: Iterable[str], where: str) -> LedgerState:
+    chain = opened.records()
     entries = entries_of(chain, where)
     reviews: tuple[Mapping[str, Any], ...] = ()
     required, in_force = dict[int, Any](), dict[str, Any]()
@@ -80,7 +86,7 @@ def _read(opened: Ledger, project: Project) -> LedgerState:
         required = {seq: opened.required_then(seq) for seq in sorted(named)}
         now = {name: opened.required(name) for name in accounts}
         in_force = {name: found for name, found in now.items() if found is not None}
-    state = LedgerState(
+    return LedgerState(
         entries=entries,
         changes=changes_of(chain, where),
         moves=decided(chain, "move", where),
@@ -90,15 +96,3 @@ def _read(opened: Ledger, project: Project) -> LedgerState:
         in_force=in_force,
         head=opened.end(),
     )
-    return _under_limits(state, accounts, project)
-
-
-def _under_limits(
-    state: LedgerState, found: Mapping[str, Account], project: Project
-) -> LedgerState:
-    """With the accounts of the project file too, each under the lower of its limits."""
-    listed = {listed_as(name, project) for name in found}
-    recorded = {name: each.limit for name, each in found.items()}
-    named = {name: Account(name) for name in project.accounts if name not in listed} | {**found}
-    accounts = [effective(named[name], stated_limit(project, name)) for name in sorted(named)]
-    return replace(state, accounts=tuple(accounts), recorded=recorded)

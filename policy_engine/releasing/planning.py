@@ -41,7 +41,6 @@ from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
 
-_IN_A_VIEW = "found in the view "
 _FAILS = (
     "the source {} is a view: an expression of it, or of one that it reads, which fails on one row"
     " fails all; let it give NULL there (TRY_CAST), or make a table of the view"
@@ -240,9 +239,12 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
         raise refused(policy.file, "part", law, "release from the table, or remove it")
     below = _below(table, dialect, policy.source.key)
     if isinstance(below, NotCertifiable):
-        if policy.source.is_rowwise:
-            return _confirmed(policy, table)
-        raise NotCertifiable(_of_views(below.findings), below.file)
+        if not policy.source.is_rowwise:
+            raise NotCertifiable(_of_views(below.findings), below.file)
+        if policy.declared_budget:
+            return table.parts  # its author says whose its rows are: its own name is charged
+        law = "budget must name the account that pays where source.view is rowwise"
+        raise refused(policy.file, "budget", law, "the account that the people of the view have")
     read = below.lower().split(".")
     tables = [each.parts for each in table.related if each.view is None]
     found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
@@ -269,22 +271,13 @@ def _below(view: Table, dialect: str, key: str | None) -> str | NotCertifiable:
 
 def _of_views(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What is found in a view that is read: all else follows from it; every finding without one."""
-    found = [each for each in findings if _IN_A_VIEW in each.message]
     remedy = f"; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}"
-    told = (each.message.rpartition("; ")[0] + remedy for each in found)
-    mended = (replace_field(each, message=text) for each, text in zip(found, told, strict=True))
-    return tuple(mended) or findings
-
-
-def _confirmed(policy: Policy, view: Table) -> tuple[str, ...]:
-    """A view of which the author says whose its rows are: its own name is charged.
-
-    Raises PolicyError where no account is named, for the text does not tell whose people they are.
-    """
-    if policy.declared_budget:
-        return view.parts
-    law = "budget must name the account that pays where source.view is rowwise"
-    raise refused(policy.file, "budget", law, "the account that the people of the view have")
+    told = (
+        replace_field(each, message=each.message.rpartition("; ")[0] + remedy)
+        for each in findings
+        if "found in the view " in each.message
+    )
+    return tuple(told) or findings
 
 
 @contextmanager

@@ -30,8 +30,8 @@ from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing.beginning import check_clean
 from policy_engine.releasing.books import (
     begun_ledger,
+    check_new_name,
     check_not_lost,
-    named_otherwise,
     naming_key,
 )
 from policy_engine.releasing.charging import Planned, another_account, check_place, planned
@@ -144,8 +144,7 @@ def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
 
 def _check_payer(project: Project, ledger: Ledger, charge: Charge, request: Request | None) -> None:
     """BudgetExceeded where the people of a charge pay from another account."""
-    if twin := named_otherwise(ledger, project, charge.account):
-        raise BudgetExceeded(twin)
+    check_new_name(ledger, project, charge.account)
     if request is not None:
         charge = replace_field(charge, source=request.source, beside=request.beside)
     ledger.check_source(charge)

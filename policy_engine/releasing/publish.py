@@ -17,12 +17,12 @@ import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.attestation import stated_subject
 from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
+from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError
 from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
-
-
 CERTIFICATE_SUFFIX = ".certificate.json"
 
 
@@ -54,10 +52,7 @@ def exists(name: Path | str, paid: int | None) -> FileError:
 
 
 def check_certificate(path: Path, name: str, *, replace: bool, paid: int | None = None) -> None:
-    """Refuse to write a certificate of ``name`` over one of something else, or unasked.
-
-    Raises FileError.
-    """
+    """FileError where a certificate of ``name`` would go over another's, or unasked over one."""
     if path.is_dir():
         raise FileError(f"{path} is a directory; name a file")
     if not os.path.lexists(path):
@@ -81,10 +76,8 @@ def _content(path: Path) -> bytes:
 def check_target(release: Path, *, replace: bool, paid: int | None = None) -> None:
     """Refuse a target that cannot be written, before anything is charged.
 
-    ``paid`` is the entry that has paid for the release already.
-
-    Raises FileError: it exists and ``replace`` is off, is no release, is a directory, or cannot
-    be written.
+    ``paid`` is the entry that has paid for the release already. Raises FileError: it exists and
+    ``replace`` is off, is no release, is a directory, or cannot be written.
     """
     for path in (release, certificate_path(release)):
         if path.is_dir():
@@ -114,15 +107,32 @@ def not_a_release(name: str) -> FileError:
 def is_release(path: Path) -> bool:
     """Whether a file says that it is a release: by what it carries, or else what stands beside."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     if not path.is_file():  # a pipe would never end
         return False
     try:
-        return METADATA_KEY.encode() in (pq.read_schema(path).metadata or {})
+        return _carried(path) is not None
     except (OSError, pa.ArrowException):
         # A damaged one is known by the certificate that stands beside it.
         return stated_subject(_content(certificate_path(path))) == path.name
+
+
+def carried_facts(path: Path) -> dict[str, Any]:
+    """What a release's file carries of its certificate; empty of another file."""
+    import pyarrow as pa
+
+    try:
+        found = json.loads(_carried(path) or b"{}")
+    except (OSError, ValueError, pa.ArrowException):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _carried(path: Path) -> bytes | None:
+    import pyarrow.parquet as pq
+
+    found: bytes | None = (pq.read_schema(path).metadata or {}).get(METADATA_KEY.encode())
+    return found
 
 
 def other_bytes(name: str) -> FileError:
@@ -172,8 +182,7 @@ def publish_file(
     def put() -> str:
         # The same release may be run twice at once: neither writes to a file of the other's.
         own = f"{mark}.{secrets.token_hex(4)}"
-        aside, certificate_aside = _aside(release, own), _aside(certificate, own)
-        try:
+        with _taken_away(own, release, certificate) as (aside, certificate_aside):
             write_parquet(rows, aside, metadata)
             digest = file_digest(aside)
             certificate_aside.write_text(attest(digest), encoding="utf-8")
@@ -181,9 +190,6 @@ def publish_file(
             _date(metadata, aside, certificate_aside)
             moves = ((certificate_aside, certificate), (aside, release))
             _put_in_place(moves, replace=replace, mark=mark)
-        finally:
-            aside.unlink(missing_ok=True)
-            certificate_aside.unlink(missing_ok=True)
         return digest
 
     with _explained(release):
@@ -202,13 +208,20 @@ def write_certificate(text: str, path: Path, *, replace: bool) -> None:
     Raises FileError: it exists and ``replace`` is off, or it cannot be written.
     """
     mark = secrets.token_hex(8)
-    aside = _aside(path, mark)
-    with _explained(path):
-        try:
-            aside.write_text(text, encoding="utf-8")
-            _sync(aside)
-            _put_in_place(((aside, path),), replace=replace, mark=mark)
-        finally:
+    with _explained(path), _taken_away(mark, path) as (aside,):
+        aside.write_text(text, encoding="utf-8")
+        _sync(aside)
+        _put_in_place(((aside, path),), replace=replace, mark=mark)
+
+
+@contextmanager
+def _taken_away(mark: str, *paths: Path) -> Iterator[list[Path]]:
+    """Names to write aside to: nothing is left there when the body ends."""
+    asides = [_aside(path, mark) for path in paths]
+    try:
+        yield asides
+    finally:
+        for aside in asides:
             aside.unlink(missing_ok=True)
 
 
@@ -314,13 +327,10 @@ def _date(metadata: Mapping[str, str], *paths: Path) -> None:
 
     Their own would tell how long the run took, and go where the files go.
     """
-    try:
-        written = json.loads(metadata[METADATA_KEY])["time"]
-        moment = datetime.strptime(written, "%Y-%m-%dT%H:%M:%S%z").timestamp()
-    except (KeyError, ValueError):
-        return
-    for path in paths:
-        os.utime(path, (moment, moment))
+    at = moment(json.loads(metadata.get(METADATA_KEY, "{}")).get("time"))
+    if at is not None:
+        for path in paths:
+            os.utime(path, (at.timestamp(), at.timestamp()))
 
 
 def _sync(*paths: Path) -> None:
@@ -334,8 +344,11 @@ def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool, mark: 
     kept: dict[Path, Path] = {}
     with _alone(moves[0][1].parent):
         try:
-            if replace:
-                _set_aside([target for _, target in moves], kept, mark)
+            # The release goes first, so that none stands uncertified.
+            for _, target in reversed(moves) if replace else ():
+                if target.exists():
+                    kept[target] = _aside(target, f"old-{mark}")
+                    target.rename(kept[target])
             for aside, target in moves:
                 # A link, unlike a rename, fails if the target has come to be meanwhile.
                 os.link(aside, target)
@@ -349,14 +362,6 @@ def _put_in_place(moves: tuple[tuple[Path, Path], ...], *, replace: bool, mark: 
             raise
         for old in kept.values():
             old.unlink(missing_ok=True)
-
-
-def _set_aside(targets: list[Path], kept: dict[Path, Path], mark: str) -> None:
-    """Move what stands at the targets away; the release first, so none stands uncertified."""
-    for target in reversed(targets):
-        if target.exists():
-            kept[target] = _aside(target, f"old-{mark}")
-            target.rename(kept[target])
 
 
 @contextmanager

@@ -23,15 +23,20 @@ from policy_engine.ledger.account import Account, Balance, admit, balance_of
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.releasing.beginning import check_clean, ledger_writer
+from policy_engine.releasing.beginning import (
+    certificates_in,
+    check_clean,
+    forgotten,
+    forgotten_text,
+    ledger_writer,
+)
 from policy_engine.releasing.books import (
+    check_new_name,
     has_ledger,
-    named_otherwise,
     naming_key,
     open_ledger,
     sealing_key,
 )
-from policy_engine.releasing.certificates import certificates_in, forgotten, forgotten_text
 from policy_engine.releasing.charging import Planned, another_account, check_place, plan_of
 from policy_engine.releasing.job import Done, Job
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view, unenforced
@@ -123,8 +128,8 @@ def release(
         with open_ledger(project, signer, say=say) as ledger, through_view(plan.table):
             sealing, naming = sealing_key(project, ledger), naming_key(project, ledger)
             request = plan.request(naming, ledger)
-            job = Job(plan, ledger, request, signer, sealing, naming, replace)
-            return _run(job, fresh=fresh, say=say)
+            job = Job(plan, ledger, request, signer, sealing, naming, replace, fresh)
+            return _run(job, say)
 
 
 def _check_first(plan: Planned, *, replace: bool) -> None:
@@ -157,21 +162,24 @@ STEPS: Mapping[tuple[Paid, Standing], Step] = {
 }
 
 
-def _run(job: Job, *, fresh: bool, say: Callable[[str], None]) -> Released:
+def _run(job: Job, say: Callable[[str], None]) -> Released:
     """Publish, unless the same release stands already."""
-    entry = None if fresh else job.ledger.paid(job.request.place, job.request.of)
+    entry = None if job.fresh else job.ledger.paid(job.request.place, job.request.of)
     if entry is None:
-        return _charge(job, None, fresh=fresh, say=say)
+        return _charge(job, None, say)
     run = Run.of_entry(entry)
     job.mend(run)
     step = STEPS["with a secret" if run.sealed else "without one", _standing(job, entry)]
     if step == "charge":
-        return _charge(job, entry, fresh=fresh, say=say)
+        return _charge(job, entry, say)
     if step == "certify":
         job.certify_again(run, str(entry.release_digest))
     if step in ("take", "certify") and (found := _taken(job, entry)) is not None:
         return found
-    return _finish(replace_field(job, replace=True) if step == "finish over" else job, entry)
+    # It is made at no cost. What was given back, and hidden, would run for nothing.
+    job.ledger.verify()
+    job = replace_field(job, replace=True) if step == "finish over" else job
+    return _check_place(job, entry.id) or _published(job, entry, repeated=True)
 
 
 def _standing(job: Job, entry: Entry) -> Standing:
@@ -199,48 +207,45 @@ def _taken(job: Job, entry: Entry | None) -> Released | None:
     return _released(job, entry, Done(digest, job.size()), repeated=True)
 
 
-def _check_place(job: Job, paid: int | None, *, fresh: bool = False) -> Released | None:
+def _check_place(job: Job, paid: int | None) -> Released | None:
     """Refuse what stands in the way, unless a run of the same beside this one published it."""
     try:
         check_place(job.plan.policy, job.plan.warehouse, replace=job.replace, paid=paid)
     except FileError:
-        twin = None if fresh else job.ledger.paid(job.request.place, job.request.of)
+        twin = None if job.fresh else job.ledger.paid(job.request.place, job.request.of)
         if (found := _taken(job, twin)) is None:
             raise
         return found
     return None
 
 
-def _finish(job: Job, entry: Entry) -> Released:
-    """Make the release of an entry that is paid, at no cost."""
-    job.ledger.verify()  # what was given back, and hidden, would run for nothing
-    return _check_place(job, entry.id) or _published(job, entry, repeated=True)
-
-
-def _charge(job: Job, entry: Entry | None, *, fresh: bool, say: Callable[[str], None]) -> Released:
+def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Released:
     """Charge a new release and make it. ``entry`` has paid for one that cannot be made again."""
     plan, ledger = job.plan, job.ledger
-    _tell_forgotten(job, say)
-    if (found := _check_place(job, None, fresh=fresh)) is not None:
+    places = {job.request.ends.certificate_path.resolve()}
+    if plan.project.file is not None:
+        places |= {path.resolve() for path in certificates_in(plan.project.directory)}
+    if missing := forgotten(sorted(places), ledger.entries(), job.trusted):
+        say(forgotten_text(missing))
+    if (found := _check_place(job, None)) is not None:
         return found
-    if twin := named_otherwise(ledger, plan.project, plan.account):
-        raise BudgetExceeded(twin)
+    check_new_name(ledger, plan.project, plan.account)
     check_pinned(plan.project, ledger, plan.account)
     limit, charge, last = plan.limit, job.charge(), ledger.last_at(job.request.place)
     # No price is announced of what would not be charged; whether it is, reserve decides.
     if last is not None and ledger.can_pay(charge, limit):
-        say(_news(job, last, entry, fresh=fresh))
+        say(_news(job, last, entry))
         if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
             say(other)
     try:
-        paid = ledger.reserve(charge, limit, anew=fresh or entry is not None).entry
+        paid = ledger.reserve(charge, limit, anew=job.fresh or entry is not None).entry
     except KeyboardInterrupt as error:
         error.add_note("'policy-engine ledger show' says whether it was charged")
         raise
-    return _published(job, paid, repeated=False, fresh=fresh)
+    return _published(job, paid, repeated=False)
 
 
-def _published(job: Job, entry: Entry, *, repeated: bool, fresh: bool = False) -> Released:
+def _published(job: Job, entry: Entry, *, repeated: bool) -> Released:
     """Draw what an entry has paid for, or say how to go on."""
     project, ledger = job.plan.project, job.ledger
     try:
@@ -257,14 +262,14 @@ def _published(job: Job, entry: Entry, *, repeated: bool, fresh: bool = False) -
         found = _taken(job, ledger.entry(entry.id)) if isinstance(error, FileError) else None
         if found is not None:
             return found
-        error.add_note(_how_to_go_on(entry, fresh=fresh))
+        error.add_note(_how_to_go_on(job, entry))
         raise
 
 
-def _news(job: Job, last: Entry, entry: Entry | None, *, fresh: bool) -> str:
+def _news(job: Job, last: Entry, entry: Entry | None) -> str:
     """That this is a new release, and why, before it costs anything."""
     policy, certificate, run, why = job.plan.policy, job.plan.certificate, Run.of_entry(last), []
-    if fresh:
+    if job.fresh:
         drawn = "sample" if policy.noise is None else "draw of the noise"
         why.append(f"a new {drawn} is asked for")
     if entry is not None:
@@ -283,15 +288,6 @@ def _news(job: Job, last: Entry, entry: Entry | None, *, fresh: bool) -> str:
         f"{policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
         f" is a new release, {price}"
     )
-
-
-def _tell_forgotten(job: Job, say: Callable[[str], None]) -> None:
-    """Say which releases that stand were charged, and the ledger does not know them."""
-    project, places = job.plan.project, {job.request.ends.certificate_path.resolve()}
-    if project.file is not None:
-        places |= {path.resolve() for path in certificates_in(project.directory)}
-    if missing := forgotten(sorted(places), job.ledger.entries(), job.trusted):
-        say(forgotten_text(missing))
 
 
 def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released:
@@ -315,11 +311,11 @@ def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released
     )
 
 
-def _how_to_go_on(entry: Entry, *, fresh: bool) -> str:
+def _how_to_go_on(job: Job, entry: Entry) -> str:
     """What to do about a release that was charged, and failed."""
     if not entry.run.get("sealed"):
         return f"entry {entry.id} stays charged: the engine cannot draw the same sample again"
-    same = "the same command without --fresh" if fresh else "the same command again"
+    same = "the same command without --fresh" if job.fresh else "the same command again"
     return f"entry {entry.id} is paid: {same} finishes it at no cost, while the source is as it was"
 
 

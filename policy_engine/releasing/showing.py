@@ -18,9 +18,8 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.recodes import Bins
 from policy_engine.policy.project import Project
 from policy_engine.policy.syntactic import NoModel
-from policy_engine.releasing.certificates import carried_facts
 from policy_engine.releasing.meaning import AnyMeaning, Meaning, NoisyMeaning, PureMeaning
-from policy_engine.releasing.publish import certificate_path, is_release
+from policy_engine.releasing.publish import carried_facts, certificate_path, is_release
 from policy_engine.releasing.reviewing import is_waiting
 from policy_engine.releasing.sizes import Lines, digest_of_lines, numbered, remarks
 from policy_engine.warehouse.connecting import connected

@@ -105,21 +105,16 @@ def check_policy(path: Path) -> Checked:
     told: list[Problem] = []
 
     def look(warehouse: Warehouse) -> None:
-        told.extend(_of_plan(policy, project, warehouse))
+        plan = plan_of(policy, project, warehouse)
+        if policy.is_syntactic:
+            limit_of(policy, project, plan.account)
+        if not policy.declared_budget and policy.source_path is None:
+            # Its account is the warehouse's to name.
+            check_account(policy, project, plan.account)
+        told.extend(unenforced(policy, plan.certificate))
 
     checked = _against_source(policy, project, problems, look)
     return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
-
-
-def _of_plan(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Problem, ...]:
-    """What is to be known of a policy that can be certified, and whose account can be found."""
-    plan = plan_of(policy, project, warehouse)
-    if policy.is_syntactic:
-        limit_of(policy, project, plan.account)
-    if not policy.declared_budget and policy.source_path is None:
-        # Its account is the warehouse's to name.
-        check_account(policy, project, plan.account)
-    return unenforced(policy, plan.certificate)
 
 
 def _salvaged(path: Path, problems: tuple[Problem, ...]) -> Checked:

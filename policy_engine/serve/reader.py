@@ -35,8 +35,8 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project, default_project, load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.asking import standing
+from policy_engine.releasing.beginning import files_in
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
-from policy_engine.releasing.certificates import files_in
 from policy_engine.releasing.ledger_state import LedgerState, ledger_state
 from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
 from policy_engine.releasing.requests import predicate_digest

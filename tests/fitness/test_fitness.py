@@ -151,7 +151,6 @@ LONG = {
     "policy_engine.attest.keyring": "one file's form, its dates and its laws",
     "policy_engine.cli.records": "one command group",
     "policy_engine.expressions.value_map": "one map over a grammar",
-    "policy_engine.releasing.publish": "the file system's half of a release",
 }
 
 
@@ -166,10 +165,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
-    ".": 306, "accounting": 5_947, "attack": 810, "attest": 5_322, "audit": 1_948, "check":
+    ".": 306, "accounting": 5_947, "attack": 805, "attest": 5_322, "audit": 1_792, "check":
     2_289, "cli": 8_150, "compile": 1_083, "dbt": 10_635, "engines": 727, "expressions": 2_147,
-    "kernel": 2_892, "ledger": 5_129, "measure": 1_666, "policy": 5_802, "relations": 1_212,
-    "release": 7, "releasing": 5_310, "report": 3_034, "serve": 941, "syntax": 1_205, "verify":
+    "kernel": 2_892, "ledger": 5_129, "measure": 1_604, "policy": 5_802, "relations": 1_212,
+    "release": 7, "releasing": 4_961, "report": 3_034, "serve": 941, "syntax": 1_205, "verify":
     1_480, "warehouse": 5_565,
 }  # fmt: skip
 

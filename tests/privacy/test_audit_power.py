@@ -8,9 +8,8 @@ import noise_controls
 import pytest
 
 from policy_engine.audit.bench import Runs, observe
-from policy_engine.audit.controls import CONTROLS
+from policy_engine.audit.controls import CONTROLS, SOUND_RUNS, self_test
 from policy_engine.audit.policies import prepared, run
-from policy_engine.audit.selftest import SOUND_RUNS, self_test
 from policy_engine.audit.verdict import CONFIDENCE, error_of, judge
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.releasing.planning import project_of

@@ -11,7 +11,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from policy_engine.audit import policies, selftest
+from policy_engine.audit import controls, policies
 from policy_engine.audit.controls import CONTROLS
 from policy_engine.audit.events import Event
 from policy_engine.audit.verdict import (
@@ -169,8 +169,8 @@ def a_self_test(*, flagged, sound_flagged):
         attack = Attack("remove", Event("rows", "=", 1), Hits(9, 10), Hits(0, 10), Decimal(epsilon))
         return Verdict(Claim(Decimal("0.5"), Decimal("0.1")), 20, attack)
 
-    each = selftest.Tested(CONTROLS[0], verdict(2 * flagged), verdict(2 * sound_flagged))
-    return selftest.SelfTest(Decimal("0.999999"), (each,))
+    each = controls.Tested(CONTROLS[0], verdict(2 * flagged), verdict(2 * sound_flagged))
+    return controls.SelfTest(Decimal("0.999999"), (each,))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def a_self_test(*, flagged, sound_flagged):
 )
 def test_the_self_tests_exit_code(capsys, monkeypatch, flagged, sound_flagged, code, told):
     found = a_self_test(flagged=flagged, sound_flagged=sound_flagged)
-    monkeypatch.setattr(selftest, "self_test", lambda **given: found)
+    monkeypatch.setattr(controls, "self_test", lambda **given: found)
     assert run(["audit", "--self-test"]) == code
     assert told in capsys.readouterr().out
     assert run(["audit", "--self-test", "--format", "json"]) == code

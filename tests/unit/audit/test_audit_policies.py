@@ -17,9 +17,8 @@ from deltalake import write_deltalake
 
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.audit import bench
-from policy_engine.audit.people import MOST_PEOPLE, pairs_for
+from policy_engine.audit.people import MOST_PEOPLE, UNICODE, labels, pairs_for, palettes
 from policy_engine.audit.policies import audit, prepared
-from policy_engine.audit.values import UNICODE, labels, palettes
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.policy.loading import load_policy, load_policy_text

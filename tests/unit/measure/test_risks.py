@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine.measure.categorical import Sizes
+from policy_engine.measure.classes import Risk, Sizes, pitman, uniqueness, zayatz
 from policy_engine.measure.measuring import Questions, measure
-from policy_engine.measure.risks import Risk, pitman, uniqueness, zayatz
 
 
 def sizes_of(people: list[int]) -> Sizes:

@@ -15,9 +15,14 @@ from policy_engine.errors import FileError, LedgerBroken, NoLedger
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, write_pin
 from policy_engine.policy.project import default_project, load_project
 from policy_engine.releasing import beginning, books
-from policy_engine.releasing.beginning import begin, check_clean, ledger_writer, older_than
+from policy_engine.releasing.beginning import (
+    begin,
+    certificates_in,
+    check_clean,
+    ledger_writer,
+    older_than,
+)
 from policy_engine.releasing.books import has_ledger, open_ledger
-from policy_engine.releasing.certificates import certificates_in
 
 
 @pytest.fixture
