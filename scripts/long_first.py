@@ -74,6 +74,64 @@ SECONDS = {
 }  # fmt: skip
 
 
+#: Cases beside others of their kind that are long proofs, which ``make evidence`` runs, by their
+#: time alone.
+PROOFS = frozenset({
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/choose-numbers.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/ci.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/folders.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/keys.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/review.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/syntactic.md]",
+    "kernel/test_meaning.py::test_public_keys_are_shown_as_the_claim_means[clickhouse-0]",
+    "kernel/test_meaning.py::test_public_keys_are_shown_as_the_claim_means[datafusion-0]",
+    "kernel/test_noise_edges.py::test_each_entry_divides_the_hashes_at_its_bits[clickhouse]",
+    "privacy/test_audit_power.py::test_each_broken_mechanism_is_flagged_by_itself_and_the_sound_one"
+    "_is_not[sticky noise]",
+    "privacy/test_count_law.py::test_released_counts_follow_the_cells_law[keyed-row-raw_first]",
+    "privacy/test_count_law.py::test_released_counts_follow_the_cells_law"
+    "[keyed-{key: id, keep: any}-recoded]",
+    "privacy/test_noise_neighbours.py::test_a_sound_table_is_not_flagged[discrete_gaussian]",
+    "privacy/test_noise_neighbours.py::test_a_sound_table_is_not_flagged[public keys]",
+    "privacy/test_noise_neighbours.py::test_a_table_30_percent_too_narrow_is_flagged"
+    "[discrete_gaussian]",
+    "privacy/test_noise_neighbours.py::test_a_table_30_percent_too_narrow_is_flagged[public keys]",
+    "privacy/test_power.py::test_a_broken_sampler_is_rejected_by_the_laws[blocks]",
+    "privacy/test_power.py::test_a_broken_sampler_is_rejected_by_the_laws[fewer]",
+    "privacy/test_power.py::test_a_broken_sampler_is_rejected_by_the_laws[more]",
+    "privacy/test_power.py::test_neighbours_of_a_mechanism_without_a_sample_are_told_apart",
+    "property/test_verify_parsers.py::test_no_text_is_too_odd",
+    "unit/accounting/test_calibration.py::test_k_is_least[add_remove-50]",
+    "unit/accounting/test_composition.py::test_a_delta_beyond_double_precision",
+    "unit/accounting/test_frontier.py::test_several_releases_and_replaced_people[replace_one-2]",
+    "unit/accounting/test_losses.py::test_many_places[1e-5-1.001]",
+    "unit/accounting/test_losses.py::test_places_beyond_reach_are_one_block",
+    "unit/accounting/test_noise.py::test_many_groups_beside_the_floats_of_the_accountant",
+    "unit/accounting/test_noise.py::test_the_grid_lies_little_above_the_halves",
+    "unit/accounting/test_partial_knowledge.py::test_proposition_27_as_printed_is_below_what_is_true",
+    "unit/accounting/test_partial_knowledge.py::test_windows_that_end_before_the_sizes_do",
+    "unit/accounting/test_table_noise.py::test_rules_lie_above_the_exact_curve[0.9-sum-replace_one]",
+    "unit/accounting/test_table_noise.py::test_rules_lie_above_the_exact_curve[2.5-sum-replace_one]",
+    "unit/audit/test_audit_policies.py::test_a_relation_is_audited_and_its_database_stays"
+    "[relation: made.out-keyed]",
+    "unit/check/test_check_printed.py::test_every_golden_print_is_found_again[clickhouse]",
+    "unit/check/test_check_printed.py::test_every_golden_print_is_found_again[spark]",
+    "unit/check/test_check_printed.py::test_every_golden_print_is_found_again[sqlite]",
+    "unit/check/test_check_printed.py::test_every_print_of_a_random_claim_is_found_again"
+    "[clickhouse-200]",
+    "unit/check/test_check_printed.py::test_every_print_of_a_random_claim_is_found_again"
+    "[duckdb-200]",
+    "unit/check/test_check_printed.py::test_every_print_of_a_random_claim_is_found_again"
+    "[postgres-200]",
+    "unit/check/test_check_printed.py::test_every_print_of_a_random_claim_is_found_again"
+    "[spark-200]",
+    "unit/cli/test_cli_report.py::test_each_sum_of_a_rollup_has_the_noise_of_its_grouping",
+    "unit/cli/test_cli_estimating.py::test_sums_beside_the_counts_are_left_out_of_what_agrees",
+    "unit/cli/test_parts.py::test_parts_of_another_partition_add_up[other1]",
+    "unit/kernel/test_public_keys.py::test_the_least_noise_is_taken_where_all_keys_are_shown[20]",
+})  # fmt: skip
+
+
 def unit_of(nodeid: str) -> str:
     """What one worker runs as a whole."""
     module = nodeid.partition("::")[0]
@@ -97,6 +155,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LongFirst:
     """One unit after the other, to whoever is free."""
     config.option.loadscopereorder = False
     return LongFirst(config, log)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the cases that are proofs because of their time."""
+    if item.nodeid.removeprefix("tests/") in PROOFS:
+        item.add_marker("evidence")
 
 
 def pytest_configure() -> None:
