@@ -16,6 +16,7 @@ from typing import Any
 from policy_engine.accounting.domain import claimed
 from policy_engine.check.answer import answer, differences
 from policy_engine.check.known import Known
+from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.printed import named
@@ -23,8 +24,7 @@ from policy_engine.dbt.project import POLICY, DbtProject
 from policy_engine.dbt.reading import Reader
 from policy_engine.dbt.release_form import release_form
 from policy_engine.dbt.release_model import broken_laws
-from policy_engine.dbt.sources import of_manifest
-from policy_engine.dbt.types import spelled
+from policy_engine.dbt.sources import call_of, of_manifest
 from policy_engine.dbt.yaml_items import Flow, FlowList, written
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError, UsageError
@@ -36,7 +36,6 @@ from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.resolve import Policy
 from policy_engine.syntax.ddl import parse_schema
 from policy_engine.syntax.schema import Schema
 
@@ -74,42 +73,36 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     text = form.drawn if form is not None else reader.compiled(node)
     if not text:
         raise UsageError(f"{node.file} is not compiled: run 'dbt compile --select {name}'")
-    path = (project.directory / node.file).with_name(f"{name}{POLICY}")
-    schema, unknown = _schema(node, manifest, engine)
+    # What the project declares of the relations that the model reads, and how dbt calls them.
+    tables: dict[str, dict[str, str]] = {}
+    calls: dict[tuple[str, ...], str] = {}
+    unknown: list[str] = []
+    for parent in (manifest.nodes[id_] for id_ in node.parents if id_ in manifest.nodes):
+        source, parts = of_manifest(parent, ""), named(parent.relation, engine)
+        call = [str(parent.data.get("source_name")), parent.name]
+        is_source = parent.kind == "source"
+        calls.setdefault(parts, call_of("source", call) if is_source else f"ref('{parent.name}')")
+        if source is not None:
+            types = tables[".".join(parts)] = source.spelled(engine)
+            unknown += [] if types else [_TYPES.format(source.label)]
+    readable = bool(tables) and not unknown
+    schema = parse_schema(json.dumps({"tables": tables}), engine) if readable else Schema()
     found = answer(text, engine, schema)
-    missed = (*found.missed, *unknown)
-    told = Adopted(node, engine, path, found.claim, missed=missed)
+    path = (project.directory / node.file).with_name(f"{name}{POLICY}")
+    told = Adopted(node, engine, path, found.claim, missed=(*found.missed, *unknown))
     if found.claim is None:
         return replace(told, why=tuple(str(each) for each in found.findings))
-    if missed:
+    if told.missed:
         return told
-    return _written(told, found.claim, manifest, Known(schema, engine), account)
-
-
-def _schema(node: Node, manifest: Manifest, engine: str) -> tuple[Schema, tuple[str, ...]]:
-    """What the project declares of the relations that a model reads, and of which it does not."""
-    tables, unknown = {}, []
-    for parent in node.parents:
-        found = of_manifest(manifest.nodes[parent], "") if parent in manifest.nodes else None
-        if found is None:
-            continue
-        types = spelled(found, engine)
-        if not types:
-            unknown.append(_TYPES.format(found.label))
-        tables[".".join(named(manifest.nodes[parent].relation, engine))] = dict(types)
-    if unknown or not tables:
-        return Schema(), tuple(unknown)
-    return parse_schema(json.dumps({"tables": tables}), engine), ()
-
-
-def _written(
-    told: Adopted, claim: Claim, manifest: Manifest, known: Known, account: str
-) -> Adopted:
-    """The policy of a claim, if it gives that claim again."""
-    table = known.table(getattr(claim.source, "parts", ()))
-    call = _call(claim, told.model, manifest, told.engine)
-    if table is None or not call:
+    parts = getattr(found.claim.source, "parts", ())
+    table = Known(schema, engine).table(parts)
+    if table is None or parts not in calls:
         return replace(told, why=("its source is no relation of the project's",))
+    return _written(told, found.claim, table, calls[parts], account)
+
+
+def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str) -> Adopted:
+    """The policy of a claim over ``table``, which dbt calls so, if it gives that claim again."""
     if not isinstance(claim.law, Keyed):
         return replace(told, why=("it is no sample under a secret, which dbt releases alone",))
     renamed = [s.name for s in claim.columns if s.column is not None and s.name != s.column.name]
@@ -119,7 +112,9 @@ def _written(
     text = _HEAD.format(file=told.model.file) + written(document)
     try:
         policy = load_policy_text(text, told.path, told.path.parent)
-        again = _claim_again(policy, claim, claim.law, known, told.engine)
+        source = replace(policy.source, relation=".".join(table.parts))
+        own = replace(policy, source=source, release=replace(policy.release, relation=None))
+        again = compiled(own, table, dialect_named(told.engine), claim.law.secret)[0]
     except PolicyError as error:
         return replace(told, why=tuple(str(each) for each in error.problems))
     why = [law for _, law, _ in broken_laws(policy)]
@@ -127,32 +122,16 @@ def _written(
     return replace(told, why=tuple(why)) if why else replace(told, text=text)
 
 
-def _call(claim: Claim, node: Node, manifest: Manifest, engine: str) -> str:
-    """How dbt calls the source of a claim."""
-    for parent in node.parents:
-        found = manifest.nodes.get(parent)
-        parts = named(found.relation, engine) if found is not None else ()
-        if found is not None and parts == getattr(claim.source, "parts", None):
-            if found.kind == "source":
-                return f"source('{found.data.get('source_name')}', '{found.name}')"
-            return f"ref('{found.name}')"
-    return ""
-
-
-def _claim_again(policy: Policy, claim: Claim, law: Keyed, known: Known, engine: str) -> Claim:
-    parts = claim.source.parts  # type: ignore[union-attr]
-    table = known.table(parts)
-    assert table is not None
-    source = replace(policy.source, relation=".".join(parts))
-    own = replace(policy, source=source, release=replace(policy.release, relation=None))
-    return compiled(own, table, dialect_named(engine), law.secret)[0]
-
-
 def _document(claim: Claim, law: Keyed, name: str, call: str, account: str) -> dict[str, Any]:
-    rate = _rate(law)
+    # The shortest rate that is this threshold; a policy's rate has a threshold of its own.
+    rates = (
+        law.rate.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
+        for places in range(1, 21)
+    )
+    short = (rate for rate in rates if 0 < rate < 1 and threshold(rate) == law.threshold)
+    rate = next(short, law.rate)
     delta = claimed(delta_of(claim, rate, Decimal(1), "add_remove"))
-    release: dict[str, Any] = {"relation": name, "version": 1}
-    release |= {"count_as": claim.count} if claim.count is not None else {"as": "rows"}
+    counted = {"count_as": claim.count} if claim.count is not None else {"as": "rows"}
     document: dict[str, Any] = {
         "version": 1,
         "name": name,
@@ -162,19 +141,10 @@ def _document(claim: Claim, law: Keyed, name: str, call: str, account: str) -> d
         "sample": Flow(rate=rate),
         "k": law.k,
         "guarantee": Flow(epsilon=1, delta=delta),
-        "release": Flow(release),
+        "release": Flow(relation=name, version=1, **counted),
         "budget": account,
     }
     return {key: value for key, value in document.items() if value != {}}
-
-
-def _rate(law: Keyed) -> Decimal:
-    """The shortest rate that is this threshold; a policy's rate has a threshold of its own."""
-    for places in range(1, 21):
-        rate = law.rate.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
-        if 0 < rate < 1 and threshold(rate) == law.threshold:
-            return rate
-    return law.rate
 
 
 def _unit(claim: Claim) -> object:

@@ -17,7 +17,7 @@ from policy_engine.dbt.naming import read_name
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.sources import of_manifest
 from policy_engine.dbt.texts import secrets_read
-from policy_engine.dbt.types import Columns, spelled, table_of
+from policy_engine.dbt.types import Columns, table_of
 from policy_engine.dialects import Engine
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, NotCertifiable
@@ -40,7 +40,7 @@ def known_table(release: DbtRelease, dialect: Engine) -> Table:
     Its columns are those that the model was written for, else those that the project declares.
     """
     node = of_manifest(release.source, "")
-    declared = Columns(spelled(node, dialect.name) if node is not None else {})
+    declared = Columns(node.spelled(dialect.name) if node is not None else {})
     parts = named(release.source.relation, dialect.name)
     read = tuple(Column(name, kind) for name, kind in marks_of(release.model).reads)
     return Table(read, parts=parts) if read else table_of(declared, dialect, parts)

@@ -178,9 +178,7 @@ def find_dbt_project(start: Path) -> Path | None:
     return next((f for f in (start, *start.parents) if (f / FILE).is_file()), None)
 
 
-def open_dbt_project(
-    directory: Path | None = None, environ: Mapping[str, str] | None = None
-) -> DbtProject:
+def open_dbt_project(directory: Path | None = None) -> DbtProject:
     """The dbt project in a folder; without one, as dbt finds it: here, or above.
 
     Raises:
@@ -191,7 +189,7 @@ def open_dbt_project(
     if folder is None or not (folder / FILE).is_file():
         where = f"in {folder}" if folder is not None else "here or above"
         raise FileError(f"there is no {FILE} {where}; name the project with --project-dir")
-    return read_dbt_project(folder / FILE, os.environ if environ is None else environ)
+    return read_dbt_project(folder / FILE, os.environ)
 
 
 def read_dbt_project(file: Path, environ: Mapping[str, str]) -> DbtProject:
@@ -201,18 +199,38 @@ def read_dbt_project(file: Path, environ: Mapping[str, str]) -> DbtProject:
         FileError: the file cannot be read.
         PolicyError: what it says is not what dbt takes.
     """
-    reading = _Reading(file, _mapping(file), environ)
-    folder = file.parent
-    target = environ.get("DBT_TARGET_PATH") or reading.text("target-path", "target")
+    data, folder = _mapping(file), file.parent
+
+    def refused(key: str, what: str, remedy: str = "") -> PolicyError:
+        return PolicyError((Problem(str(file), 0, 0, key, f"{key} {what}", remedy),))
+
+    def checked(key: str, found: object) -> str:
+        def refuse(wrong: str, remedy: str) -> None:
+            raise refused(key, wrong, remedy)
+
+        if not isinstance(found, str) or not found.strip():
+            what = "is missing" if found is None else f"must be text, found {found!r}"
+            raise refused(key, what)
+        return filled(found, environ, refuse)
+
+    def text(key: str, default: str | None = None) -> str:
+        return checked(key, data.get(key, default))
+
+    def paths(key: str, default: str) -> tuple[Path, ...]:
+        found = data.get(key, [default])
+        if not isinstance(found, list):
+            raise refused(key, f"must be a list of folders, as in [{default}]")
+        return tuple(folder / checked(key, each) for each in found)
+
     return DbtProject(
         directory=folder,
-        name=reading.text("name"),
-        profile=reading.text("profile", "default"),
-        models=reading.paths("model-paths", "models"),
-        seeds=reading.paths("seed-paths", "seeds"),
-        snapshots=reading.paths("snapshot-paths", "snapshots"),
-        target=folder / target,
-        packages=folder / reading.text("packages-install-path", "dbt_packages"),
+        name=text("name"),
+        profile=text("profile", "default"),
+        models=paths("model-paths", "models"),
+        seeds=paths("seed-paths", "seeds"),
+        snapshots=paths("snapshot-paths", "snapshots"),
+        target=folder / (environ.get("DBT_TARGET_PATH") or text("target-path", "target")),
+        packages=folder / text("packages-install-path", "dbt_packages"),
     )
 
 
@@ -229,36 +247,3 @@ def _mapping(file: Path) -> Mapping[str, Any]:
         message = "it must be a mapping with name, profile and model-paths"
         raise PolicyError((Problem(str(file), 1, 1, "", message),))
     return found
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """The values of a dbt_project.yml, as the environment fills them."""
-
-    file: Path
-    data: Mapping[str, Any]
-    environ: Mapping[str, str]
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """A text; the default where the key is missing."""
-        return self._filled(key, self.data.get(key, default))
-
-    def paths(self, key: str, default: str) -> tuple[Path, ...]:
-        """A list of folders."""
-        found = self.data.get(key, [default])
-        if not isinstance(found, list):
-            raise self._refused(key, f"must be a list of folders, as in [{default}]")
-        return tuple(self.file.parent / self._filled(key, each) for each in found)
-
-    def _filled(self, key: str, found: object) -> str:
-        if not isinstance(found, str) or not found.strip():
-            what = "is missing" if found is None else f"must be text, found {found!r}"
-            raise self._refused(key, what)
-
-        def refuse(wrong: str, remedy: str) -> None:
-            raise self._refused(key, wrong, remedy)
-
-        return filled(found, self.environ, refuse)
-
-    def _refused(self, key: str, what: str, remedy: str = "") -> PolicyError:
-        return PolicyError((Problem(str(self.file), 0, 0, key, f"{key} {what}", remedy),))

@@ -32,8 +32,7 @@ from policy_engine.dbt.yaml_items import (
     Block,
     Flow,
     FlowList,
-    closed,
-    opened,
+    edited,
     settle,
     styled,
     written,
@@ -144,21 +143,21 @@ def settled_model(
 
     ``stale`` are the versions of ours that go. The text comes back as it is where nothing changes.
     """
-    yaml, entry = opened(text)
-    if entry is None:
-        return None
-    before = deepcopy(entry)
-    known = entry.get("versions")
-    versions = known if isinstance(known, CommentedSeq) else CommentedSeq()
-    kept = [v for v in versions if not (is_generated(v) and _number(v) in stale)]
-    if len(kept) != len(versions):
-        versions[:] = kept
-    _settle_columns(entry, [_settle_version(entry, versions, each, settings) for each in models])
-    if models:
-        settle(entry, {"latest_version": _latest(models)})
-        if known is not versions:
-            entry["versions"] = versions
-    return text if entry == before else closed(yaml, entry)
+
+    def settle_all(entry: CommentedMap) -> None:
+        known = entry.get("versions")
+        versions = known if isinstance(known, CommentedSeq) else CommentedSeq()
+        kept = [v for v in versions if not (is_generated(v) and _number(v) in stale)]
+        if len(kept) != len(versions):
+            versions[:] = kept
+        settled = [_settle_version(entry, versions, model, settings) for model in models]
+        _settle_columns(entry, settled)
+        if models:
+            settle(entry, {"latest_version": _latest(models)})
+            if known is not versions:
+                entry["versions"] = versions
+
+    return edited(text, settle_all)
 
 
 def _settle_version(
@@ -203,7 +202,7 @@ def _settle_tests(entry: CommentedMap, mine: CommentedMap, tests: list[_Entry]) 
             others.append(deepcopy(shared))
     made = [*tests, *others]
     if not isinstance(known, CommentedSeq):
-        mine[key] = styled(made)
+        mine[key] = CommentedSeq([*(styled(test) for test in tests), *others])
     elif list(known) != made:
         known[:] = [*(styled(test) for test in tests), *others]
 
@@ -261,10 +260,10 @@ def _settle_column(existing: CommentedMap, column: _Entry) -> None:
 
 def settled_test(text: str, test: _Entry) -> str | None:
     """The text of a unit test of ours as it should be; None where it cannot be read."""
-    yaml, entry = opened(text)
-    if entry is None or dict(entry) == test:
-        return None if entry is None else text
-    for key in [key for key in entry if key not in test]:
-        del entry[key]
-    settle(entry, test)
-    return closed(yaml, entry)
+
+    def settle_all(entry: CommentedMap) -> None:
+        for key in [key for key in entry if key not in test]:
+            del entry[key]
+        settle(entry, test)
+
+    return edited(text, settle_all)

@@ -18,8 +18,8 @@ from policy_engine.dbt.project import DbtProject, ProjectFiles
 from policy_engine.dbt.release_model import broken_settings
 from policy_engine.dbt.runner import Dbt, shown_columns
 from policy_engine.dbt.sources import SourceNode, Sources
-from policy_engine.dbt.targets import Target, Targets, dialect_of_target, read_targets, warehouse_of
-from policy_engine.dbt.types import Columns, spelled
+from policy_engine.dbt.targets import Target, Targets, read_targets, warehouse_of
+from policy_engine.dbt.types import Columns
 from policy_engine.dialects import Engine
 from policy_engine.errors import FileError, PolicyEngineError, PolicyError, Problem, WarehouseError
 from policy_engine.policy.project import Project, project_at
@@ -45,7 +45,7 @@ class Room:
     def dialect(self) -> Engine:
         """The dialect of the target that releases go to."""
         assert self.target is not None
-        return dialect_of_target(self.target)
+        return self.target.dialect
 
     def columns(self, node: SourceNode, wanted: Iterable[str]) -> Columns:
         """The types of a node's columns: as declared, else as the catalog or warehouse has them.
@@ -72,10 +72,10 @@ class Room:
     def _who_may_know(self, node: SourceNode) -> Iterator[Callable[[], _Types]]:
         """Those who may know a node's columns; each is asked in its turn."""
         adapter = self.target.adapter if self.target is not None else ""
-        yield lambda: spelled(node, adapter)
+        yield lambda: node.spelled(adapter)
         twin = self.sources.twin(node)
         if twin is not None:
-            yield lambda: spelled(twin, adapter)
+            yield lambda: twin.spelled(adapter)
         yield lambda: self._catalogued(node)
         if self.targets is None or self.target is None:
             return

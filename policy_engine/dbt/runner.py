@@ -51,7 +51,13 @@ class Dbt:
             FileError: there is no dbt.
             WarehouseError: the command failed; the message has the end of what it wrote.
         """
-        command = [executable(), *words, *self._options()]
+        command = [executable(), *words, "--project-dir", str(self.project.resolve())]
+        if self.profiles is not None:
+            command += ["--profiles-dir", str(self.profiles.resolve())]
+        if self.target is not None:
+            command += ["--target", self.target]
+        if self.variables is not None:
+            command += ["--vars", self.variables]
         try:
             done = subprocess.run(
                 command,
@@ -79,40 +85,19 @@ class Dbt:
         Raises:
             FileError, WarehouseError: as ``run`` does; or dbt wrote no rows.
         """
-        said = self.run(
-            "show", "--quiet", "--output", "json", "--limit", "-1", "--inline", template
-        )
-        return _rows(said)
-
-    def _options(self) -> Sequence[str]:
-        options = ["--project-dir", str(self.project.resolve())]
-        if self.profiles is not None:
-            options += ["--profiles-dir", str(self.profiles.resolve())]
-        if self.target is not None:
-            options += ["--target", self.target]
-        if self.variables is not None:
-            options += ["--vars", self.variables]
-        return options
-
-
-def _rows(said: str) -> tuple[Mapping[str, Any], ...]:
-    """The rows of what ``dbt show`` wrote: a list, which 1.x puts into a mapping.
-
-    >>> _rows('{"show": [{"n": 1}]}'), _rows('[{"n": 1}]')
-    (({'n': 1},), ({'n': 1},))
-    """
-    decoder = json.JSONDecoder()
-    for place, sign in enumerate(said):
-        if sign not in "[{":
-            continue
-        try:
-            found, _ = decoder.raw_decode(said, place)
-        except ValueError:
-            continue
-        rows = found.get("show") if isinstance(found, dict) else found
-        if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-            return tuple(rows)
-    raise WarehouseError(*_failed(("show",), said))
+        words = ("show", "--quiet", "--output", "json", "--limit", "-1", "--inline", template)
+        said = self.run(*words)
+        decoder = json.JSONDecoder()
+        for place in (number for number, sign in enumerate(said) if sign in "[{"):
+            try:
+                found, _ = decoder.raw_decode(said, place)
+            except ValueError:
+                continue
+            # A list, which dbt 1.x puts into a mapping.
+            rows = found.get("show") if isinstance(found, dict) else found
+            if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+                return tuple(rows)
+        raise WarehouseError(*_failed(words, said))
 
 
 def executable() -> str:

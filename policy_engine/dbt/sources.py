@@ -58,25 +58,34 @@ class Wanted:
 class SourceNode:
     """A node that a release may read.
 
-    ``types`` are the column types that the project declares, ``quoted`` the columns that it says
-    are written in quotes, ``relation`` the schema and the name of its table, as far as they are
-    known without dbt.
+    ``columns`` are those that the project declares, ``relation`` the schema and the name of its
+    table, as far as they are known without dbt.
     """
 
     kind: str
     name: str
     call: str
     id: str = ""
-    types: Mapping[str, str] | None = None
+    columns: tuple[Mapping[str, Any], ...] = ()
     relation: tuple[str, ...] = ()
     is_ephemeral: bool = False
     file: Path | None = None
-    quoted: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
         """The node as people say it."""
         return f"the {self.kind} {self.name}"
+
+    def spelled(self, adapter: str) -> dict[str, str]:
+        """The types that the project declares, each column's name as the engine has it."""
+        quoted = {str(column.get("name")) for column in self.columns if column.get("quote") is True}
+        found = {}
+        for column in self.columns:
+            name, kind = str(column.get("name") or ""), column.get("data_type")
+            if name and kind:
+                folds = adapter == "snowflake" and name not in quoted
+                found[name.upper() if folds else name] = str(kind)
+        return found
 
     def built_in(self, target: str) -> str:
         """What makes its columns known in a target."""
@@ -154,18 +163,21 @@ class Sources:
             if name in names:
                 item = self._entry(f"{kind}s", name)
                 config = item.get("config")
-                told = config.get("column_types") if isinstance(config, dict) else None
-                types = {str(k): str(v) for k, v in told.items()} if isinstance(told, dict) else {}
-                types |= _declared(item.get("columns"))
-                return SourceNode(kind, name, call, f"{kind}.{package}.{name}", types)
+                types = config.get("column_types") if isinstance(config, dict) else None
+                told = types.items() if isinstance(types, dict) else ()
+                columns: list[Mapping[str, Any]] = [
+                    {"name": column, "data_type": type_} for column, type_ in told
+                ]
+                columns += _dicts(item.get("columns"))
+                return SourceNode(kind, name, call, f"{kind}.{package}.{name}", tuple(columns))
         item, stem, id_ = self._entry("models", name), name, f"model.{package}.{name}"
-        columns, versions = _dicts(item.get("columns")), _dicts(item.get("versions"))
+        said, versions = _dicts(item.get("columns")), _dicts(item.get("versions"))
         if versions:
             version = version or str(item.get("latest_version") or max(map(_number, versions)))
         mine = next((v for v in versions if str(v.get("v")) == version), None)
         if mine is not None:
             stem = str(mine.get("defined_in") or f"{name}_v{version}")
-            id_, columns = f"{id_}.v{version}", [*columns, *_dicts(mine.get("columns"))]
+            id_, said = f"{id_}.v{version}", [*said, *_dicts(mine.get("columns"))]
         paths = self.files.models.get(stem) or self.files.models.get(name)
         if not paths or (version and mine is None):
             return None
@@ -174,11 +186,10 @@ class Sources:
             name=name,
             call=call,
             id=id_,
-            types=_declared(columns),
+            columns=tuple(said),
             relation=(stem,),
             is_ephemeral=_EPHEMERAL.search(self.files.text(paths[0])) is not None,
             file=paths[0],
-            quoted=_quoted(columns),
         )
 
     def _entry(self, section: str, name: str) -> Mapping[str, Any]:
@@ -197,10 +208,9 @@ class Sources:
                 name=f"{source.name}.{table}",
                 call=call_of("source", [source.name, table]),
                 id=f"source.{self.files.project.name}.{source.name}.{table}",
-                types=_declared(found.get("columns")),
+                columns=tuple(_dicts(found.get("columns"))),
                 relation=(schema, str(found.get("identifier") or table)),
                 file=path,
-                quoted=_quoted(found.get("columns")),
             )
         return None
 
@@ -214,11 +224,10 @@ class Sources:
         files = self.files
         names = [*files.models, *files.seeds, *files.snapshots]
         found = {name.lower(): f"ref('{name}')" for name in names}
-        for path in files.yaml:
-            for item in files.items(path).items("sources"):
-                for table in YamlItems(item.text).items("tables"):
-                    key = f"{item.name}.{table.name}".lower()
-                    found[key] = f"source('{item.name}', '{table.name}')"
+        for _, item in files.speaking_of("", "sources"):
+            for table in YamlItems(item.text).items("tables"):
+                key = f"{item.name}.{table.name}".lower()
+                found[key] = f"source('{item.name}', '{table.name}')"
         for node in self.manifest.of_kind(*KINDS) if self.manifest is not None else ():
             parts = node.label.split(".") if node.kind == "source" else [node.name]
             call = call_of("source" if node.kind == "source" else "ref", parts)
@@ -242,7 +251,7 @@ def of_manifest(node: Node, call: str) -> SourceNode | None:
     """A node as the manifest has it; None for what has no rows to release from."""
     if node.kind not in KINDS:
         return None
-    columns = list(mapping(node.data, "columns").values())
+    columns = _dicts(list(mapping(node.data, "columns").values()))
     name = node.data.get("identifier") or node.data.get("alias") or node.name
     schema = node.data.get("schema")
     relation = (str(schema), str(name)) if schema else (str(name),)
@@ -251,10 +260,9 @@ def of_manifest(node: Node, call: str) -> SourceNode | None:
         name=node.label,
         call=call,
         id=node.id,
-        types=_declared(columns),
+        columns=tuple(columns),
         relation=relation,
         is_ephemeral=node.materialized == "ephemeral",
-        quoted=_quoted(columns),
     )
 
 
@@ -275,20 +283,6 @@ def _head(source: Item) -> Mapping[str, Any]:
     if not begin or not inner.is_sliceable("tables"):
         return source.data
     return Item(0, 0, 0, 0, "\n".join([*inner.lines[: begin - 1], *inner.lines[end:]])).data
-
-
-def _declared(columns: object) -> dict[str, str]:
-    """The columns whose type is declared."""
-    return {
-        str(column["name"]): str(column["data_type"])
-        for column in _dicts(columns)
-        if column.get("name") and column.get("data_type")
-    }
-
-
-def _quoted(columns: object) -> frozenset[str]:
-    """The columns that are declared to be written in quotes."""
-    return frozenset(str(c.get("name")) for c in _dicts(columns) if c.get("quote") is True)
 
 
 def _dicts(found: object) -> list[Mapping[str, Any]]:

@@ -19,8 +19,6 @@ from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Profile, Warehouse, filled
 from policy_engine.warehouse.connecting import FILE, profiles_in, resolved
 
-PRODUCTION = "prod"
-
 
 @dataclass(frozen=True)
 class Target:
@@ -29,6 +27,21 @@ class Target:
     name: str
     adapter: str
     schema: str
+
+    @property
+    def dialect(self) -> Engine:
+        """The dialect that its adapter speaks.
+
+        Raises:
+            UsageError: none is known.
+        """
+        name = dialect_of(self.adapter)
+        if name not in ENGINES:
+            raise UsageError(
+                f"the target {self.name} is of type {self.adapter or 'nothing'}, whose SQL is not"
+                f" written; known: {', '.join(ENGINES)}"
+            )
+        return dialect_named(name)
 
 
 @dataclass(frozen=True)
@@ -76,75 +89,43 @@ class Targets:
 
     def likely(self) -> str | None:
         """The target to release in, as far as names tell: ``prod``, or the only one."""
-        if PRODUCTION in self.known:
-            return PRODUCTION
+        if "prod" in self.known:
+            return "prod"
         return next(iter(self.known)) if len(self.known) == 1 else None
 
 
-def read_targets(
-    project: DbtProject, folder: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Targets:
+def read_targets(project: DbtProject, folder: Path | None = None) -> Targets:
     """The targets of the project's profile, from where dbt would read them.
 
     Raises:
         FileError: there is no profiles.yml, or it cannot be read.
         UsageError: it does not have the project's profile.
     """
-    environ = os.environ if environ is None else environ
-    file = profiles_file(project, folder, environ)
+    given = folder or os.environ.get("DBT_PROFILES_DIR")
+    folders = [Path(given)] if given else [Path.cwd(), project.directory, Path.home() / ".dbt"]
+    file = next((each / FILE for each in folders if (each / FILE).is_file()), None)
+    if file is None:
+        looked = " and ".join(dict.fromkeys(str(each) for each in folders))
+        raise FileError(f"there is no {FILE} in {looked}; name its folder with --profiles-dir")
     profiles = profiles_in(file)
     found = profiles.get(project.profile)
     outputs = found.get("outputs") if isinstance(found, dict) else None
     if not isinstance(found, dict) or not isinstance(outputs, dict):
         listed = ", ".join(str(name) for name in profiles if name != "config") or "none"
         raise UsageError(f"{file} has no profile {project.profile}; it has {listed}")
-    default = _filled(found.get("target", "default"), environ)
-    known = {str(name): _target(str(name), output, environ) for name, output in outputs.items()}
-    return Targets(file, project.profile, default, known)
+    known = {}
+    for name, output in outputs.items():
+        values = output if isinstance(output, dict) else {}
+        adapter = _filled(values.get("type"))
+        schema = _filled(values.get("schema") or values.get("dataset"))
+        default = "main" if adapter == "duckdb" else ""
+        known[str(name)] = Target(str(name), adapter, schema or default)
+    return Targets(file, project.profile, _filled(found.get("target", "default")), known)
 
 
-def profiles_file(project: DbtProject, folder: Path | None, environ: Mapping[str, str]) -> Path:
-    """The profiles.yml that dbt would read.
-
-    Raises:
-        FileError: there is none.
-    """
-    given = folder or environ.get("DBT_PROFILES_DIR")
-    folders = [Path(given)] if given else [Path.cwd(), project.directory, Path.home() / ".dbt"]
-    for each in folders:
-        if (each / FILE).is_file():
-            return each / FILE
-    looked = " and ".join(dict.fromkeys(str(each) for each in folders))
-    raise FileError(f"there is no {FILE} in {looked}; name its folder with --profiles-dir")
-
-
-def _target(name: str, output: object, environ: Mapping[str, str]) -> Target:
-    values = output if isinstance(output, dict) else {}
-    adapter = _filled(values.get("type", ""), environ)
-    schema = next((values[key] for key in ("schema", "dataset") if values.get(key)), "")
-    default = "main" if adapter == "duckdb" else ""
-    return Target(name, adapter, _filled(schema, environ) or default)
-
-
-def _filled(value: object, environ: Mapping[str, str]) -> str:
+def _filled(value: object) -> str:
     # What the environment does not have is none of our business here: dbt will tell.
-    return filled(str(value or ""), environ, lambda wrong, remedy: None)
-
-
-def dialect_of_target(target: Target) -> Engine:
-    """The dialect that a target's adapter speaks.
-
-    Raises:
-        UsageError: none is known.
-    """
-    name = dialect_of(target.adapter)
-    if name not in ENGINES:
-        known = ", ".join(ENGINES)
-        raise UsageError(
-            f"the target {target.name} is of type {target.adapter or 'nothing'}, whose SQL is not"
-            f" written; known: {known}"
-        )
-    return dialect_named(name)
+    return filled(str(value or ""), os.environ, lambda wrong, remedy: None)
 
 
 def warehouse_of(project: DbtProject, targets: Targets, target: str) -> Warehouse:

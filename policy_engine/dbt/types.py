@@ -10,7 +10,6 @@ from sqlglot.errors import ParseError
 
 from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Column, Kind, Table
 from policy_engine.compile.reading import read_columns
-from policy_engine.dbt.sources import SourceNode
 from policy_engine.dialects import Engine
 from policy_engine.engines.types import told, type_of
 from policy_engine.policy.recodings import Constant, Keep, Recoding, Round, Truncate
@@ -43,15 +42,6 @@ def needed(policy: Policy) -> tuple[str, ...]:
     named += [name for name, _ in (*source.order_by, *source.columns)]
     named += policy.reads_beside
     return tuple(dict.fromkeys(named))
-
-
-def spelled(node: SourceNode, adapter: str) -> Mapping[str, str]:
-    """The types that the project declares, each column's name as the engine has it."""
-    folds = adapter == "snowflake"
-    return {
-        name.upper() if folds and name not in node.quoted else name: kind
-        for name, kind in (node.types or {}).items()
-    }
 
 
 def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table:

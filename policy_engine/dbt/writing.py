@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine.errors import FileError
+
+_NO_END = "\\ No newline at end of file"
 
 
 @dataclass(frozen=True)
@@ -30,16 +32,12 @@ class Change:
 
     def diff(self, name: str) -> str:
         """The change as a unified diff."""
-        old, new = (
-            text.splitlines(keepends=True) if text else [] for text in (self.before, self.after)
-        )
-        sides = [
-            "/dev/null" if text is None else f"{side}/{name}"
-            for side, text in (("a", self.before), ("b", self.after))
-        ]
-        lines = difflib.unified_diff(old, new, sides[0], sides[1])
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-                       for line in lines)  # fmt: skip
+        old, new = ((text or "").splitlines(keepends=True) for text in (self.before, self.after))
+        before = "/dev/null" if self.before is None else f"a/{name}"
+        after = "/dev/null" if self.after is None else f"b/{name}"
+        lines = difflib.unified_diff(old, new, before, after)
+        ended = (line if line.endswith("\n") else f"{line}\n{_NO_END}\n" for line in lines)
+        return "".join(ended)
 
 
 def changed(path: Path, after: str | None) -> Change | None:
@@ -74,58 +72,41 @@ def apply(changes: Iterable[Change]) -> None:
     Raises:
         FileError: a file cannot be written or removed.
     """
-    done: list[Callable[[], None]] = []
+    done: list[tuple[Path, bytes | None]] = []
     try:
         for change in changes:
-            done.append(_made(change))
+            path = change.path
+            content = path.read_bytes() if change.before is not None else None
+            if change.after is None:
+                path.unlink()
+            else:
+                ends = "\r\n" if content is not None and b"\r\n" in content else "\n"
+                put(path, change.after.replace("\n", ends).encode())
+            done.append((path, content))
     except OSError as error:
-        for undo in reversed(done):
+        for path, content in reversed(done):
             with suppress(OSError):
-                undo()
+                path.unlink() if content is None else put(path, content)
         where = error.filename or "a file"
         message = f"{where} could not be written: {error.strerror}; nothing was changed"
         raise FileError(message) from None
 
 
-def _made(change: Change) -> Callable[[], None]:
-    """Make a change, and say how it is taken back."""
-    path = change.path
-    content = path.read_bytes() if change.before is not None else None
-    if change.after is None:
-        path.unlink()
-    else:
-        ends = "\r\n" if content is not None and b"\r\n" in content else "\n"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        put(path, change.after.replace("\n", ends).encode())
-
-    def undo() -> None:
-        if content is None:
-            path.unlink()
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            put(path, content)
-
-    return undo
-
-
 def put(path: Path, content: bytes) -> None:
     """Write a file whole: beside its place first, with the rights of the one that it replaces."""
     path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True)
     number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    aside = Path(name)
     try:
         with os.fdopen(number, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        Path(name).chmod(mode)
-        Path(name).replace(path)
+        umask = os.umask(0)
+        os.umask(umask)
+        aside.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
+        aside.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    found = os.umask(0)
-    os.umask(found)
-    return found

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -21,9 +22,8 @@ from itertools import pairwise
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?\s*:(?=\s|$)\s*(.*)")
 _NAME = re.compile(r"[\"']?name[\"']?\s*:\s+(.*\S)\s*")
@@ -199,8 +199,11 @@ def _loaded(text: str) -> Any:
         return None
 
 
-def opened(text: str) -> tuple[YAML, CommentedMap | None]:
-    """An item as data that keeps its comments, and what writes it in the style it has."""
+def edited(text: str, change: Callable[[CommentedMap], None]) -> str | None:
+    """An item after a change of what it says, with its comments and in the style it has.
+
+    It comes back as it is where nothing changes; None where it cannot be read.
+    """
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = _WIDE
@@ -208,16 +211,17 @@ def opened(text: str) -> tuple[YAML, CommentedMap | None]:
     offset = _offset(text)
     yaml.indent(mapping=2, sequence=2 + offset, offset=offset)
     try:
-        found = yaml.load(text)
+        entry = yaml.load(text)
     except YAMLError:
-        return yaml, None
-    return yaml, found if isinstance(found, CommentedMap) else None
-
-
-def closed(yaml: YAML, data: CommentedMap) -> str:
-    """The text of an item."""
+        return None
+    if not isinstance(entry, CommentedMap):
+        return None
+    before = deepcopy(entry)
+    change(entry)
+    if entry == before:
+        return text
     stream = io.StringIO()
-    yaml.dump(data, stream)
+    yaml.dump(entry, stream)
     return stream.getvalue().rstrip("\n")
 
 
@@ -258,22 +262,10 @@ def _differs(known: object, value: object) -> bool:
 
 
 def styled(value: object) -> Any:
-    """Our data as ruamel writes it."""
-    if isinstance(value, dict):
-        made = CommentedMap((key, styled(item)) for key, item in value.items())
-        if isinstance(value, Flow):
-            made.fa.set_flow_style()
-        return made
-    if isinstance(value, list):
-        items = CommentedSeq(styled(item) for item in value)
-        if isinstance(value, FlowList):
-            items.fa.set_flow_style()
-        return items
-    if isinstance(value, Block) and _is_block(value):
-        return LiteralScalarString(value)
-    if isinstance(value, str):
-        return DoubleQuotedScalarString(value) if scalar(value) != value else str(value)
-    return value
+    """Our data as ruamel writes it: as it reads what we write."""
+    yaml = YAML(typ="rt", pure=True)
+    yaml.preserve_quotes = True
+    return yaml.load(written({"it": value}))["it"]
 
 
 def written(data: Mapping[str, Any]) -> str:

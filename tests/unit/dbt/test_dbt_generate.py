@@ -34,8 +34,7 @@ from policy_engine.dbt.yaml_items import (
     Flow,
     FlowList,
     YamlItems,
-    closed,
-    opened,
+    edited,
     scalar,
     settle,
     written,
@@ -529,12 +528,12 @@ def test_an_item_is_taken_out_with_its_list_where_it_was_the_last():
 
 def test_settling_keeps_comments_and_changes_nothing_that_is_right():
     text = "name: a # who\nconfig:\n  x: 1 # one\n  y: [1, 2]\nlist:\n- b # bee"
-    yaml_, entry = opened(text)
-    assert entry is not None
-    settle(entry, {"name": "a", "config": {"x": 1}, "list": ["b"]})
-    assert closed(yaml_, entry) == text
-    settle(entry, {"config": {"x": 2}, "more": Flow(z=Block("1"))})
-    assert closed(yaml_, entry).split("\n") == [
+    right = {"name": "a", "config": {"x": 1}, "list": ["b"]}
+    assert edited(text, lambda entry: settle(entry, right)) == text
+    other = {"config": {"x": 2}, "more": Flow(z=Block("1"))}
+    found = edited(text, lambda entry: settle(entry, other))
+    assert found is not None
+    assert found.split("\n") == [
         "name: a # who",
         "config:",
         "  x: 2 # one",
