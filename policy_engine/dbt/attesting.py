@@ -53,8 +53,7 @@ class Attested:
 def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Attested, ...]:
     """Attest every release that stands; each comes with the text that dbt compiled of it.
 
-    Raises:
-        LedgerError, WarehouseError, FileError: as it says; what was attested before stays so.
+    Raises LedgerError, WarehouseError, FileError: as it says; what was attested before stays so.
     """
     if not any(desk.stands(release.parts) for release, _ in releases):
         return tuple(Attested(release, "absent") for release, _ in releases)

@@ -19,7 +19,7 @@ from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
 from policy_engine.attest.validity import moment
 from policy_engine.dbt.desk import Desk
-from policy_engine.dbt.manifest import Node
+from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
@@ -121,7 +121,9 @@ def reserve(
 
 def _check_source(desk: Desk, release: DbtRelease) -> None:
     """That the release can be drawn and looked at here, before anything is charged."""
-    if _has_constraints(release.model):
+    columns = mapping(release.model.data, "columns").values()
+    within = (column.get("constraints") for column in columns if isinstance(column, Mapping))
+    if release.model.data.get("constraints") or any(within):
         raise NotReleasable(
             f"{release.id}: {release.model.file} has constraints, and the error of one that fails"
             " quotes a row of a draw that is then taken back: write generic tests instead"
@@ -139,13 +141,6 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
             f" 'dbt run --select +{release.source.name} --target {release.target}' first"
         )
         raise refused(release.policy.file, "source.relation", law, remedy)
-
-
-def _has_constraints(model: Node) -> bool:
-    columns = model.data.get("columns")
-    each = columns.values() if isinstance(columns, Mapping) else ()
-    within = (column.get("constraints") for column in each if isinstance(column, Mapping))
-    return bool(model.data.get("constraints")) or any(within)
 
 
 def _check_standing(desk: Desk, standing: tuple[DbtRelease, ...]) -> None:
@@ -340,8 +335,7 @@ class Booking:
 def secrets_of(desk: Desk, text: str) -> AbstractContextManager[WaitingSecrets]:
     """The secrets relation that a text reads.
 
-    Raises:
-        WarehouseError: it reads none, or none can be written to.
+    Raises WarehouseError: it reads none, or none can be written to.
     """
     name = named(secrets_read(text), desk.warehouse.dialect.name)
     if [part.lower() for part in name[-1:]] != [desk.secrets.lower().rpartition(".")[-1]]:

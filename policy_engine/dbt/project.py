@@ -69,8 +69,7 @@ class DbtProject:
     def policies(self) -> tuple[Path, ...]:
         """The policies below the paths of models.
 
-        Raises:
-            PolicyError: a file's name ends in .privacy.yaml, which dbt would read as its own.
+        Raises PolicyError: a file's name ends in .privacy.yaml, which dbt would read as its own.
         """
         wrong = self.files(self.models, MISSPELT)
         if wrong:

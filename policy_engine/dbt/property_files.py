@@ -93,7 +93,7 @@ class PropertyFiles:
 
     def _sliced(self, path: Path, item: Item, section: str) -> Item | None:
         """An entry as it is after what was worked out so far; None where it cannot be changed."""
-        return self._now(path).item(section, str(item.name)) if item.is_sliced else None
+        return self._now(path).item(section, str(item.name)) if item.read is None else None
 
     def _add(self, path: Path, section: str, entry: Mapping[str, Any]) -> list[Problem]:
         items = self._now(path)

@@ -82,8 +82,7 @@ def releases_of(
 ) -> tuple[DbtRelease, ...]:
     """The releases of policies, in their order.
 
-    Raises:
-        PolicyError: the project has no model or no source for a policy: it was not synced.
+    Raises PolicyError: the project has no model or no source for a policy: it was not synced.
     """
     found: list[DbtRelease] = []
     wrong: list[Problem] = []

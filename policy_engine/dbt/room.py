@@ -124,8 +124,7 @@ def _columns_in(
 
     Its ``twin`` in the manifest names the table best.
 
-    Raises:
-        PolicyEngineError: neither way has them.
+    Raises PolicyEngineError: neither way has them.
     """
     schema = (target.schema,) if target.schema else ()
     name = twin.relation[-1] if twin.relation else twin.name

@@ -82,8 +82,7 @@ class Dbt:
 
         Neither the text nor the rows may hold a secret or a value of the source: dbt logs both.
 
-        Raises:
-            FileError, WarehouseError: as ``run`` does; or dbt wrote no rows.
+        Raises FileError, WarehouseError: as ``run`` does; or dbt wrote no rows.
         """
         words = ("show", "--quiet", "--output", "json", "--limit", "-1", "--inline", template)
         said = self.run(*words)
@@ -103,8 +102,7 @@ class Dbt:
 def executable() -> str:
     """The dbt to run.
 
-    Raises:
-        FileError: there is none.
+    Raises FileError: there is none.
     """
     named = os.environ.get(VARIABLE, "").strip()
     found = shutil.which(named or "dbt")
@@ -155,8 +153,7 @@ def shown_columns(dbt: Dbt, node: SourceNode, adapter: str) -> dict[str, str]:
 
     Of the two names that dbt has for a type it is the one with digits, but as short for texts.
 
-    Raises:
-        FileError, WarehouseError: there is no dbt, or it failed.
+    Raises FileError, WarehouseError: there is no dbt, or it failed.
     """
     found = {}
     for row in dbt.rows(question(node.call, adapter)):

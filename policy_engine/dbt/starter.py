@@ -205,8 +205,7 @@ def environment(project: DbtProject, targets: tuple[str, ...]) -> list[Change | 
 
     ``targets`` have releases.
 
-    Raises:
-        FileError: something of somebody else's stands in the way.
+    Raises FileError: something of somebody else's stands in the way.
     """
     folder = project.directory / FOLDER
     described = read(folder / "dbt_project.yml")

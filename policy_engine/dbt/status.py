@@ -49,8 +49,7 @@ class Standing:
 def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Standing, ...]:
     """How every release stands.
 
-    Raises:
-        LedgerError, WarehouseError: as it says.
+    Raises LedgerError, WarehouseError: as it says.
     """
     if not has_ledger(desk.project):
         return tuple(Standing(release, _state(desk, release, None)) for release in releases)
@@ -64,8 +63,7 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
 
     Its policy was removed or renamed, or dbt puts it elsewhere with other variables.
 
-    Raises:
-        LedgerError: as it says.
+    Raises LedgerError: as it says.
     """
     if not has_ledger(desk.project):
         return ()
@@ -116,8 +114,7 @@ def verified(
 
     Nothing of the ledger is read, and nothing is written.
 
-    Raises:
-        FileError, WarehouseError: a certificate or a table cannot be read.
+    Raises FileError, WarehouseError: a certificate or a table cannot be read.
     """
     for release in releases:
         if desk.stands(release.parts):

@@ -162,8 +162,7 @@ def _release(room: Room, path: Path) -> ReleaseModel:
 def _source(room: Room, policy: Policy) -> SourceNode:
     """The node of a policy's source.
 
-    Raises:
-        PolicyError: dbt knows none, or one that a release cannot read.
+    Raises PolicyError: dbt knows none, or one that a release cannot read.
     """
     written, sources = policy.source.relation or "", room.sources
     wanted = read_wanted(written)

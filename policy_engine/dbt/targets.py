@@ -32,8 +32,7 @@ class Target:
     def dialect(self) -> Engine:
         """The dialect that its adapter speaks.
 
-        Raises:
-            UsageError: none is known.
+        Raises UsageError: none is known.
         """
         name = dialect_of(self.adapter)
         if name not in ENGINES:
@@ -56,8 +55,7 @@ class Targets:
     def one(self, name: str | None = None) -> Target:
         """The target of a name, or the default.
 
-        Raises:
-            UsageError: the profile has none of that name.
+        Raises UsageError: the profile has none of that name.
         """
         wanted = name or self.default
         if wanted not in self.known:
@@ -73,8 +71,7 @@ class Targets:
         It is the one that was asked for, else the first release target that the profile has, else
         the default: a machine that builds nothing for real may know another target alone.
 
-        Raises:
-            UsageError: release targets are of several dialects.
+        Raises UsageError: release targets are of several dialects.
         """
         here = [self.known[name] for name in released_in if name in self.known]
         adapters = {dialect_of(target.adapter) for target in here}
@@ -131,8 +128,7 @@ def _filled(value: object) -> str:
 def warehouse_of(project: DbtProject, targets: Targets, target: str) -> Warehouse:
     """The warehouse of a target, by its connection in profiles.yml.
 
-    Raises:
-        FileError, WarehouseError: it cannot be connected to from here.
+    Raises FileError, WarehouseError: it cannot be connected to from here.
     """
     profile = Profile(targets.profile, target, targets.file.parent, project.directory)
     # dbt runs in the project's folder, and a path in the profile starts there.

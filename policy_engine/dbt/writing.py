@@ -43,8 +43,7 @@ class Change:
 def changed(path: Path, after: str | None) -> Change | None:
     """The change that makes a file say ``after``; None where it does.
 
-    Raises:
-        FileError: what stands there cannot be read, or is no file.
+    Raises FileError: what stands there cannot be read, or is no file.
     """
     before = read(path)
     return None if before == after else Change(path, before, after)
@@ -53,8 +52,7 @@ def changed(path: Path, after: str | None) -> Change | None:
 def read(path: Path) -> str | None:
     """The text of a file with plain line ends; None where there is none.
 
-    Raises:
-        FileError: it cannot be read, or is no file of text.
+    Raises FileError: it cannot be read, or is no file of text.
     """
     try:
         return path.read_text(encoding="utf-8")
@@ -69,8 +67,7 @@ def read(path: Path) -> str | None:
 def apply(changes: Iterable[Change]) -> None:
     """Make the changes; where one fails, those that were made are taken back.
 
-    Raises:
-        FileError: a file cannot be written or removed.
+    Raises FileError: a file cannot be written or removed.
     """
     done: list[tuple[Path, bytes | None]] = []
     try:

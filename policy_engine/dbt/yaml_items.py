@@ -49,11 +49,6 @@ class Item:
     text: str
     read: Mapping[str, Any] | None = None
 
-    @property
-    def is_sliced(self) -> bool:
-        """Whether it stands on lines of its own."""
-        return self.read is None
-
     @cached_property
     def name(self) -> str | None:
         """Its ``name``; None where it has none that is text."""
@@ -83,7 +78,6 @@ class YamlItems:
         self.text = text
         self.lines = text.split("\n")
         self._lists: dict[str, list[Item]] = {}
-        self._named: dict[str, dict[str | None, Item]] = {}
 
     @cached_property
     def sections(self) -> dict[str, tuple[int, int, str]]:
@@ -106,16 +100,15 @@ class YamlItems:
 
     def items(self, section: str) -> list[Item]:
         """The items of a list, in order."""
-        if section not in self._lists:
-            sliced = self.is_sliceable(section)
-            self._lists[section] = self._sliced(section) if sliced else self._whole(section)
+        if section not in self._lists and self.is_sliceable(section):
+            self._lists[section] = self._sliced(section)
+        elif section not in self._lists:
+            document = _loaded(self.text)
+            found = document.get(section) if isinstance(document, dict) else None
+            items = found if isinstance(found, list) else []
+            made = [Item(-1, -1, 0, 0, "", item) for item in items if isinstance(item, dict)]
+            self._lists[section] = made
         return self._lists[section]
-
-    def _whole(self, section: str) -> list[Item]:
-        document = _loaded(self.text)
-        found = document.get(section) if isinstance(document, dict) else None
-        items = found if isinstance(found, list) else []
-        return [Item(-1, -1, 0, 0, "", item) for item in items if isinstance(item, dict)]
 
     def _sliced(self, section: str) -> list[Item]:
         begin, end, _ = self.sections.get(section, (0, 0, ""))
@@ -140,9 +133,7 @@ class YamlItems:
 
     def item(self, section: str, name: str) -> Item | None:
         """The first item of that name."""
-        if section not in self._named:
-            self._named[section] = {item.name: item for item in reversed(self.items(section))}
-        return self._named[section].get(name)
+        return next((item for item in self.items(section) if item.name == name), None)
 
     def replaced(self, item: Item, text: str) -> YamlItems:
         """The file with another text for an item."""
