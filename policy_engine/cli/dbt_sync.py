@@ -167,8 +167,7 @@ def adopt(
     from policy_engine.check.described import lines
     from policy_engine.dbt.adopting import adopted
     from policy_engine.dbt.manifest import read_manifest
-    from policy_engine.dbt.project import open_dbt_project
-    from policy_engine.dbt.writing import Change, apply
+    from policy_engine.dbt.project import Change, apply, open_dbt_project
     from policy_engine.policy.project import project_at
 
     project = open_dbt_project(project_dir)

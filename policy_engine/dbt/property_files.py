@@ -12,7 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from policy_engine.dbt.project import ProjectFiles
+from policy_engine.dbt.project import Change, ProjectFiles
 from policy_engine.dbt.properties import (
     HEADER,
     generated_file,
@@ -23,7 +23,6 @@ from policy_engine.dbt.properties import (
 )
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.unit_tests import unit_tests
-from policy_engine.dbt.writing import Change
 from policy_engine.dbt.yaml_items import Item, YamlItems, written
 from policy_engine.errors import Problem
 from policy_engine.policy.project_models import DbtSpec

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine.compile.catalog import TIMES, Kind, Table, fresh
-from policy_engine.dbt.project import POLICY, DbtProject
+from policy_engine.dbt.project import POLICY, Change, DbtProject, apply, changed, read
 from policy_engine.dbt.room import Room, open_room
 from policy_engine.dbt.sources import SourceNode, read_wanted
 from policy_engine.dbt.targets import read_targets
 from policy_engine.dbt.types import table_of
-from policy_engine.dbt.writing import Change, apply, changed, read
 from policy_engine.dbt.yaml_items import YamlItems
 from policy_engine.errors import EnvironmentFailed, FileError, PolicyEngineError, UsageError
 from policy_engine.policy.project import PROJECT_FILE, find_project, load_project

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from policy_engine.dbt.outdated import OUTDATED, REMEDY, outdated
-from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.project import Change, DbtProject, apply, changed
 from policy_engine.dbt.property_files import PropertyFiles
 from policy_engine.dbt.release_model import (
     MARKS,
@@ -30,7 +30,6 @@ from policy_engine.dbt.sources import SourceNode, read_wanted
 from policy_engine.dbt.starter import environment, left_over, needs
 from policy_engine.dbt.targets import Target
 from policy_engine.dbt.types import Columns, needed
-from policy_engine.dbt.writing import Change, apply, changed
 from policy_engine.errors import NotCertifiable, PolicyError, Problem
 from policy_engine.policy.accounts import check_account, check_own_project
 from policy_engine.policy.loading import load_policy

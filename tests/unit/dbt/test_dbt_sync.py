@@ -15,7 +15,8 @@ import pytest
 from dbt_sync_world import ENGINE, STAGING, World, changes
 from ruamel.yaml import YAML
 
-from policy_engine.dbt import starter, writing
+from policy_engine.dbt import project as dbt_files
+from policy_engine.dbt import starter
 from policy_engine.dbt.desk import place_of
 from policy_engine.dbt.project import open_dbt_project, read_dbt_project
 from policy_engine.dbt.sync import is_ours, sync
@@ -697,7 +698,7 @@ def test_a_package_that_was_edited_is_put_right(world):
 def test_where_a_file_cannot_be_written_all_stay_as_they_were(world, monkeypatch):
     world.policy()
     before = world.texts()
-    put, written = writing.put, []
+    put, written = dbt_files.put, []
 
     def fails(path: Path, content: bytes) -> None:
         if path.name == "towns.yml":
@@ -705,7 +706,7 @@ def test_where_a_file_cannot_be_written_all_stay_as_they_were(world, monkeypatch
         written.append(path)
         put(path, content)
 
-    monkeypatch.setattr(writing, "put", fails)
+    monkeypatch.setattr(dbt_files, "put", fails)
     with pytest.raises(FileError, match="No space left on device; nothing was changed"):
         world.sync()
     assert len(written) > 3
