@@ -8,10 +8,9 @@ from pathlib import Path
 
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.naming import Part
-from policy_engine.dbt.outdated import outdated
 from policy_engine.dbt.proving import DbtPolicy
 from policy_engine.dbt.reading import Reader
-from policy_engine.dbt.releases import model_name, model_of
+from policy_engine.dbt.releases import model_name, model_of, outdated
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.sources import read_wanted
 from policy_engine.errors import FileError, PolicyError

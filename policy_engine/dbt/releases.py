@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from policy_engine.attest.attestation import Envelope
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.naming import read_name
 from policy_engine.dbt.sources import read_wanted
-from policy_engine.errors import PolicyError, Problem
+from policy_engine.errors import PolicyError, Problem, VerificationFailed
 from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy
 
@@ -129,3 +131,22 @@ def model_of(policy: Policy, manifest: Manifest) -> Node | None:
     nodes = manifest.of_kind("model")
     same = (n for n in nodes if (n.name, n.package, str(n.data.get("version"))) == wanted)
     return next(same, None)
+
+
+def outdated(policy: Policy) -> tuple[Path, ...]:
+    """The certificates of this version of a policy's release that are of another policy.
+
+    No signature is looked at: a certificate can only forbid something here.
+    """
+    name = f"{model_name(policy)}_v{policy.release.version}.*.certificate.json"
+    files = sorted(policy.directory.glob(name))
+    return tuple(file for file in files if _policy_digest(file) != policy.digest)
+
+
+def _policy_digest(file: Path) -> str | None:
+    """The digest of the policy that a certificate is of; None where it says none."""
+    try:
+        envelope = Envelope.from_json(file.read_text(encoding="utf-8"))
+        return str(json.loads(envelope.payload)["predicate"]["policy"]["digest"])
+    except (OSError, UnicodeDecodeError, VerificationFailed, ValueError, KeyError, TypeError):
+        return None

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from policy_engine.dbt.outdated import OUTDATED, REMEDY, outdated
 from policy_engine.dbt.project import Change, DbtProject, apply, changed
 from policy_engine.dbt.property_files import PropertyFiles
 from policy_engine.dbt.release_model import (
@@ -24,7 +23,7 @@ from policy_engine.dbt.release_model import (
     broken_length,
     release_model,
 )
-from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name
+from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name, outdated
 from policy_engine.dbt.room import Room, open_room
 from policy_engine.dbt.sources import SourceNode, read_wanted
 from policy_engine.dbt.starter import environment, left_over, needs
@@ -138,8 +137,16 @@ def _release(room: Room, path: Path) -> ReleaseModel:
     check_account(policy, room.settings)
     for file in outdated(policy):
         version, shown = policy.release.version, room.project.shown(file)
-        law = OUTDATED.format(version=version, file=shown)
-        raise refused(path, "release", law, REMEDY.format(version=version + 1, file=shown))
+        law = (
+            f"the policy must be as it was when version {version} was released ({shown}), for a"
+            " release never changes"
+        )
+        remedy = (
+            f"put it back, and write the change into a policy of its own with version:"
+            f" {version + 1}; if the release was never shown to anybody and its table is dropped,"
+            f" remove {shown}"
+        )
+        raise refused(path, "release", law, remedy)
     node = _source(room, policy)
     columns = room.columns(node, needed(policy))
     if columns.missing:

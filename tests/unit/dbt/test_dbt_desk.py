@@ -21,10 +21,9 @@ from policy_engine.dbt.attesting import Attested, attest
 from policy_engine.dbt.booking import Reserved, reserve
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Manifest, Node
-from policy_engine.dbt.outdated import outdated
 from policy_engine.dbt.project_policies import read_policies
 from policy_engine.dbt.reading import Reader
-from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.releases import DbtRelease, outdated
 from policy_engine.dbt.status import Looked, left_behind, standing, verified
 from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import (
