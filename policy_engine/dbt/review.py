@@ -18,9 +18,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from policy_engine.dbt.foreign import KINDS, PACKAGE, Code
-from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.project import DbtProject, apply, changed
 from policy_engine.dbt.rules import RULES, GateFinding, finding
-from policy_engine.dbt.project import apply, changed
 from policy_engine.errors import FileError, PolicyError, Problem
 
 FILE = "privacy-review.yml"
