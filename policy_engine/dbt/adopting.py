@@ -110,14 +110,15 @@ def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str)
         return replace(told, why=(f"{', '.join(renamed)} is no column of its source: rename it",))
     document = _document(claim, claim.law, told.model.name, call, account)
     text = _HEAD.format(file=told.model.file) + written(document)
+    dialect = dialect_named(told.engine)
     try:
         policy = load_policy_text(text, told.path, told.path.parent)
         source = replace(policy.source, relation=".".join(table.parts))
         own = replace(policy, source=source, release=replace(policy.release, relation=None))
-        again = compiled(own, table, dialect_named(told.engine), claim.law.secret)[0]
+        again = compiled(own, table, dialect, claim.law.secret)[0]
     except PolicyError as error:
         return replace(told, why=tuple(str(each) for each in error.problems))
-    why = [law for _, law, _ in broken_laws(policy)]
+    why = [law for _, law, _ in broken_laws(policy, dialect)]
     why += [str(breach) for breach in differences(claim, again)]
     return replace(told, why=tuple(why)) if why else replace(told, text=text)
 

@@ -252,6 +252,7 @@ def _fits(raw: str, column: Column) -> bool:
     if column.kind not in {Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL}:
         return raw.isprintable()
     low, high = extremes(column)
-    value, places = Decimal(raw), _places(column) if column.kind is Kind.DECIMAL else 0
+    value = Decimal(raw)
+    places = _places(column) if column.kind is Kind.DECIMAL else 0
     exact = value == value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
     return exact and (low is None or high is None or Decimal(low) <= value <= Decimal(high))

@@ -111,7 +111,7 @@ class ReleaseModel:
         return text_md5(self.text)
 
 
-def broken_laws(policy: Policy) -> Iterator[_Law]:
+def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     """What a policy breaks of what holds in a dbt project: the key, the law and the remedy."""
     release, source = policy.release, policy.source
     if release.relation is None:
@@ -151,11 +151,15 @@ def broken_laws(policy: Policy) -> Iterator[_Law]:
     if not policy.declared_budget:
         law = "budget must name the account that pays in a dbt project"
         yield "budget", law, "the source is made of other tables: as in budget: people"
-    yield from _broken_names(policy)
+    yield from _broken_names(policy, dialect)
 
 
-def _broken_names(policy: Policy) -> Iterator[_Law]:
+def _broken_names(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     release = policy.release
+    table = f"{model_name(policy)}_v{release.version}"
+    if len(table.encode()) > dialect.longest_name:
+        law = f"release.relation must make a name of at most {dialect.longest_name} bytes"
+        yield "release.relation", f"{law}, found {table!r}", "shorten it"
     named = [(f"recode.{name}", name) for name in policy.columns]
     if release.form == "counts":
         named.append(("release.count_as", release.count_as))
@@ -166,14 +170,6 @@ def _broken_names(policy: Policy) -> Iterator[_Law]:
     if opens(policy.file.name) or not policy.file.name.isprintable():
         law = "the name of a policy's file must be plain text without {{"
         yield "", f"{law}, found {policy.file.name!r}", "rename the file"
-
-
-def broken_length(policy: Policy, dialect: Engine) -> Iterator[_Law]:
-    """That the name of the table is longer than the engine's names are."""
-    name = f"{model_name(policy)}_v{policy.release.version}"
-    if len(name.encode()) > dialect.longest_name:
-        law = f"release.relation must make a name of at most {dialect.longest_name} bytes"
-        yield "release.relation", f"{law}, found {name!r}", "shorten it"
 
 
 def broken_settings(settings: DbtSpec) -> Iterator[_Law]:

@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.project import DbtProject, ProjectFiles
 from policy_engine.dbt.release_model import broken_settings
 from policy_engine.dbt.runner import Dbt, shown_columns
@@ -21,7 +20,7 @@ from policy_engine.dbt.sources import SourceNode, Sources
 from policy_engine.dbt.targets import Target, Targets, read_targets, warehouse_of
 from policy_engine.dbt.types import Columns
 from policy_engine.dialects import Engine
-from policy_engine.errors import FileError, PolicyEngineError, PolicyError, Problem, WarehouseError
+from policy_engine.errors import PolicyEngineError, PolicyError, Problem, WarehouseError
 from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.reading import located
 from policy_engine.policy.resolve import Source
@@ -167,22 +166,12 @@ def open_room(
         FileError: a file cannot be read.
         UsageError: the profile does not have the target.
     """
-
-    def ask() -> Manifest | None:
-        """The manifest that was named, else dbt's own where that can be read."""
-        try:
-            return read_manifest(manifest or project.manifest)
-        except FileError:
-            if manifest is not None:
-                raise
-            return None
-
     settings = project_at(project.directory)
     if settings.file is not None:
         broken = (Problem(str(settings.file), 0, 0, *law) for law in broken_settings(settings.dbt))
         if problems := tuple(dict.fromkeys(located(tuple(broken), settings.file))):
             raise PolicyError(problems)
-    room = Room(project, settings, Sources(ProjectFiles(project), ask))
+    room = Room(project, settings, Sources(ProjectFiles(project), manifest))
     if not needs_target:
         return room
     released_in, targets = settings.dbt.release_targets, read_targets(project, profiles)

@@ -14,10 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from policy_engine.dbt.manifest import Manifest, Node, mapping
+from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest
 from policy_engine.dbt.naming import read_name
 from policy_engine.dbt.project import ProjectFiles
 from policy_engine.dbt.yaml_items import Item, YamlItems
+from policy_engine.errors import FileError
 
 _TEXT = r"\s*(?:'([^'\"{}\\]+)'|\"([^'\"{}\\]+)\")\s*"
 _CALL = re.compile(
@@ -122,12 +123,20 @@ class Sources:
     """The nodes of a project, in its files and in its manifest."""
 
     files: ProjectFiles
-    ask: Callable[[], Manifest | None] = lambda: None
+    named: Path | None = None
 
     @cached_property
     def manifest(self) -> Manifest | None:
-        """The manifest; it is large, and read when the files do not know a node."""
-        return self.ask()
+        """The manifest that was ``named``, else dbt's own where that can be read.
+
+        It is large, and read when the files do not know a node.
+        """
+        try:
+            return read_manifest(self.named or self.files.project.manifest)
+        except FileError:
+            if self.named is not None:
+                raise
+            return None
 
     def twin(self, node: SourceNode) -> SourceNode | None:
         """A node as the manifest has it: with the schema and the name that dbt gives its table."""

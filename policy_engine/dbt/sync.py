@@ -7,8 +7,7 @@ once, and a second run changes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,7 +19,6 @@ from policy_engine.dbt.release_model import (
     STAND_IN,
     ReleaseModel,
     broken_laws,
-    broken_length,
     release_model,
 )
 from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name, outdated
@@ -77,21 +75,24 @@ def sync(
         FileError: a file cannot be read or written; nothing was changed.
         UsageError: the profile does not have the target, or its engine is not known.
     """
-    with _named_from_here():
+    try:
         policies = project.policies()
         room = open_room(project, profiles, target, manifest, needs_target=bool(policies))
         files, settings = room.sources.files, room.settings.dbt
         releases = _releases(room, policies)
         properties = PropertyFiles(files, settings)
         _raise([*_standing_in_the_way(room, releases), *properties.plan(releases)])
+    except PolicyError as error:
+        named = (replace(each, file=_from_here(each.file)) for each in error.problems)
+        raise PolicyError(tuple(named)) from None
     wanted = {release.file for release in releases}
     paths = sorted(path for found in files.models.values() for path in found)
     stale = [path for path in paths if path not in wanted and is_ours(path)]
     stale += left_over(project)
     moved = {file.name for file in wanted}
     removed = [path for path in stale if prune or path.name in moved]
-    named = [project.shown(path) for path in stale if path not in removed]
-    named += properties.stale(prune=prune)
+    left = [project.shown(path) for path in stale if path not in removed]
+    left += properties.stale(prune=prune)
     found = [
         *environment(project, settings.release_targets),
         *(changed(release.file, release.text) for release in releases),
@@ -102,7 +103,7 @@ def sync(
     if not dry_run:
         apply(changes)
     notes = (*room.notes, *needs(project))
-    return Synced(project, releases, changes, tuple(named), notes, room.target)
+    return Synced(project, releases, changes, tuple(left), notes, room.target)
 
 
 def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
@@ -129,10 +130,9 @@ def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
 
 def _release(room: Room, path: Path) -> ReleaseModel:
     policy = load_policy(path)
-    broken = [*broken_laws(policy), *broken_length(policy, room.dialect)]
+    broken = tuple(Problem(str(path), 0, 0, *law) for law in broken_laws(policy, room.dialect))
     if broken:
-        problems = tuple(Problem(str(path), 0, 0, *law) for law in broken)
-        raise PolicyError(located(problems, path))
+        raise PolicyError(located(broken, path))
     check_own_project(policy, room.settings.file, ONE_PROJECT_FILE)
     check_account(policy, room.settings)
     for file in outdated(policy):
@@ -155,8 +155,10 @@ def _release(room: Room, path: Path) -> ReleaseModel:
         return release_model(policy, node, columns, room.dialect, room.settings.dbt)
     except PolicyError as error:
         # The compiler's words, with the node in the place of its stand-in.
-        said = f"{STAND_IN}.{STAND_IN}"
-        own = (replace(p, message=p.message.replace(said, node.label)) for p in error.problems)
+        own = []
+        for problem in error.problems:
+            message = problem.message.replace(f"{STAND_IN}.{STAND_IN}", node.label)
+            own.append(replace(problem, message=message))
         raise PolicyError(located(tuple(own), path)) from None
     except NotCertifiable:  # by its guarantee, which is all that a print can lack
         from policy_engine.releasing.validation import check_guarantee
@@ -236,16 +238,7 @@ def _raise(problems: Iterable[Problem]) -> None:
         raise PolicyError(found)
 
 
-@contextmanager
-def _named_from_here() -> Iterator[None]:
-    """Name files in problems as they are found from the working directory."""
-    try:
-        yield
-    except PolicyError as error:
-        own = (replace(each, file=_from_here(each.file)) for each in error.problems)
-        raise PolicyError(tuple(own)) from None
-
-
 def _from_here(file: str) -> str:
+    """A file as it is found from the working directory."""
     relative = os.path.relpath(file)
     return file if relative.startswith(os.pardir) else relative

@@ -57,16 +57,16 @@ def unit_tests(model: ReleaseModel) -> list[dict[str, Any]]:
     cases = cases_of(model) if not policy.filter and k > 1 else []
     if not cases:
         return []
-    words, groups, are_enough = _WORDS.format(file=policy.file.name), Counter[Tuple](), True
+    words = _WORDS.format(file=policy.file.name)
+    groups = Counter[Tuple]()
     for case in cases:
         if case.released is None:
             words += _OTHER_ROWS.format(person=case.person)
         else:
             groups[case.released] += case.people
-            are_enough &= case.people >= k
     shown = {group: count for group, count in groups.items() if count >= k}
     tests = [_test(model, "recodes", words, cases, shown)]
-    if are_enough:
+    if all(case.people >= k for case in cases if case.released is not None):
         told = (_SMALL if policy.noise is None else _NO_NOISE).format(k=k)
         tests.append(_test(model, "small_group", told, [replace(cases[0], people=k - 1)], {}))
     return tests

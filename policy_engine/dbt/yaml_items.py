@@ -241,15 +241,16 @@ class Block(str):
 def settle(existing: CommentedMap, ours: dict[str, Any]) -> None:
     """Make every key of ``ours`` say the same in ``existing``; what does so already stays."""
     for key, value in ours.items():
-        known, nests = existing.get(key), isinstance(value, dict) and not isinstance(value, Flow)
-        if nests and isinstance(known, CommentedMap):
+        known = existing.get(key)
+        is_mapping = isinstance(value, dict) and not isinstance(value, Flow)
+        if is_mapping and isinstance(known, CommentedMap):
             settle(known, value)
-        elif key not in existing or _differs(known, value):
+        elif (
+            key not in existing
+            or known != value
+            or isinstance(known, bool) != isinstance(value, bool)
+        ):
             existing[key] = styled(value)
-
-
-def _differs(known: object, value: object) -> bool:
-    return known != value or isinstance(known, bool) != isinstance(value, bool)
 
 
 def styled(value: object) -> Any:
