@@ -76,7 +76,7 @@ def gate(
         return
     if compile_:
         from policy_engine.dbt.project import open_dbt_project
-        from policy_engine.dbt.runner import Dbt
+        from policy_engine.dbt.targets import Dbt
 
         Dbt(open_dbt_project(project_dir).directory, profiles_dir, target).run("compile")
     verdict = _verdict(project_dir, manifest)

@@ -13,8 +13,7 @@ from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.project import DbtProject, open_dbt_project
 from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, model_name, releases_of
-from policy_engine.dbt.runner import Dbt
-from policy_engine.dbt.targets import read_targets, warehouse_of
+from policy_engine.dbt.targets import Dbt, read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger

@@ -15,9 +15,15 @@ from typing import Any
 
 from policy_engine.dbt.project import DbtProject, ProjectFiles
 from policy_engine.dbt.release_model import broken_settings
-from policy_engine.dbt.runner import Dbt, shown_columns
 from policy_engine.dbt.sources import SourceNode, Sources
-from policy_engine.dbt.targets import Target, Targets, read_targets, warehouse_of
+from policy_engine.dbt.targets import (
+    Dbt,
+    Target,
+    Targets,
+    read_targets,
+    shown_columns,
+    warehouse_of,
+)
 from policy_engine.dbt.types import Columns
 from policy_engine.dialects import Engine
 from policy_engine.errors import PolicyEngineError, PolicyError, Problem, WarehouseError

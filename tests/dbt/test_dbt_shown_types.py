@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from environments import VERSIONS, dbt_of
 
-from policy_engine.dbt.runner import Dbt, question, shown_columns
 from policy_engine.dbt.sources import SourceNode
+from policy_engine.dbt.targets import Dbt, question, shown_columns
 from policy_engine.dbt.types import kernel_type
 from policy_engine.dialects import dialect_named
 

@@ -8,7 +8,7 @@ from dbt_sync_world import World
 from typer.testing import CliRunner
 
 from policy_engine.cli.app import app
-from policy_engine.dbt.runner import VARIABLE, Dbt
+from policy_engine.dbt.targets import VARIABLE, Dbt
 from policy_engine.errors import UsageError
 
 
