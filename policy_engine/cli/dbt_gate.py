@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
-from policy_engine.cli.output import Format, emit, emit_lines, is_quiet, json_text, note, text_of
+from policy_engine.cli.output import answer_as, emit, emit_lines, is_quiet, json_text, note, text_of
 from policy_engine.errors import FileError, NothingChecked
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ class GateFormat(StrEnum):
     markdown = "markdown"
 
 
-GateFormatOption = Annotated[GateFormat, typer.Option("--format", help="How to report.")]
+GateFormatOption = Annotated[
+    GateFormat, typer.Option("--format", callback=answer_as, help="How to report.")
+]
 
 
 def gate(
@@ -72,7 +74,7 @@ def gate(
 
         rule = rule_named(explain)
         lines = [f"{rule.code} {rule.title}", "", rule.why, "", rule.remedy]
-        emit(vars(rule), lines, Format.json if format is GateFormat.json else Format.text)
+        emit(vars(rule), lines)
         return
     if compile_:
         from policy_engine.dbt.project import open_dbt_project

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
-from policy_engine.cli.output import Format, FormatOption, complain, emit
+from policy_engine.cli.output import complain, emit
 from policy_engine.errors import NothingChecked, UsageError
 
 
@@ -16,7 +16,6 @@ def grants(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Print the statements that make dbt.private true, and compare it with the database.
 
@@ -50,7 +49,7 @@ def grants(
         "excess": [asdict(each) for each in found],
         "statements": written,
     }
-    emit(document, written, format)
+    emit(document, written)
     for each in found:
         complain(str(each))
     if found:

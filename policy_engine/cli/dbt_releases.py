@@ -12,14 +12,13 @@ from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetO
 from policy_engine.cli.failures import failure
 from policy_engine.cli.options import SignerOption
 from policy_engine.cli.output import (
-    Format,
-    FormatOption,
     brief,
     complain,
     confirm,
     emit,
     emit_error,
     emit_json,
+    is_json,
     is_quiet,
     note,
     number,
@@ -50,7 +49,6 @@ def request(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
     key: SignerOption = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Ask for approvals of every release that does not stand, and whose account requires them.
 
@@ -70,7 +68,7 @@ def request(
             written = ask_for(each, required, opened, signer(desk.project, key))
             done.append((each, required, written))
     for each, required, written in done:
-        emit_asked(each, required, format, written=written)
+        emit_asked(each, required, written=written)
 
 
 def sought(
@@ -93,7 +91,6 @@ def reserve(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
     fresh: FreshOption = False,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Certify what dbt is about to build, charge it, and let its secret wait where dbt reads it.
 
@@ -106,8 +103,8 @@ def reserve(
     from policy_engine.dbt.desk import place_of
 
     place = place_of(project_dir, profiles_dir, target, vars)
-    _check_released(place, format)
-    _emit_reserved(place, _reserved(place, fresh=fresh), format)
+    _check_released(place)
+    _emit_reserved(place, _reserved(place, fresh=fresh))
 
 
 def _reserved(place: Place, *, fresh: bool) -> tuple[Reserved, ...]:
@@ -124,7 +121,6 @@ def attest(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Sign for what dbt has built, after it has built it.
 
@@ -137,12 +133,12 @@ def attest(
     from policy_engine.dbt.desk import place_of
 
     place = place_of(project_dir, profiles_dir, target, vars)
-    _check_released(place, format)
+    _check_released(place)
     found = _attested(place, place.parsed())
-    if format is Format.json:
+    if is_json():
         releases = [_attestation(each) for each in found]
         emit_json({"target": place.target, "releases": releases})
-    _tell_attested(place, found, format)
+    _tell_attested(place, found)
 
 
 def _attested(place: Place, manifest: Manifest) -> tuple[Attested, ...]:
@@ -159,7 +155,6 @@ def status(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Show how the releases of a target stand: reserved, built, certified or changed.
 
@@ -171,7 +166,7 @@ def status(
     from policy_engine.dbt.status import left_behind, standing
 
     place = place_of(project_dir, profiles_dir, target, vars)
-    _check_released(place, format)
+    _check_released(place)
     releases = place.releases(place.parsed())
     with open_desk(place) as desk:
         found = standing(desk, releases)
@@ -181,7 +176,7 @@ def status(
         f"{each.state:<13} {each.release.id}  {each.release.relation}{_paid(each.entry)}"
         for each in found
     ]
-    emit({"target": place.target, "releases": told}, lines, format)
+    emit({"target": place.target, "releases": told}, lines)
     for entry in others:
         note(
             f"entry {entry.id} paid for {entry.run['target']}, which is of no policy of the project"
@@ -198,7 +193,6 @@ def build(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
     fresh: FreshOption = False,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Reserve, run 'dbt build', attest: all that a release takes, in one command.
 
@@ -209,7 +203,7 @@ def build(
     """
     from policy_engine.dbt.desk import place_of
 
-    words, is_json = context.args, format is Format.json
+    words, as_json = context.args, is_json()
     options = [word.partition("=")[0] for word in words]
     for option in options:  # so that what is reserved is what dbt builds
         if option in _OURS:
@@ -222,10 +216,10 @@ def build(
     if place.is_released_in:
         _check_whole(options, place.target)
         reserved = _reserved(place, fresh=fresh)
-        if not is_json:
-            _emit_reserved(place, reserved, format)
+        if not as_json:
+            _emit_reserved(place, reserved)
     # What dbt writes; nothing with --quiet, where only its errors are told.
-    shown_on = None if is_quiet() else 2 if is_json else 1
+    shown_on = None if is_quiet() else 2 if as_json else 1
     failed: BaseException | None = None
     try:
         place.dbt.run("build", *words, shown_on=shown_on)
@@ -233,7 +227,7 @@ def build(
         failed = error  # what was built before it failed stands, and is looked at
     if place.is_released_in:
         attested = _attested(place, place.manifest())
-    if is_json:
+    if as_json:
         document: dict[str, Any] = {
             "target": place.target,
             "reserved": [_reservation(each) for each in reserved],
@@ -245,7 +239,7 @@ def build(
             emit_json({**stopped.document, **document})
             raise typer.Exit(stopped.exit_code) from None
         emit_json(document)
-    _tell_attested(place, attested, format)
+    _tell_attested(place, attested)
     if failed is not None:
         raise failed
 
@@ -267,7 +261,7 @@ def _check_whole(options: list[str], target: str) -> None:
             raise UsageError(f"a release is not built with {given[0]} in the target {target}")
 
 
-def _check_released(place: Place, form: Format) -> None:
+def _check_released(place: Place) -> None:
     """Say so where there is nothing to do in the target, and be done."""
     if place.is_released_in:
         return
@@ -276,7 +270,7 @@ def _check_released(place: Place, form: Format) -> None:
         f"nothing is released in the target {place.target}, where release models are empty"
         f" (dbt.release_targets: {listed})"
     )
-    confirm({"target": place.target, "releases": []}, [said], form)
+    confirm({"target": place.target, "releases": []}, [said])
     raise typer.Exit
 
 
@@ -295,19 +289,19 @@ _ATTESTED = {
 _SIGNED = {"stands", "attested", "charged"}
 
 
-def _emit_reserved(place: Place, found: tuple[Reserved, ...], form: Format) -> None:
+def _emit_reserved(place: Place, found: tuple[Reserved, ...]) -> None:
     lines = []
     for each in found:
         lines += [_RESERVED[each.outcome].format(each.release.id), _paid(each.entry)]
     document = {"target": place.target, "releases": [_reservation(each) for each in found]}
-    confirm(document, [line for line in lines if line], form)
+    confirm(document, [line for line in lines if line])
 
 
 def _reservation(found: Reserved) -> dict[str, Any]:
     return _document(found.release, {"outcome": found.outcome}, found.entry)
 
 
-def _tell_attested(place: Place, found: tuple[Attested, ...], form: Format) -> None:
+def _tell_attested(place: Place, found: tuple[Attested, ...]) -> None:
     """Say it to a person, and exit with 1 where no certificate speaks of what stands."""
     lines = []
     for each in found:
@@ -316,8 +310,8 @@ def _tell_attested(place: Place, found: tuple[Attested, ...], form: Format) -> N
             lines.append(f"  relation     {each.release.relation}")
             lines.append(f"  certificate  {place.files.shown(each.release.certificate)}")
         lines.append(_paid(each.entry))
-    if form is Format.text:
-        confirm({}, [line for line in lines if line], form)
+    if not is_json():
+        confirm({}, [line for line in lines if line])
     for each in found:
         if each.why:
             (note if each.is_good else complain)(f"{each.release.id}: {each.why}")

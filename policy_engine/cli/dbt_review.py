@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProjectOption
-from policy_engine.cli.output import Format, FormatOption, confirm, emit
+from policy_engine.cli.output import confirm, emit
 from policy_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def review(
     manifest: Annotated[
         Path | None, typer.Option(help="dbt's manifest.json; default: the project's.")
     ] = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Show the code beside the models that nobody has read, or write down who has read it.
 
@@ -62,7 +61,7 @@ def review(
     if not names and not everything:
         document = [_document(code, why, project) for code, why in missing]
         emit({"unreviewed": document, "reviewed": len(codes) - len(missing)},
-             _text(missing, project, len(codes)), format)  # fmt: skip
+             _text(missing, project, len(codes)))  # fmt: skip
         if missing:
             raise typer.Exit(1)
         return
@@ -73,7 +72,7 @@ def review(
     write([entry_of(code, project, who, why, day) for code in chosen], project)
     lines = [f"reviewed until {day}: {code.label}" for code in chosen]
     written = {"written": [code.label for code in chosen]}
-    confirm(written, lines or ["nothing was left to review"], format)
+    confirm(written, lines or ["nothing was left to review"])
 
 
 def _chosen(names: Sequence[str], codes: Sequence[Code]) -> list[Code]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption
-from policy_engine.cli.output import Format, FormatOption, complain, confirm, emit, note
+from policy_engine.cli.output import complain, confirm, emit, note
 from policy_engine.errors import FileError, UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ def init(
     ] = None,
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Make a dbt project ready for releases; with a MODEL, write a starter policy for it.
 
@@ -61,7 +60,7 @@ def init(
         "policy": None if started.policy is None else shown(started.policy),
         "notes": list(started.notes),
     }
-    confirm(document, lines, format)
+    confirm(document, lines)
 
 
 def sync(
@@ -78,7 +77,6 @@ def sync(
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove what was generated and has no policy any more.")
     ] = False,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Write the dbt models of all *.privacy.yml, with their properties, tests and the package.
 
@@ -113,7 +111,7 @@ def sync(
     elif not changes:
         lines.append("there are no policies: 'policy-engine dbt init MODEL' starts one")
     say = emit if dry_run and changes else confirm
-    say(_document(found, dry_run=dry_run), lines, format)
+    say(_document(found, dry_run=dry_run), lines)
     if dry_run and changes:
         raise typer.Exit(1)
 
@@ -154,7 +152,6 @@ def adopt(
     budget: Annotated[
         str | None, typer.Option(help="The account that pays; default: the only one there is.")
     ] = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Write the policy of a model that was written by hand, if all of it is understood.
 
@@ -196,7 +193,7 @@ def adopt(
         "missed": list(found.missed),
         "why": list(found.why),
     }
-    confirm(document, understood, format)
+    confirm(document, understood)
     for each in (*found.missed, *found.why):
         complain(f"{found.model.file}: not understood: {each}" if each in found.missed else each)
     if not found.text:

@@ -8,7 +8,7 @@ import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.options import KeyOption, KeyringOption
-from policy_engine.cli.output import Format, FormatOption, complain, confirm, emit_json, one_line
+from policy_engine.cli.output import complain, confirm, emit_json, is_json, one_line
 from policy_engine.cli.verifying import checked_document, checked_lines, meaning
 from policy_engine.errors import NothingChecked, UsageError
 
@@ -28,7 +28,6 @@ def verify(
     vars: VarsOption = None,  # noqa: A002 - the option's name
     key: KeyOption = None,
     keyring: KeyringOption = None,
-    format: FormatOption = Format.text,  # noqa: A002 - the option's name
 ) -> None:
     """Check the tables that dbt has built against their certificates, as 'verify' does a file.
 
@@ -53,10 +52,10 @@ def verify(
     releases = tuple(each for each in known.values() if not release or each.id in release)
     with open_desk(place, writable=False) as desk:
         found = tuple(verified(desk, releases, trusted))
-    if format is Format.json:
+    if is_json():
         emit_json({"target": place.target, "releases": [_document(each, places) for each in found]})
     else:
-        confirm({}, [line for each in found for line in _lines(each, places)], format)
+        confirm({}, [line for each in found for line in _lines(each, places)])
     for each in found:
         for why in each.why:
             complain(f"{each.release.id}: {one_line(why)}")

@@ -20,7 +20,7 @@ from decimal import Decimal
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -40,9 +40,6 @@ class Format(StrEnum):
 
     text = "text"
     json = "json"
-
-
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -111,18 +108,18 @@ def one_line(text: str) -> str:
     return re.sub(" {2,}", lambda found: "\\x20" * len(found[0]), text)
 
 
-def emit(document: Mapping[str, Any], lines: Lines, form: Format | None = None) -> None:
+def emit(document: Mapping[str, Any], lines: Lines) -> None:
     """Print the result once, in the form that was asked for: text is ``lines``, each one line."""
-    if (form or _asked.form) == Format.json:
+    if is_json():
         emit_json(document)
     else:
         emit_lines(lines)
 
 
-def confirm(document: Mapping[str, Any], lines: Lines, form: Format | None = None) -> None:
+def confirm(document: Mapping[str, Any], lines: Lines) -> None:
     """Print that something was done, or holds: with --quiet the exit code says it."""
-    if (form or _asked.form) == Format.json or not _asked.quiet:
-        emit(document, lines, form)
+    if is_json() or not is_quiet():
+        emit(document, lines)
 
 
 def conclude(document: Mapping[str, Any], lines: Lines, code: int) -> None:

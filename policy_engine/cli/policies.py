@@ -11,7 +11,6 @@ from typer import Argument, Exit, Option
 from policy_engine.cli.options import PolicyArgument
 from policy_engine.cli.output import (
     Format,
-    FormatOption,
     confirm,
     emit,
     emit_json,
@@ -131,7 +130,7 @@ def schema(
     project: Annotated[
         bool, Option("--project", help="That of the project file, policy-engine.yaml.")
     ] = False,
-    format: FormatOption = Format.json,  # noqa: A002 - the option's name
+    format: Annotated[Format, Option(help="How to print the result.")] = Format.json,  # noqa: A002
 ) -> None:
     """Print the JSON Schema of a policy file; the text of a schema is JSON too.
 

@@ -23,7 +23,7 @@ from policy_engine.cli.options import (
     SignerOption,
     WhyOption,
 )
-from policy_engine.cli.output import Format, confirm, emit
+from policy_engine.cli.output import confirm, emit
 from policy_engine.cli.output import note as say
 from policy_engine.cli.reading import decimal_of, limit_file, project_here
 from policy_engine.errors import LedgerError, UsageError
@@ -146,9 +146,7 @@ def request(
     emit_asked(asked, required, written=written)
 
 
-def emit_asked(
-    asked: Sought, required: Required, form: Format | None = None, *, written: bool
-) -> None:
+def emit_asked(asked: Sought, required: Required, *, written: bool) -> None:
     """Print where a request stands, and who answers it."""
     matter = asked.matter
     needs = required.policy.needs[matter.stage]
@@ -157,7 +155,7 @@ def emit_asked(
     told = ", ".join(f"{count} of role {role}" for role, count in needs.items())
     state = "asks for" if written else "stands already, and asks for"
     what = f"{state} approvals of the {matter.stage} of {matter.name}"
-    confirm(document, [f"{asked.file}: {what}: {told}"], form)
+    confirm(document, [f"{asked.file}: {what}: {told}"])
 
 
 def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Sought:
