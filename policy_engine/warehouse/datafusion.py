@@ -43,6 +43,7 @@ _PINNED = {
 # The last day, and microsecond, that it can print; of both signs.
 _MOST_DAYS = 87_600_000
 _MOST_MICROS = _MOST_DAYS * 86_400_000_000
+_TOLD = failures.by_kind({PermissionError: failures.REFUSED_ACCESS, OSError: failures.NO_FILE})
 
 
 class DataFusionWarehouse(Warehouse):
@@ -72,7 +73,7 @@ class DataFusionWarehouse(Warehouse):
 
     def _withheld(self) -> AbstractContextManager[None]:
         # Its errors are plain ones, so all are withheld.
-        return failures.withheld(engine=(Exception,), told=_told)
+        return failures.withheld(engine=(Exception,), told=_TOLD)
 
     def _query(self, sql: str) -> pa.Table:
         with self._withheld():
@@ -195,12 +196,6 @@ class DataFusionWarehouse(Warehouse):
             rows = read_parquet(self._path(self._aside.get(target, target)))
         for batch in rows.to_batches():
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
-def _told(error: Exception) -> str | None:
-    if isinstance(error, PermissionError):
-        return failures.REFUSED_ACCESS
-    return failures.NO_FILE if isinstance(error, OSError) else None
 
 
 def canonical(kind: pa.DataType) -> str:

@@ -8,7 +8,7 @@ rights, an interrupt) are told, in words that come from the operating system or 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import duckdb
@@ -30,11 +30,24 @@ TAKEN = (
 )
 LOST = "the connection to the server was lost"
 WITHHELD = "the warehouse failed; its message is withheld because it may quote data"
-_MACHINE = (
-    ((duckdb.OutOfMemoryException, MemoryError), OUT_OF_MEMORY),
-    # A commit that fails, fails to write its log.
-    ((duckdb.IOException, duckdb.TransactionException), NO_FILE),
-    (duckdb.PermissionException, REFUSED_ACCESS),
+
+
+def by_kind(said: Mapping[type[Exception], str]) -> Told:
+    """What may be said of an error: of the first of these kinds that it is of."""
+    return lambda error: next(
+        (text for kind, text in said.items() if isinstance(error, kind)), None
+    )
+
+
+_MACHINE = by_kind(
+    {
+        duckdb.OutOfMemoryException: OUT_OF_MEMORY,
+        MemoryError: OUT_OF_MEMORY,
+        duckdb.IOException: NO_FILE,
+        # A commit that fails, fails to write its log.
+        duckdb.TransactionException: NO_FILE,
+        duckdb.PermissionException: REFUSED_ACCESS,
+    }
 )
 # What the engine, Arrow and numpy raise, and Python where it reads their values.
 _ENGINE = (duckdb.Error, RuntimeError, ValueError, ArithmeticError, MemoryError)
@@ -61,8 +74,7 @@ def withheld(
         raise
     except _raised(engine) as error:
         interrupted = _interrupted(error)
-        machine = next((text for kind, text in _MACHINE if isinstance(error, kind)), None)
-        message = (told(error) if isinstance(error, engine) else None) or machine
+        message = (told(error) if isinstance(error, engine) else None) or _MACHINE(error)
         _scrub(error, engine)
         if interrupted:
             raise KeyboardInterrupt from None

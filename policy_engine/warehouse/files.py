@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,10 +32,7 @@ _INSTEAD = (
 DELTA_LOG = "_delta_log"
 _LOGS = {DELTA_LOG: "the Delta table", ".hoodie": "the Hudi table"}
 _ICEBERG = re.compile(r"version-hint\.text|(v\d+|\d+-[0-9a-f-]{36})\.metadata\.json(\.gz)?")
-_FOOTERS = (
-    "SELECT file_name, name, duckdb_type, num_children FROM parquet_schema(?)"
-    " ORDER BY file_name, column_id"
-)
+_FOOTER = "SELECT name, duckdb_type, num_children FROM parquet_schema(?) ORDER BY column_id"
 FilesState = tuple[tuple[object, ...], ...]
 """Name, inode, size and times of each file; nothing where there is none."""
 
@@ -121,7 +118,15 @@ def files_in(folder: Path, name: str) -> list[Path]:
     What begins with ``_`` or ``.`` and is no Parquet file is what its writer left there for
     itself, as Spark's ``_SUCCESS``.
     """
-    found, paths = [], list(_inside(folder, name))
+
+    def refuse(error: OSError) -> None:
+        raise FileError(f"the source {name} cannot be read: {error.strerror}") from None
+
+    found: list[Path] = []
+    paths: list[Path] = []
+    for at, folders, files in os.walk(folder, onerror=refuse):
+        paths += (Path(at, each) for each in files)
+        paths += (link for each in folders if (link := Path(at, each)).is_symlink())
     check_not_logged((folder, *paths), name)
     for path in paths:
         inside = path.relative_to(folder)
@@ -171,17 +176,6 @@ def _logged(folder: Path) -> str:
     return "the Iceberg table" if any(_ICEBERG.fullmatch(each.name) for each in found) else ""
 
 
-def _inside(folder: Path, name: str) -> Iterator[Path]:
-    """Every file of a folder and those in it, and every link to a folder."""
-
-    def refuse(error: OSError) -> None:
-        raise FileError(f"the source {name} cannot be read: {error.strerror}") from None
-
-    for at, folders, files in os.walk(folder, onerror=refuse):
-        yield from (Path(at, each) for each in files)
-        yield from (link for each in folders if (link := Path(at, each)).is_symlink())
-
-
 def partitions_of(folder: Path, files: list[Path]) -> tuple[str, ...]:
     """The names in folders called ``name=value``, which are no columns here.
 
@@ -200,15 +194,7 @@ def check_alike(
     Raises:
         FileError: a file cannot be read, or its columns or their types differ.
     """
-    try:
-        with withheld(FileError(f"{folder} holds a file that is not a Parquet file")):
-            footers = _read(connection, files)
-    except FileError:
-        for file in files:
-            with withheld(FileError(f"{file} is not a Parquet file that can be read")):
-                _read(connection, [file])
-        raise
-    first, *others = ((file, footers.get(str(file), {})) for file in files)
+    first, *others = ((file, _columns_in(connection, file)) for file in files)
     for file, columns in others:
         wrong = _difference(columns, first[1], first[0].relative_to(folder))
         if wrong:
@@ -231,19 +217,15 @@ def _difference(columns: Columns, first: Columns, of: Path) -> str:
     return f"a column {more!r}, which {of} has not" if more is not None else ""
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection, files: Sequence[Path]
-) -> dict[str, dict[str, str]]:
-    """The columns of each file and their types, by its footer."""
-    found: dict[str, dict[str, str]] = {}
-    skip = 0
-    rows = connection.execute(_FOOTERS, [[str(file) for file in files]]).fetchall()
-    for file, name, kind, children in rows:
-        if file not in found:
-            found[file] = {}  # the root, whose children are the columns
-        elif skip:
+def _columns_in(connection: duckdb.DuckDBPyConnection, file: Path) -> Columns:
+    with withheld(FileError(f"{file} is not a Parquet file that can be read")):
+        # The first is the root, whose children are the columns.
+        _, *rows = connection.execute(_FOOTER, [str(file)]).fetchall()
+    found, skip = {}, 0
+    for name, kind, children in rows:
+        if skip:
             skip += (children or 0) - 1
         else:
-            found[file][name] = kind
+            found[name] = kind
             skip = children or 0
     return found

@@ -76,15 +76,15 @@ _NEEDS = {
 _PLAIN = re.compile(r"[\w.,:/ \[\]-]*")
 
 
-_TOLD = (
-    (psycopg.errors.InsufficientPrivilege, "the role may not do this, or a row-level security"
-     " policy would hide rows from it; release with a role that reads the whole source"),
-    (psycopg.errors.DiskFull, failures.NO_SPACE),
-    (psycopg.errors.LockNotAvailable, failures.LOCKED),
-    (psycopg.errors.DuplicateTable, failures.TAKEN),
-    (psycopg.errors.QueryCanceled, failures.CANCELLED),
-    (psycopg.OperationalError, failures.LOST),
-)  # fmt: skip
+_TOLD = failures.by_kind({
+    psycopg.errors.InsufficientPrivilege: "the role may not do this, or a row-level security"
+     " policy would hide rows from it; release with a role that reads the whole source",
+    psycopg.errors.DiskFull: failures.NO_SPACE,
+    psycopg.errors.LockNotAvailable: failures.LOCKED,
+    psycopg.errors.DuplicateTable: failures.TAKEN,
+    psycopg.errors.QueryCanceled: failures.CANCELLED,
+    psycopg.OperationalError: failures.LOST,
+})  # fmt: skip
 _TABLE = "pg_temp.policy_engine_secret"
 _HAS_TABLES = """
     SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'
@@ -155,7 +155,7 @@ class Session:
                 needs = _NEEDS.get(kind, "SELECT on the columns that the policy reads")
                 denied = f"the role {self._role} may not use the {kind} {name}; it needs {needs}"
                 return WarehouseError(denied)
-        return next((text for kind, text in _TOLD if isinstance(error, kind)), None)
+        return _TOLD(error)
 
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query of ours."""

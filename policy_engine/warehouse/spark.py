@@ -4,20 +4,25 @@ The source is fingerprinted before and after it is read. A release is made aside
 and properties, and renamed at the end; what it replaces is renamed first, and comes back where that
 fails. The secret is the one row of a temporary view: plans and event logs show its columns only
 (measured on 4.3.0).
+
+``local[N]``, ``local-cluster[…]`` and ``spark://…`` are masters of a driver in a process beside
+this one; its output goes nowhere, for it would quote rows. ``sc://…`` is a server of Spark Connect.
+What else a site configures (the catalog, its metastore, memory) stands in its spark-defaults.conf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import (  # type: ignore[import-untyped]  # it has no types
-    Py4JError,
-    Py4JNetworkError,
-)
+from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Column, Table
@@ -29,19 +34,37 @@ from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.base import Row, Warehouse
 from policy_engine.warehouse.catalogs import Name
-from policy_engine.warehouse.spark_session import opened, quiet
 
 RELATION, RELEASE = "policy_engine_salts", "next"
 """The secrets relation, and the row of the release that is made next."""
-
 _SEEDS = "policy_engine_seeds"
 """The relation of the seeds of a fingerprint."""
 _STORED = ("parquet", "orc", "delta", "iceberg")
 """Formats whose values are read as they are; a text file's are parsed, which can fail on a row."""
-_CHARACTERS = "__CHAR_VARCHAR_TYPE_STRING"
-_COLLATE = " collate "
-_DETAILS = "# Detailed Table Information"
 _ENGINE = (PySparkException, Py4JError)
+_TOLD = failures.by_kind({Py4JNetworkError: "the connection to Spark was lost"})
+_PINNED = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "false",
+    # It would replace ${x} inside the quotes of a text.
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.preserveCharVarcharTypeInfo": "false",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.groupByOrdinal": "true",
+    "spark.sql.orderByOrdinal": "true",
+    "spark.sql.runSQLOnFiles": "false",
+    # A file that cannot be read is an error, and a day before 1900 is none.
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
+    # CREATE TABLE makes a table of the default format, not one of Hive's texts.
+    "spark.sql.legacy.createHiveTableByDefault": "false",
+}
 
 
 class SparkWarehouse(Warehouse):
@@ -64,7 +87,7 @@ class SparkWarehouse(Warehouse):
     @contextmanager
     def _withheld(self, known: WarehouseError | None = None) -> Iterator[None]:
         """Errors without data in them, nor in their logs; an interrupt cancels what runs."""
-        with failures.withheld(known, engine=_ENGINE, told=_told), quiet():
+        with failures.withheld(known, engine=_ENGINE, told=_TOLD), quiet():
             try:
                 yield
             except KeyboardInterrupt:
@@ -123,7 +146,7 @@ class SparkWarehouse(Warehouse):
     def _details(self, parts: Name) -> dict[str, str]:
         """What the catalog says of a table, by its own words."""
         rows = self.ask(f"DESCRIBE TABLE EXTENDED {self.quoted(*parts)}")
-        place = max(i for i, row in enumerate(rows) if row[0] == _DETAILS)
+        place = max(i for i, row in enumerate(rows) if row[0] == "# Detailed Table Information")
         return {str(row[0]): str(row[1]) for row in rows[place + 1 :]}
 
     @contextmanager
@@ -255,19 +278,122 @@ class SparkWarehouse(Warehouse):
             yield tuple(row)
 
 
-def _told(error: Exception) -> str | None:
-    return "the connection to Spark was lost" if isinstance(error, Py4JNetworkError) else None
-
-
 def _old(target: tuple[str, ...]) -> tuple[str, ...]:
     """Where the table that is replaced stands meanwhile."""
     return (*target[:-1], f"{target[-1]}_policy_engine_old")
 
 
 def _column(field: Any) -> Column:
-    native = field.metadata.get(_CHARACTERS) or field.dataType.simpleString()
-    bare, _, collation = native.partition(_COLLATE)
+    native = field.metadata.get("__CHAR_VARCHAR_TYPE_STRING") or field.dataType.simpleString()
+    bare, _, collation = native.partition(" collate ")
     kind = type_of("spark", bare)
     if not collation or kind != "VARCHAR":
         return Column(field.name, type_of("spark", native) if collation else kind)
     return Column(field.name, f"{kind} COLLATE {collation}")
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session of its own, with what ends it and what cancels its jobs."""
+
+    spark: Any
+    is_remote: bool
+    end: Callable[[], None]
+    cancel: Callable[[], object]
+
+
+def opened(name: str, url: str) -> Session:
+    """A session at ``url``, pinned.
+
+    Raises:
+        WarehouseError: Spark does not start or answer there, is too old, or cannot be pinned.
+    """
+    if not url.startswith(("local", "spark://", "yarn", "k8s://", "sc://")):
+        raise WarehouseError(
+            f"warehouse {name}: the url must be a master of Spark, as in local[2] or"
+            " spark://host:7077, or sc://host of Spark Connect"
+        )
+    with quiet():
+        session = _remote(name, url) if url.startswith("sc://") else _driver(name, url)
+        try:
+            version = session.spark.version
+            if tuple(int(part) for part in version.split(".")[:2]) < (4, 0):
+                raise WarehouseError(f"warehouse {name}: Spark {version} is older than 4.0")
+            for setting, value in _PINNED.items():
+                try:
+                    session.spark.conf.set(setting, value)
+                except Exception:
+                    raise WarehouseError(
+                        f"warehouse {name}: Spark does not let its session be set, as in {setting}"
+                        f" = {value}"
+                    ) from None
+        except BaseException:
+            session.end()
+            raise
+    return session
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No word from PySpark: neither its errors' log, nor its warnings about other packages."""
+    # PySpark writes every error to it as JSON, with the values that it quotes.
+    logger = logging.getLogger("SQLQueryContextLogger")
+    before, logger.disabled = logger.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.disabled = before
+
+
+def _driver(name: str, url: str) -> Session:
+    """The driver of this process: Spark has one."""
+    from pyspark import SparkConf, SparkContext, java_gateway
+    from pyspark.sql import SparkSession
+
+    active = SparkContext._active_spark_context
+    if active is not None and active.master != url:
+        raise WarehouseError(
+            f"warehouse {name}: this process runs Spark at {active.master}, and has one at a time;"
+            " stop it first"
+        )
+    try:
+        context = active
+        if context is None:
+            quietly = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+            launch: Any = java_gateway.launch_gateway
+            gateway = SparkContext._gateway or launch(popen_kwargs=quietly)
+            conf = SparkConf(_jvm=gateway.jvm).setMaster(url)
+            conf.setIfMissing("spark.app.name", "policy-engine")
+            conf.setIfMissing("spark.ui.enabled", "false")
+            conf.setIfMissing("spark.ui.showConsoleProgress", "false")
+            conf.setIfMissing("spark.log.level", "OFF")
+            context = SparkContext(gateway=gateway, conf=conf)
+        spark = SparkSession(context).newSession()
+    except Exception:
+        raise WarehouseError(
+            f"warehouse {name}: Spark does not start at {url}; it needs Java 17 or later, and a"
+            " cluster that answers"
+        ) from None
+    # A driver that this program has not started goes on.
+    end = context.stop if active is None else lambda: None
+    return Session(spark, False, end, context.cancelAllJobs)
+
+
+def _remote(name: str, url: str) -> Session:
+    try:
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.builder.remote(url).create()
+        spark.version  # noqa: B018  # the first call tells whether the server answers
+    except ImportError:
+        raise WarehouseError(
+            f"warehouse {name}: Spark Connect needs more packages; run"
+            " pip install 'pyspark[connect]'"
+        ) from None
+    except Exception:
+        raise WarehouseError(
+            f"warehouse {name}: Spark Connect does not answer at its url"
+        ) from None
+    return Session(spark, True, spark.stop, spark.interruptAll)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from policy_engine.warehouse.spark_session import quiet
+from policy_engine.warehouse.spark import quiet
 
 URL = "local[2]"
 # Thousands of small queries and short lives: the second compiler costs more than it gives.

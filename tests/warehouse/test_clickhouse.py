@@ -14,8 +14,7 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Source
 from policy_engine.releasing.planning import prepare
-from policy_engine.warehouse.clickhouse import ClickHouseWarehouse, canonical
-from policy_engine.warehouse.clickhouse_wire import Http
+from policy_engine.warehouse.clickhouse import ClickHouseWarehouse, Http, canonical
 
 KINDS = {
     "BIGINT": "Int64",
