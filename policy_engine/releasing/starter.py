@@ -1,10 +1,16 @@
-"""A starter policy and project file, from a source's schema and never from its values."""
+"""A starter policy and project file, from a source's schema and never from its values.
+
+A recoding to begin with follows a column's name and type. Cuts follow public convention: statistics
+by age begin new classes at 18 and 65, incomes are told in tens of thousands, what nobody can name
+is cut by orders of magnitude.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Iterable
 from contextlib import closing
 from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
@@ -12,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.confidential import KEPT, make_folder
-from policy_engine.compile.catalog import TIMES, Column, Kind, Table, fresh
+from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.project import (
@@ -27,7 +33,6 @@ from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
 from policy_engine.policy.schema import json_schema, project_schema, text_of
 from policy_engine.policy.source_models import SOURCE_FILES
-from policy_engine.releasing.suggestions import by_name, person_key, suggestion
 from policy_engine.warehouse.connecting import connected, resolved
 
 if TYPE_CHECKING:
@@ -83,13 +88,10 @@ _CHOICES = (
     "  # keep, {prefix: 2} or {map: {a: b}, other: other}; with a type in source.columns also"
     "\n  # {bins: [18, 65]}, {round: 10} of numbers, {truncate: year} of dates"
 )
-_LEAVE_OUT = "seems to name one person or row, leave it out"
-_DATABASES = (".duckdb", ".ddb", ".db")
 _POLICY_SCHEMA = f"{KEPT}/policy.schema.json"
 _PROJECT_SCHEMA = f"{KEPT}/project.schema.json"
 _NAME_IT = "name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
-_LONGEST_NAME = 100
 
 
 def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
@@ -113,10 +115,8 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
     files = {output: _SCHEMA.format(own.as_posix()) + _policy(source, folder, project)}
     if found is None:
         files[start / PROJECT_FILE] = _SCHEMA.format(_PROJECT_SCHEMA) + _PROJECT
-    schemas = {
-        start / _POLICY_SCHEMA: text_of(json_schema()),
-        start / _PROJECT_SCHEMA: text_of(project_schema()),
-    }
+    schemas = {start / _POLICY_SCHEMA: text_of(json_schema())}
+    schemas |= {start / _PROJECT_SCHEMA: text_of(project_schema())}
     _write_new(files | {path: text for path, text in schemas.items() if not path.exists()})
     for path, text in schemas.items():
         if path.read_text("utf-8") != text:  # of another version of the engine
@@ -159,29 +159,21 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         recode = _EMPTY.format(columns="\n".join(_lines(table)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
-    epsilon, delta = _numbers(project)
+    epsilon, delta = _loose(project)
     return _POLICY.format(
         name=name, source=place, unit=unit, recode=recode, epsilon=in_text(epsilon),
         delta=f"{delta:.1e}", count=count, budget=_budget(project),
     )  # fmt: skip
 
 
-def _numbers(project: Project) -> tuple[Decimal, Decimal]:
+def _loose(project: Project) -> tuple[Decimal, Decimal]:
     """ε and δ that leave room: the least account pays for four by the plain sum alone."""
     of_starter = Limit(Decimal(1), Decimal("1e-6"))  # as _PROJECT says
     accounts = project.accounts if project.file else {"people": of_starter}
     limits = [limit for limit in accounts.values() if limit is not None]
-    epsilon = min([_EPSILON, *(_digit(limit.epsilon / 4) for limit in limits)])
-    return epsilon, min([_DELTA, *(_digit(limit.delta / 10) for limit in limits)])
-
-
-def _digit(value: Decimal) -> Decimal:
-    """A number's first digit, rounded down.
-
-    >>> _digit(Decimal("0.25")), _digit(Decimal("0.1"))
-    (Decimal('0.2'), Decimal('0.1'))
-    """
-    return Context(prec=1, rounding=ROUND_FLOOR).plus(value)
+    first_digit = Context(prec=1, rounding=ROUND_FLOOR).plus
+    epsilon = min([_EPSILON, *(first_digit(limit.epsilon / 4) for limit in limits)])
+    return epsilon, min([_DELTA, *(first_digit(limit.delta / 10) for limit in limits)])
 
 
 def _unit(table: Table) -> str:
@@ -223,7 +215,7 @@ def _table(source: str, project: Project) -> Table:
         with closing(connected(named)) as server:
             return server.table(Source(None, source), project.directory)
     is_file = path.exists() or source.lower().endswith(SOURCE_FILES) or named.database is None
-    if is_file and path.suffix.lower() in _DATABASES:
+    if is_file and path.suffix.lower() in (".duckdb", ".ddb", ".db"):
         raise UsageError(f"{source} is a database: {_NAME_IT}")
     if not is_file:
         resolved(named)
@@ -264,7 +256,7 @@ def _relative(source: str, folder: Path) -> str:
 def _name(stem: str) -> str:
     """A policy's name made of a file's: plain letters, digits and underscores."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", stem).strip("_")
-    return (plain if plain[:1].isalpha() else f"release_{plain}".rstrip("_"))[:_LONGEST_NAME]
+    return (plain if plain[:1].isalpha() else f"release_{plain}".rstrip("_"))[:100]
 
 
 def _scalar(text: str) -> str:
@@ -304,5 +296,105 @@ def _line(column: Column, remark: str) -> str:
     if not column.name.isprintable() or not column.name.strip():
         return f"  # {json.dumps(column.name)} cannot be released under this name: rename it"
     recoding, name = suggestion(column), _scalar(column.name)
-    told = f"{name}: {recoding}" if recoding else f"{name} {_LEAVE_OUT}"
-    return f"  # {told}    # {remark}" if remark else f"  # {told}"
+    told = f": {recoding}" if recoding else " seems to name one person or row, leave it out"
+    return f"  # {name}{told}    # {remark}" if remark else f"  # {name}{told}"
+
+
+_WORD = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+"
+_POSTCODE = "zip zipcode postcode postal postalcode plz"
+_NUMBERS = (
+    ("age alter", "{bins: [18, 30, 45, 65]}"),
+    ("weeks", "{bins: [13, 26, 40, 50]}"),
+    ("year yob jahr", "{bins: [1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"),
+    ("month monat", "{bins: [4, 7, 10]}"),
+    ("hours stunden", "{bins: [10, 20, 30, 40, 50]}"),
+    ("minutes minute mins duration delay", "{bins: [0, 15, 30, 60, 120]}"),
+    ("hour", "{bins: [6, 12, 18]}"),
+    (
+        "income salary wage wages earnings revenue turnover gehalt lohn einkommen",
+        "{bins: [10000, 20000, 30000, 50000, 75000, 100000]}",
+    ),
+    (
+        "price amount cost costs fee fare total spend spent balance payment charge rent preis",
+        "{bins: [10, 20, 50, 100, 200, 500, 1000]}",
+    ),
+    ("gain gains loss losses dividend dividends", "{bins: [1, 1000, 10000, 100000]}"),
+    (
+        "count counts num number quantity qty children persons visits items orders bags anzahl",
+        "{bins: [1, 2, 3, 5, 10]}",
+    ),
+    ("percent pct percentage score", "{bins: [20, 40, 60, 80]}"),
+    ("rate ratio share fraction", "{bins: [0.2, 0.4, 0.6, 0.8]}"),
+    ("rating stars", "{bins: [2, 3, 4, 5]}"),
+    ("weight gewicht", "{bins: [50, 60, 70, 80, 90, 100]}"),
+    ("height", "{bins: [150, 160, 170, 180, 190]}"),
+    ("bmi", "{bins: [18.5, 25, 30]}"),
+    ("temperature", "{bins: [0, 10, 20, 30]}"),
+    ("distance km miles", "{bins: [10, 50, 100, 500, 1000]}"),
+    ("latitude longitude lat lon lng", "{round: 1}"),
+    (_POSTCODE, "{bins: [10000, 20000, 30000, 40000, 50000, 60000, 70000, 80000, 90000]}"),
+)
+_BY_MAGNITUDE = "{bins: [1, 10, 100, 1000, 10000]}"
+_LABELS = "code type class category group level status kind"
+_PEOPLE = "person patient customer client user member employee student subject passenger visitor"
+_KEYS = "id key uuid guid no nr number"
+_WHOSE = f"{_PEOPLE} first last full given family middle"
+_DIRECT = (
+    "uuid guid ssn email mail phone mobile fax iban passport surname firstname lastname fullname"
+    " street address password token hash ip url comment comments note notes remark remarks"
+)
+
+
+def suggestion(column: Column) -> str:
+    """A recoding that takes the column's type; empty where it seems to name one person or row.
+
+    >>> suggestion(Column("passenger_age", "SMALLINT")), suggestion(Column("plan", "VARCHAR"))
+    ('{bins: [18, 30, 45, 65]}', 'keep')
+    >>> suggestion(Column("customerId", "BIGINT")), suggestion(Column("plz", "VARCHAR"))
+    ('', '{prefix: 2}')
+    """
+    words, kind = _words(column.name), column.kind
+    names_one = words & {*_DIRECT.split()} or words == {"name"}
+    if _is_key(column) or names_one or ("name" in words and words & {*_WHOSE.split()}):
+        return ""
+    if kind in NUMBERS:
+        is_label = kind is Kind.INTEGER and words & {*_LABELS.split()}
+        return by_name(column.name) or ("keep" if is_label else _BY_MAGNITUDE)
+    if kind is Kind.DATE:
+        return "{truncate: year}"
+    if kind in TIMES:
+        return "{truncate: quarter}"
+    if kind is Kind.TEXT and words & {*_POSTCODE.split()}:
+        return "{prefix: 2}"
+    return "{constant: '*'}" if kind is Kind.OTHER else "keep"
+
+
+def by_name(name: str) -> str:
+    """What numbers of that name are recoded to by convention; empty where there is none.
+
+    >>> by_name("HoursPerWeek"), by_name("x")
+    ('{bins: [10, 20, 30, 40, 50]}', '')
+    """
+    words = _words(name)
+    return next((told for names, told in _NUMBERS if words & {*names.split()}), "")
+
+
+def person_key(columns: Iterable[Column]) -> Column | None:
+    """The column that seems to say whose row it is.
+
+    >>> person_key([Column("order_id", "BIGINT"), Column("customer_id", "BIGINT")]).name
+    'customer_id'
+    """
+    people = {*_PEOPLE.split()}
+    return next((each for each in columns if _is_key(each) and _words(each.name) & people), None)
+
+
+def _is_key(column: Column) -> bool:
+    """Whether a column seems to be a key: it is called so, or is a UUID."""
+    words = _words(column.name)
+    is_one = column.kind is Kind.UUID or bool(words & {"id", "key"})
+    return is_one or bool(words & {*_PEOPLE.split()} and words & {*_KEYS.split()})
+
+
+def _words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(_WORD, name)}

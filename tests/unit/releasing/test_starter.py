@@ -19,8 +19,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.schema import json_schema, project_schema
 from policy_engine.policy.tree import read_tree
 from policy_engine.releasing.preview import preview
-from policy_engine.releasing.starter import _name, _scalar, write_starter
-from policy_engine.releasing.suggestions import person_key, suggestion
+from policy_engine.releasing.starter import _name, _scalar, person_key, suggestion, write_starter
 from policy_engine.releasing.validation import check_policy
 
 SUGGESTED = re.compile(r"^  # (.*: .*)(?=    # [A-Z_])", re.MULTILINE)
