@@ -227,7 +227,7 @@ def settle() -> None:
 
     Example: policy-engine ledger reconcile
     """
-    from policy_engine.releasing.settlement import reconcile
+    from policy_engine.releasing.standing import reconcile
 
     project = project_here()
     found = reconcile(project)

@@ -23,8 +23,7 @@ from policy_engine.releasing.books import open_ledger, sealing_key, trusted_keys
 from policy_engine.releasing.publish import other_bytes, write_certificate
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.reviewing import brought_at, request_file
-from policy_engine.releasing.settlement import certifies
-from policy_engine.releasing.sizes import digest_of_lines
+from policy_engine.releasing.standing import certifies, digest_of_lines
 from policy_engine.warehouse.quoting import quoted
 
 Outcome = Literal["absent", "stands", "attested", "charged", "refused"]

@@ -20,8 +20,7 @@ from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.ledger.entry import Entry
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.requests import Run
-from policy_engine.releasing.settlement import certifies
-from policy_engine.releasing.sizes import digest_of_lines
+from policy_engine.releasing.standing import certifies, digest_of_lines
 
 State = Literal[
     "not reserved", "reserved", "built", "certified", "changed", "outdated", "gone", "refused"

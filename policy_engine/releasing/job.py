@@ -50,8 +50,15 @@ from policy_engine.releasing.reviewing import (
     request_file,
     waiting_file,
 )
-from policy_engine.releasing.settlement import look, mend
-from policy_engine.releasing.sizes import Size, digest_at, digest_of_table, size_of, size_of_table
+from policy_engine.releasing.standing import (
+    Size,
+    digest_at,
+    digest_of_table,
+    look,
+    mend,
+    size_of,
+    size_of_table,
+)
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:

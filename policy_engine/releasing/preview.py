@@ -38,7 +38,7 @@ from policy_engine.releasing.charging import Planned, another_account, check_pla
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view
 from policy_engine.releasing.requests import Ends, Request, Run, place_of
 from policy_engine.releasing.reviewing import check_brought
-from policy_engine.releasing.sizes import digest_at
+from policy_engine.releasing.standing import digest_at
 from policy_engine.releasing.validation import check_guarantee, target_clashes
 
 _One = TypeVar("_One")

@@ -42,7 +42,7 @@ from policy_engine.releasing.job import Done, Job
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view, unenforced
 from policy_engine.releasing.requests import Run, change_since
 from policy_engine.releasing.reviewing import check_pinned, waiting_file
-from policy_engine.releasing.settlement import certifies, is_own
+from policy_engine.releasing.standing import certifies, is_own
 
 
 @dataclass(frozen=True)

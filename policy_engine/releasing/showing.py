@@ -21,7 +21,7 @@ from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.meaning import AnyMeaning, Meaning, NoisyMeaning, PureMeaning
 from policy_engine.releasing.publish import carried_facts, certificate_path, is_release
 from policy_engine.releasing.reviewing import is_waiting
-from policy_engine.releasing.sizes import Lines, digest_of_lines, numbered, remarks
+from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
 from policy_engine.warehouse.connecting import connected
 
 Line = tuple[Any, ...]

@@ -38,7 +38,7 @@ from crash_world import (
 from crash_world import seen as seen_in
 
 import policy_engine
-from policy_engine.releasing import settlement
+from policy_engine.releasing import standing
 
 PACKAGE = Path(policy_engine.__file__).parent
 #: What runs while something is charged, started, published and settled.
@@ -313,7 +313,7 @@ class Watch:
     def reconcile(self, first: Seen) -> Seen:
         """Settle what was left: each open entry comes to what is right."""
         self._recover(
-            lambda: [settled.outcome for settled in settlement.reconcile(project_in(self.folder))]
+            lambda: [settled.outcome for settled in standing.reconcile(project_in(self.folder))]
         )
         seen = self.look()
         self.whole(seen)

@@ -31,7 +31,7 @@ from policy_engine.attest.release_check import verify_release
 from policy_engine.errors import LedgerError, PolicyEngineError, VerificationFailed, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project, load_project
-from policy_engine.releasing import publish, settlement
+from policy_engine.releasing import publish, standing
 from policy_engine.releasing.books import open_ledger
 
 # The module: the package's own ``release`` is a function.
@@ -253,7 +253,7 @@ def released(folder: Path, name: str = "p", **options: bool) -> dict[str, Any]:
 def acted(folder: Path, case: Case) -> Any:
     """What is killed."""
     if case.settles:
-        return [settled.outcome for settled in settlement.reconcile(project_in(folder))]
+        return [settled.outcome for settled in standing.reconcile(project_in(folder))]
     return released(folder, replace=case.replaces, fresh=case.replaces)
 
 

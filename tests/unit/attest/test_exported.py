@@ -19,7 +19,7 @@ from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.kernel.sentences import ALWAYS, of_its_sample
 from policy_engine.kernel.words import randomness
-from policy_engine.releasing.sizes import digest_of_lines as made_digest
+from policy_engine.releasing.standing import digest_of_lines as made_digest
 
 KEY = Ed25519PrivateKey.generate()
 KEYS = TrustedKeys.of(KEY.public_key())

@@ -557,7 +557,7 @@ def test_what_came_out_is_not_put_in_its_place(strict, attempt):
 
 
 def test_reconcile_puts_nothing_in_its_place(strict):
-    from policy_engine.releasing.settlement import reconcile
+    from policy_engine.releasing.standing import reconcile
 
     strict.approved()
     with pytest.raises(NotApproved):

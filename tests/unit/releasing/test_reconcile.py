@@ -12,7 +12,7 @@ from policy_engine.errors import LedgerError, WarehouseError
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
-from policy_engine.releasing.settlement import reconcile
+from policy_engine.releasing.standing import reconcile
 
 job = import_module("policy_engine.releasing.job")
 

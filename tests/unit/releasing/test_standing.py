@@ -18,7 +18,7 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
 from policy_engine.releasing.release import release
 from policy_engine.releasing.requests import Run
-from policy_engine.releasing.settlement import look, mend, settle, table_of
+from policy_engine.releasing.standing import look, mend, settle, table_of
 
 job = import_module("policy_engine.releasing.job")
 
