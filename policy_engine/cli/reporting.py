@@ -233,7 +233,7 @@ def _comparable(path: Path) -> Comparable:
         return Comparable.of_policy(load_policy(path, syntactic=True))
     text = read_certificate(path)
     if stated_type(text) == SYNTACTIC_TYPE:
-        return Comparable.of_statement(read_syntactic(unverified(text, SYNTACTIC_TYPE)))
+        return Comparable.of_certificate(read_syntactic(unverified(text, SYNTACTIC_TYPE)))
     return Comparable.of_certificate(read_facts(unverified(text)))
 
 

@@ -227,7 +227,7 @@ def _law(
         return cast("Law", WholeClasses(policy.k, policy.noise.sensitive))
     if (noise := policy.noise) is not None:
         raw_first = raw_first and not policy.source.counts_all and not sums
-        numbers = (noise.counts, policy.k, noise.offset)
+        numbers = (noise.table, policy.k, noise.offset)
         own = (*numbers, raw_first, secret, noise.groupings, tuple(sums))
         if noise.keys:
             return Listed(*own, keys=_listed(policy, noise.keys, shown))

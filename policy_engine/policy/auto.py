@@ -6,16 +6,15 @@ the source.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from policy_engine.errors import DomainError
-from policy_engine.policy.fields import Goal, Neighbours
+from policy_engine.policy.fields import Neighbours
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.prior import Prior
+    from policy_engine.policy.model_specs import AutoSpec
 
 DIGITS = 12
 GREATEST = 1 - Decimal(10) ** -DIGITS
@@ -30,14 +29,6 @@ class Guarantee:
     epsilon: Decimal
     delta: Decimal
     neighbours: Neighbours
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What a pair of k and rate is chosen for, and the belief it is chosen under."""
-
-    goal: Goal
-    prior: Callable[[], Prior]
 
 
 class NoSolution(Exception):
@@ -60,7 +51,7 @@ def solve_auto(
     sampled_at: Decimal = Decimal(1),
     grain: Decimal = Decimal(0),
     *,
-    choice: Choice | None = None,
+    choice: AutoSpec | None = None,
 ) -> tuple[int, Decimal]:
     """k and rate, the one or the two that are None solved for ([EXACT]).
 
@@ -97,7 +88,7 @@ def solve_auto(
 
 
 def _chosen(
-    guarantee: Guarantee, sampled_at: Decimal, grain: Decimal, choice: Choice
+    guarantee: Guarantee, sampled_at: Decimal, grain: Decimal, choice: AutoSpec
 ) -> tuple[int, Decimal]:
     """The pair of the frontier that is best for the choice, at the rates of the source."""
     from policy_engine.accounting.frontier import Pair, frontier
@@ -111,7 +102,7 @@ def _chosen(
             pairs.append(Pair(pair.k, rate))
     if not pairs:
         raise NoSolution(_NO_RATE)
-    best = best_pair_for(choice.prior(), choice.goal, pairs)
+    best = best_pair_for(choice.prior.prior(), choice.maximise, pairs)
     return best.k, best.rate
 
 

@@ -26,12 +26,10 @@ from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.fields import Mechanism
 from policy_engine.policy.model_specs import Keys
-from policy_engine.policy.noise_models import AggregateSpec, NoiseSpec, RollupSpec
+from policy_engine.policy.models import PolicyDocument
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.noise import IntegerTable
     from policy_engine.accounting.tables import Aim
-    from policy_engine.kernel.mechanisms import CountedBy
 
 _TRIED = 60
 _LESS = Decimal("0.98")
@@ -57,16 +55,11 @@ class Noise:
     """
 
     law: str
-    counts: IntegerTable
+    table: IntegerTable
     groups: int = 1
     sums: tuple[Sum, ...] = ()
     groupings: tuple[CountedBy, ...] = ()
     keys: Keys = ()
-
-    @cached_property
-    def table(self) -> IntegerTable:
-        """The noise of a count as the accountant takes it."""
-        return self.counts
 
     @cached_property
     def offset(self) -> int:
@@ -90,36 +83,15 @@ class Noise:
     @property
     def k(self) -> int:
         """The least size of a group that is shown, by the table alone."""
-        return self.counts.least if self.counts.is_open else 1
+        return self.table.least if self.table.is_open else 1
 
     def least_shown(self, k: int) -> int:
         """The least number that a group is shown with, where every one has k people at least."""
-        law = Listed(self.counts, 1) if self.keys else Noisy(self.counts, k, self.offset)
-        return law.shown_from(self.counts)
+        law = Listed(self.table, 1) if self.keys else Noisy(self.table, k, self.offset)
+        return law.shown_from(self.table)
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What noise is needed for: a person counts in so many ``groups`` of each grouping.
-
-    Beside each count stand ``aggregates``. Of a ``rollup`` the coarser grouping is the last of two.
-    ``keys`` are shown whoever is in them.
-    """
-
-    groups: int = 1
-    k: int = 1
-    aggregates: tuple[tuple[str, AggregateSpec], ...] = ()
-    groupings: tuple[tuple[str, ...], ...] = ()
-    rollup: RollupSpec | None = None
-    keys: Keys = ()
-
-    @property
-    def times(self) -> int:
-        """How many groups with equal parts of the guarantee one person is in."""
-        return self.groups * (1 if self.rollup else max(1, len(self.groupings)))
-
-
-def solve_noise(spec: NoiseSpec, guarantee: Guarantee, needs: Needs) -> Noise:
+def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
     """The tables of the law that is asked for, or of the best one.
 
     Each number gets an equal part of the guarantee, but for a roll-up, which says its share: the
@@ -129,55 +101,58 @@ def solve_noise(spec: NoiseSpec, guarantee: Guarantee, needs: Needs) -> Noise:
     # Numbers and their search are needed for such a policy alone.
     from policy_engine.accounting.tables import Aim
 
-    numbers = needs.times * (1 + len(needs.aggregates))
-    whole = Aim(guarantee.epsilon, guarantee.delta, guarantee.neighbours, numbers,
-                at_least=needs.k, listed=bool(needs.keys))  # fmt: skip
-    share = Decimal(0) if needs.rollup is None else needs.rollup.share
+    rollup, recode = document.rollup, list(document.recode)
+    lists = document.marginals if rollup is None else (recode, rollup.to)
+    groupings = [tuple(sorted(names, key=recode.index)) for names in lists]
+    groups = document.contribution.groups if document.contribution else 1
+    times = groups * (1 if rollup else max(1, len(groupings)))
+    whole = Aim(
+        guarantee.epsilon,
+        guarantee.delta,
+        guarantee.neighbours,
+        times * (1 + len(document.aggregate)),
+        at_least=document.k if isinstance(document.k, int) else 1,
+        listed=bool(document.keys),
+    )
+    share = Decimal(0) if rollup is None else rollup.share
     try:
-        found = _solved(spec.law, _part(whole, 1 - share), needs)
-        coarse = _solved(spec.law, _part(whole, share), needs) if share else None
+        found = _solved(document, _part(whole, 1 - share), groups, times)
+        coarse = _solved(document, _part(whole, share), groups, times) if share else None
     except DomainError as error:
         raise NoSolution(str(error)) from None
-    own = () if coarse is None else (coarse.counts, *(each.table for each in coarse.sums))
-    last = len(needs.groupings)
-    by = (CountedBy(each, own if n == last else ()) for n, each in enumerate(needs.groupings, 1))
-    return replace(found, groupings=tuple(by), keys=needs.keys)
-
-
-def _solved(law: str, aim: Aim, needs: Needs) -> Noise:
-    found = Noise(*_table(law, aim), needs.groups)
-    return replace(found, sums=_sums(found, aim, needs)) if needs.aggregates else found
+    own = () if coarse is None else (coarse.table, *(each.table for each in coarse.sums))
+    last = len(groupings)
+    by = (CountedBy(each, own if n == last else ()) for n, each in enumerate(groupings, 1))
+    return replace(found, groupings=tuple(by), keys=document.keys)
 
 
 def _part(aim: Aim, share: Decimal) -> Aim:
     return replace(aim, epsilon=aim.epsilon * share, delta=aim.delta * share)
 
 
-def _table(law: str, aim: Aim) -> tuple[str, IntegerTable]:
-    from policy_engine.accounting.tables import auto, calibrated
-
-    found, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
-    return found, table
-
-
-def _sums(noise: Noise, aim: Aim, needs: Needs) -> tuple[Sum, ...]:
-    """Sums whose noise, with that of the counts, meets the aim: seen, and not only estimated."""
+def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Noise:
+    """Noise of the counts, and of sums that meet the aim with it: seen, not only estimated."""
     from policy_engine.accounting.noise import ReleaseCurve, Statistic
-    from policy_engine.accounting.tables import guessed
+    from policy_engine.accounting.tables import auto, calibrated, guessed
     from policy_engine.kernel.price import shift_of
 
-    law = "truncated_laplace" if noise.law == "place" else noise.law
+    law = document.noise.law if document.noise else "auto"
+    named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
+    noise = Noise(named, table, groups)
+    if not document.aggregate:
+        return noise
+    own = "truncated_laplace" if named == "place" else named
     part = aim
     for tried in range(_TRIED):
-        found, statistics = [], [Statistic(noise.table, groups=needs.times)]
-        for name, spec in needs.aggregates:
-            clip = spec.clip
+        found, statistics = [], [Statistic(table, groups=times)]
+        for name, spec in document.aggregate.items():
+            clip, said = spec.clip, spec.chosen
             shift = shift_of(clip, aim.neighbours)
-            table = guessed(law, replace(part, shift=shift), tried)
-            found.append(Sum(name, spec.chosen.column or name, spec.chosen.unit, clip, table))
-            statistics.append(Statistic(table, shift, needs.times, clip.is_signed))
+            drawn = guessed(own, replace(part, shift=shift), tried)
+            found.append(Sum(name, said.column or name, said.unit, clip, drawn))
+            statistics.append(Statistic(drawn, shift, times, clip.is_signed))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
-            return tuple(found)
+            return replace(noise, sums=tuple(found))
         part = _part(part, _LESS)
     raise NoSolution("no noise of the sums meets guarantee beside that of the counts")
 

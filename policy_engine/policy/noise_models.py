@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Annotated, Any
 
@@ -254,12 +254,6 @@ def _parted(data: Data) -> Broken:
     if "view" in source:
         wrong = "is drawn by a key, and what a view calls so may be no key of its table"
         yield refusal(wrong, "release from the table, or remove it", at=at, on_key=True)
-
-
-def in_order(names: Iterable[str], recode: Iterable[str]) -> tuple[str, ...]:
-    """The columns of a grouping as `recode` orders them."""
-    named = {*names}
-    return tuple(name for name in recode if name in named)
 
 
 def _several(data: Data) -> Broken:

@@ -13,13 +13,12 @@ from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.errors import InternalError, UsageError
 from policy_engine.policy import fields
 from policy_engine.policy import recode_models as written
-from policy_engine.policy.auto import Choice, Guarantee, effective_rate, solve_auto
+from policy_engine.policy.auto import Guarantee, effective_rate, solve_auto
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.models import PolicyDocument, digest
-from policy_engine.policy.noise import Chance, Needs, Noise, solve_chance, solve_noise
-from policy_engine.policy.noise_models import NoiseSpec, in_order
+from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.recodings import (
     Bins,
@@ -184,8 +183,7 @@ class Policy:
         A hierarchy has as many steps as levels, with one more to a root if its last level is none.
         A column of another recode has two: its values, what they are recoded to, and nothing.
         """
-        levels = dict(self.levels)
-        taken = {Keep: 0, Constant: 2}
+        levels, taken = dict(self.levels), {Keep: 0, Constant: 2}
         return Recoded(
             tuple(
                 levels.get(column, (taken.get(type(recoding), 1), 2))
@@ -298,30 +296,20 @@ def _mechanism(
         return UNMET, {**everybody, "noise": Suppression(told)}
     guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
     if document.sample is not None:
-        sample, auto = document.sample, document.auto
+        sample = document.sample
         found = solve_auto(
             guarantee,
             None if document.k == "auto" else document.k,
             None if sample.rate == "auto" else sample.rate,
             document.source.sampled_at,
             NATIVE_GRAIN if sample.method == "native" else Decimal(0),
-            choice=None if auto is None else Choice(auto.maximise, auto.prior.prior),
+            choice=document.auto,
         )
         return guarantee, {"k": found[0], "rate": found[1], "method": sample.method}
     if document.mechanism is not None and document.mechanism in fields.PURE:
         chance = solve_chance(document.mechanism, guarantee, len(document.recode))
         return guarantee, {**everybody, "k": 1, "noise": chance}
-    rollup, recode = document.rollup, tuple(document.recode)
-    lists = document.marginals if rollup is None else (recode, rollup.to)
-    asked = Needs(
-        groups=document.contribution.groups if document.contribution else 1,
-        k=k,
-        aggregates=tuple(document.aggregate.items()),
-        groupings=tuple(in_order(names, recode) for names in lists),
-        rollup=rollup,
-        keys=document.keys,
-    )
-    noise = solve_noise(document.noise or NoiseSpec(), guarantee, asked)
+    noise = solve_noise(document, guarantee)
     return guarantee, {**everybody, "k": max(k, noise.k), "noise": noise}
 
 

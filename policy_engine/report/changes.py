@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import prod
 from os.path import relpath
@@ -22,8 +22,9 @@ from policy_engine.attest.syntactic import claim_stated
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy
 from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.words import source_of
+from policy_engine.policy.noise import Noise
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.syntactic import Model
 from policy_engine.report import recodes
 
 Effect = Literal["weaker", "stronger", "neutral", "unknown"]
@@ -73,16 +74,23 @@ class Comparable:
     def of_policy(cls, policy: Policy) -> Comparable:
         """A policy, every ``auto`` solved; δ is the one that is promised."""
         noise, source = policy.noise, policy.source
-        counts = getattr(noise, "counts", None)
-        law = _law(counts) if counts is not None else getattr(noise, "words", "")
-        mechanism = "noisy-counts" if counts is not None else _PURE.get(law, "sampled-suppression")
-        if policy.is_syntactic:
-            mechanism = SYNTACTIC_MECHANISM
+        mechanism, law = "sampled-suppression", ""
+        if isinstance(noise, Noise):
+            mechanism, law = "noisy-counts", _law(noise.table)
+        elif noise is not None:
+            law = noise.words
+            mechanism = SYNTACTIC_MECHANISM if policy.is_syntactic else law.replace(" ", "-")
+            mechanism = mechanism.replace("αβ", "ab")
+        epsilon, delta = _NONE
+        if not policy.is_syntactic:
+            epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
+        place = source.text if policy.source_path is None else relpath(policy.source_path)
+        terms = ", ".join(f"{name} {way}" for name, way in source.order_by)
         return cls(
             kind="policy",
             name=policy.name,
-            epsilon=_NONE[0] if policy.is_syntactic else policy.guarantee.epsilon,
-            delta=_NONE[1] if policy.is_syntactic else policy.guarantee.delta,
+            epsilon=epsilon,
+            delta=delta,
             k=policy.k,
             unit=source.key or "row",
             neutral={
@@ -94,94 +102,71 @@ class Comparable:
                 **dict(policy.stated),
             },
             fixed={
-                "source": source.text
-                if policy.source_path is None
-                else relpath(policy.source_path),
+                "source": place,
                 "guarantee.neighbours": policy.guarantee.neighbours,
-                "source.unit.keep": _kept(source),
+                "source.unit.keep": "all" if source.counts_all else terms,
                 "source.sampled_at": in_text(source.sampled_at),
                 "source.view": "rowwise" if source.is_rowwise else "",
                 "budget": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
-                **({"models": _held(policy.models)} if policy.is_syntactic else {}),
-                "keys": _keys(getattr(noise, "keys", ())),
+                **({"models": "; ".join(map(str, policy.models))} if policy.is_syntactic else {}),
+                "keys": _keys(noise.keys if isinstance(noise, Noise) else ()),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
             },
             shown=dict(policy.recodings),
-            sums={each.name: _summed(each) for each in getattr(noise, "sums", ())},
+            sums={} if noise is None else {each.name: _summed(each) for each in noise.sums},
             assumptions=None,
         )
 
     @classmethod
     def of_certificate(cls, facts: Facts) -> Comparable:
-        """A certificate; δ is the one that is stated."""
-        claim = claim_of(facts) if facts.get("claim") is not None else None
-        noisy = claim.law if claim is not None and isinstance(claim.law, Noisy) else None
-        return cls(
-            kind="certificate",
-            name=facts["policy"]["name"],
-            epsilon=Decimal(facts["epsilon"]),
-            delta=Decimal(facts["delta"]),
-            k=facts["k"],
-            unit=facts["unit"],
-            neutral={
-                "mechanism": facts["mechanism"],
-                "noise": _law(noisy.table) if noisy else "",
-                "sample.rate": in_text(Decimal(facts["rate"])),
-                "release.as": facts["form"],
-                "engine": facts["dialect"],
-                "randomness": facts["randomness"],
-                **{name: facts[name] for name in STATED if name in facts},
-            },
-            fixed={
-                "guarantee.neighbours": facts["neighbours"],
-                "source.sampled_at": facts["sampled_at"],
-                "groupings": "; ".join(", ".join(g.columns) for g in noisy.groupings)
-                if noisy
-                else "",
-                "keys": "" if claim is None else _keys([*_listed(claim)]),
-                **_of_claim(claim),
-            },
-            shown=dict.fromkeys(facts["columns"])
-            if claim is None
-            else {each.name: each.recode for each in claim.columns},
-            sums={each.name: _summed(each) for each in noisy.aggregates} if noisy else {},
-            assumptions=tuple(facts["assumptions"]),
-        )
+        """A certificate; δ is the one that is stated. Or a statement without (ε, δ).
 
-    @classmethod
-    def of_statement(cls, facts: Facts) -> Comparable:
-        """A statement without (ε, δ). Errors: VerificationFailed."""
-        claim = claim_stated(facts)
+        Errors: VerificationFailed.
+        """
+        epsilon, delta = _NONE
+        neutral, fixed = {"mechanism": facts["mechanism"]}, {}
+        sums: dict[str, str] = {}
+        if "epsilon" in facts:
+            claim = claim_of(facts) if facts.get("claim") is not None else None
+            noisy = claim.law if claim is not None and isinstance(claim.law, Noisy) else None
+            groupings = noisy.groupings if noisy else ()
+            epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
+            neutral["noise"] = _law(noisy.table) if noisy else ""
+            neutral["sample.rate"] = in_text(Decimal(facts["rate"]))
+            fixed["guarantee.neighbours"] = facts["neighbours"]
+            fixed["source.sampled_at"] = facts["sampled_at"]
+            fixed["groupings"] = "; ".join(", ".join(each.columns) for each in groupings)
+            fixed["keys"] = "" if claim is None else _keys([*_listed(claim)])
+            sums = {each.name: _summed(each) for each in noisy.aggregates} if noisy else {}
+        else:
+            claim = claim_stated(facts)
+            fixed["models"] = "; ".join(map(str, models_of(facts)))
+        neutral |= {"release.as": facts["form"], "engine": facts["dialect"]}
+        if "epsilon" in facts:
+            neutral["randomness"] = facts["randomness"]
+        shown: dict[str, Any] = dict.fromkeys(facts["columns"])
+        if claim is not None:
+            shown = {each.name: each.recode for each in claim.columns}
+            fixed["source"] = source_of(claim)
+            fixed |= {f"filter.{each.column.name}": _condition(each) for each in claim.filter}
         return cls(
             kind="certificate",
             name=facts["policy"]["name"],
-            epsilon=_NONE[0],
-            delta=_NONE[1],
+            epsilon=epsilon,
+            delta=delta,
             k=facts["k"],
             unit=facts["unit"],
-            neutral={
-                "mechanism": facts["mechanism"],
-                "release.as": facts["form"],
-                "engine": facts["dialect"],
-                **{name: facts[name] for name in STATED if name in facts},
-            },
-            fixed={"models": _held(models_of(facts)), **_of_claim(claim)},
-            shown={each.name: each.recode for each in claim.columns},
-            sums={},
+            neutral={**neutral, **{name: facts[name] for name in STATED if name in facts}},
+            fixed=fixed,
+            shown=shown,
+            sums=sums,
             assumptions=tuple(facts["assumptions"]),
         )
 
 
 _NONE = (Decimal("Infinity"), Decimal(1))
 """What is compared where there is no (ε, δ): anything that is promised is more."""
-
-
-def _held(models: Iterable[Model]) -> str:
-    return "; ".join(map(str, models))
-
-
-_PURE = {"randomised response": "randomised-response", "αβ insertion": "ab-insertion"}
 
 
 def _law(table: IntegerTable) -> str:
@@ -215,21 +200,6 @@ def _summed(each: Any) -> str:
     return f"the {'mean' if each.clip.is_mean else 'sum'} of values from {' to '.join(ends)}"
 
 
-def _kept(source: Any) -> str:
-    if source.counts_all:
-        return "all"
-    return ", ".join(f"{name} {way}" for name, way in source.order_by)
-
-
-def _of_claim(claim: Claim | None) -> dict[str, str]:
-    from policy_engine.kernel.words import source_of
-
-    if claim is None:
-        return {}
-    kept = {f"filter.{each.column.name}": _condition(each) for each in claim.filter}
-    return {"source": source_of(claim), **kept}
-
-
 def _condition(found: Any) -> str:
     if found.members:
         return ", ".join(map(str, found.members))
@@ -251,33 +221,39 @@ def weakens(found: tuple[KeyChange, ...]) -> bool:
 
 
 def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
-    yield from _number("guarantee.epsilon", old.epsilon, new.epsilon, "odds can move further")
-    yield from _number("guarantee.delta", old.delta, new.delta, "more slack")
-    yield from _number("k", new.k, old.k, "smaller groups are shown", swapped=True)
+    for key, was, now, is_weaker, why in (
+        ("guarantee.epsilon", old.epsilon, new.epsilon, new.epsilon > old.epsilon, _FURTHER),
+        ("guarantee.delta", old.delta, new.delta, new.delta > old.delta, "more slack"),
+        ("k", old.k, new.k, new.k < old.k, "smaller groups are shown"),
+    ):
+        if was != now:
+            effect: Effect = "weaker" if is_weaker else "stronger"
+            yield KeyChange(key, _amount(was), _amount(now), effect, why if is_weaker else "")
     yield from _texts({"source.unit": old.unit}, {"source.unit": new.unit}, "unknown", _OTHERS)
     yield from _texts(old.fixed, new.fixed, "unknown", "what it means for one person differs")
     yield from _columns(old.shown, new.shown)
-    yield from _sums(old.sums, new.sums)
-    yield from _assumed(old.assumptions, new.assumptions)
+    for each in _texts(old.sums, new.sums, "unknown", "it stands beside counts"):
+        own: Effect = "stronger" if each.after == ABSENT else each.effect
+        own = "weaker" if each.before == ABSENT else own
+        yield replace(each, key=f"aggregate.{each.key}", effect=own)
+    if old.assumptions is not None and new.assumptions is not None:
+        for text in (each for each in new.assumptions if each not in old.assumptions):
+            yield KeyChange("assumption", ABSENT, text, "weaker", "it rests on more")
+        for text in (each for each in old.assumptions if each not in new.assumptions):
+            yield KeyChange("assumption", text, ABSENT, "stronger", "it rests on less")
     yield from _texts(old.neutral, new.neutral, "neutral", "")
 
 
+_FURTHER = "odds can move further"
 _OTHERS = "others are protected, and ε is of them"
-
-
-def _number(
-    key: str, low: Decimal | int, high: Decimal | int, why: str, *, swapped: bool = False
-) -> Iterator[KeyChange]:
-    """A number that weakens the promise where ``high`` is above ``low``."""
-    if low == high:
-        return
-    before, after = map(_amount, (low, high))
-    if swapped:
-        before, after = after, before
-    is_weaker = high > low
-    yield KeyChange(
-        key, before, after, "weaker" if is_weaker else "stronger", why if is_weaker else ""
-    )
+_UNREAD = "one of the certificates has no claim, so that its recode is not known"
+_ORDER: Mapping[recodes.Order, tuple[Effect, str]] = {
+    "same": ("neutral", ""),
+    "relabelled": ("neutral", "other words for the same groups"),
+    "coarser": ("stronger", "it tells less"),
+    "finer": ("weaker", "it tells more"),
+    "other": ("unknown", "neither can be made of the other"),
+}
 
 
 def _amount(number: Decimal | int) -> str:
@@ -295,57 +271,27 @@ def _texts(
             yield KeyChange(key, before or ABSENT, after or ABSENT, effect, why)
 
 
-_ORDER: Mapping[recodes.Order, tuple[Effect, str]] = {
-    "same": ("neutral", ""),
-    "relabelled": ("neutral", "other words for the same groups"),
-    "coarser": ("stronger", "it tells less"),
-    "finer": ("weaker", "it tells more"),
-    "other": ("unknown", "neither can be made of the other"),
-}
-
-
 def _columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[KeyChange]:
     for name in dict.fromkeys((*old, *new)):
-        key = f"recode.{name}"
+        before, after = (_words(each[name]) if name in each else ABSENT for each in (old, new))
+        change: tuple[Effect, str] | None = None
+        moved: tuple[recodes.Entry, ...] = ()
         if name not in old:
-            yield KeyChange(key, ABSENT, _words(new[name]), "weaker", "a further column is shown")
+            change = ("weaker", "a further column is shown")
         elif name not in new:
-            yield KeyChange(key, _words(old[name]), ABSENT, "stronger", "it is not shown any more")
+            change = ("stronger", "it is not shown any more")
         elif old[name] is None or new[name] is None:
-            if old[name] is not new[name]:
-                yield KeyChange(key, _words(old[name]), _words(new[name]), "unknown", _UNREAD)
+            change = None if old[name] is new[name] else ("unknown", _UNREAD)
         elif (order := recodes.compared(old[name], new[name])) != "same":
-            effect, why = _ORDER[order]
-            both = recodes.entries(old[name], new[name])
+            change, both = _ORDER[order], recodes.entries(old[name], new[name])
             moved = tuple(each for each in both if each[1] != each[2])
-            before, after = _words(old[name]), _words(new[name])
-            yield KeyChange(key, before, after, effect, why, moved)
+        if change:
+            yield KeyChange(f"recode.{name}", before, after, *change, moved)
     common = [name for name in old if name in new]
     if common != [name for name in new if name in old]:
-        order_of = (", ".join(old), ", ".join(new))
-        yield KeyChange("recode", *order_of, "neutral", "the order of columns")
-
-
-_UNREAD = "one of the certificates has no claim, so that its recode is not known"
+        orders = (", ".join(old), ", ".join(new))
+        yield KeyChange("recode", *orders, "neutral", "the order of columns")
 
 
 def _words(recode: Any) -> str:
     return "not stated" if recode is None else recodes.in_words(recode)
-
-
-def _sums(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[KeyChange]:
-    for name in dict.fromkeys((*old, *new)):
-        before, after = old.get(name, ABSENT), new.get(name, ABSENT)
-        if before != after:
-            effect: Effect = "weaker" if name not in old else "unknown"
-            effect = "stronger" if name not in new else effect
-            yield KeyChange(f"aggregate.{name}", before, after, effect, "it stands beside counts")
-
-
-def _assumed(old: tuple[str, ...] | None, new: tuple[str, ...] | None) -> Iterator[KeyChange]:
-    for text in new or ():
-        if old is not None and text not in old:
-            yield KeyChange("assumption", ABSENT, text, "weaker", "it rests on more")
-    for text in old or ():
-        if new is not None and text not in new:
-            yield KeyChange("assumption", text, ABSENT, "stronger", "it rests on less")
