@@ -84,7 +84,7 @@ def verify(
     else:
         found = verify_release(text, trusted, release)
         if review_policy is not None:
-            from policy_engine.report.bundle import with_approvals
+            from policy_engine.report.approvals import with_approvals
 
             found = with_approvals(found, text, certificate, review_policy)
         _tell(found, places, is_whole=release is not None)

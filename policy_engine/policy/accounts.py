@@ -50,54 +50,42 @@ def listed_as(account: str, project: Project, relation: str | None = None) -> st
         PolicyError: the project file lists the account twice, or perhaps does.
     """
     names = [name for name in project.accounts if _means(name, account, project, relation)]
+    wrong, at, remedy = "", "", "keep one of them"
     if len(names) > 1:
-        shown = " and ".join(map(show, names))
-        law = f"accounts must list an account once, found {shown}: both are {account}"
-        raise _misnamed(project, names[1], law, "keep one of them")
-    if not names:
-        for name in project.accounts:
-            if _may_mean(name, account, project):
-                law = f"accounts.{name} may be the account {account} or one of another schema"
-                raise _misnamed(project, name, law, f"list {account} by this name")
+        shown, at = " and ".join(map(show, names)), names[1]
+        wrong = f"accounts must list an account once, found {shown}: both are {account}"
+    parts, engine = _relation(account, project)
+    if not names and parts and engine not in _DEFAULT_SCHEMA:
+        # A table's name alone: which schema it is of is decided by the engine.
+        at = next((name for name in project.accounts if name.lower() == parts[-1]), "")
+        if at:
+            wrong = f"accounts.{at} may be the account {account} or one of another schema"
+            remedy = f"list {account} by this name"
+    if wrong:
+        assert project.file is not None
+        raise refused(project.file, path_text(("accounts", at)), wrong, remedy)
     return names[0] if names else None
-
-
-def _misnamed(project: Project, name: str, law: str, remedy: str) -> Exception:
-    assert project.file is not None
-    return refused(project.file, path_text(("accounts", name)), law, remedy)
 
 
 def _means(name: str, account: str, project: Project, relation: str | None) -> bool:
     """Whether the project file means an account by a name."""
     if account in {name, path_from(project, project.directory / name)}:
         return True
-    parts = _relation(account, project)
+    parts, engine = _relation(account, project)
+    written = name.lower().split(".")
     if not parts:
         return False
-    written = name.lower().split(".")
     if len(written) > 1 or written == (relation or "").lower().split("."):
         return parts[-len(written) :] == written
-    return [_DEFAULT_SCHEMA.get(_engine(parts, project)), *written] == parts[1:]
+    return [_DEFAULT_SCHEMA.get(engine), *written] == parts[1:]
 
 
-def _may_mean(name: str, account: str, project: Project) -> bool:
-    """Whether a name is that of a relation's table alone, and its engine decides on the schema."""
-    parts = _relation(account, project)
-    if not parts or _engine(parts, project) in _DEFAULT_SCHEMA:
-        return False
-    return [name.lower()] == parts[-1:]
-
-
-def _relation(account: str, project: Project) -> list[str]:
-    """The parts of the account of a relation of one of the project's warehouses; else none."""
+def _relation(account: str, project: Project) -> tuple[list[str], str]:
+    """The parts of the account of a relation of one of the project's warehouses, and its engine."""
     parts = account.split(".")
-    return parts if len(parts) >= _PARTS and _engine(parts, project) else []
-
-
-def _engine(parts: list[str], project: Project) -> str:
-    """The type of the warehouse that a relation's account names first; empty where it is none."""
     types = {name.lower(): warehouse.type for name, warehouse in project.warehouses.items()}
-    return types.get(parts[0], "")
+    engine = types.get(parts[0], "")
+    return (parts, engine) if len(parts) >= _PARTS and engine else ([], "")
 
 
 def path_from(project: Project, path: Path) -> str:
@@ -118,12 +106,12 @@ def twin_of(account: str, known: Iterable[str], project: Project) -> str | None:
 
 
 def _same_table(one: str, other: str, project: Project) -> bool:
-    if _relation(one, project) and _relation(other, project):
+    if _relation(one, project)[0] and _relation(other, project)[0]:
         return False  # two tables, or one that was found by its name
     if _means(one, other, project, None) or _means(other, one, project, None):
         return True
-    renamed = [name.split(".") for name in (one, other)]
-    return all(len(parts) == _PARTS for parts in renamed) and renamed[0][1:] == renamed[1][1:]
+    first, second = one.split("."), other.split(".")
+    return len(first) == len(second) == _PARTS and first[1:] == second[1:]
 
 
 def plain_name(name: str) -> str:
@@ -165,18 +153,18 @@ def check_account(policy: Policy, project: Project, account: str | None = None) 
             f"budget must name an account of {project.file}: without it the source pays for itself,"
             f" as {show(account)}, which is none of them"
         )
-    remedy = f"did you mean {near!r}? (add a new account to accounts there first)"
-    if near is None:
-        known = ", ".join(project.accounts)
-        remedy = (
-            f"known: {known}; or list a new one under accounts there; 'accounts_open: true' there"
-            " allows for accounts without a limit"
-        )
+    known = ", ".join(project.accounts)
+    remedy = (
+        f"did you mean {near!r}? (add a new account to accounts there first)"
+        if near
+        else f"known: {known}; or list a new one under accounts there; 'accounts_open: true' there"
+        " allows for accounts without a limit"
+    )
     raise refused(policy.file, "budget" if declared else "source", message, remedy)
 
 
 def check_own_project(policy: Policy, found: Path | None, remedy: str = "") -> None:
-    """Refuse a policy whose folder has, upwards, another project file than ``found``.
+    """Refuse a policy whose folder, or source's, has upwards another project file than ``found``.
 
     Each has a ledger of its own, which does not know what the other was charged for the same
     people. ``remedy`` says what to do; without it, to run the policy from its own project.
@@ -184,25 +172,17 @@ def check_own_project(policy: Policy, found: Path | None, remedy: str = "") -> N
     Raises PolicyError.
     """
     own = find_project(policy.directory)
-    if own is None or own == found:
-        _check_source(policy, found)
-        return
-    file = (policy.directory.resolve() / policy.file.name).relative_to(own.parent)
-    message = f"its project file is {own}, and the one in use is {found or 'none'}"
-    default = f"run it from its own project, as with -C {own.parent}, where it is {file}"
-    law = f"{message}: each has a ledger of its own, which does not know of the other's charges"
-    raise refused(policy.file, "", law, remedy or default)
-
-
-def _check_source(policy: Policy, found: Path | None) -> None:
-    """The same of the file that is read: the people in it are another project's to charge."""
-    source = policy.source_path
-    own = None if source is None else find_project(source.parent)
-    if own is None or own == found:
-        return
-    message = f"source.path lies in another project, found {policy.source.path} below {own}"
-    remedy = "release it from there: each project has a ledger of its own"
-    raise refused(policy.file, "source.path", message, remedy)
+    if own is not None and own != found:
+        file = (policy.directory.resolve() / policy.file.name).relative_to(own.parent)
+        message = f"its project file is {own}, and the one in use is {found or 'none'}"
+        default = f"run it from its own project, as with -C {own.parent}, where it is {file}"
+        law = f"{message}: each has a ledger of its own, which does not know of the other's charges"
+        raise refused(policy.file, "", law, remedy or default)
+    own = None if policy.source_path is None else find_project(policy.source_path.parent)
+    if own is not None and own != found:
+        message = f"source.path lies in another project, found {policy.source.path} below {own}"
+        remedy = "release it from there: each project has a ledger of its own"
+        raise refused(policy.file, "source.path", message, remedy)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

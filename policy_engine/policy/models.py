@@ -18,22 +18,8 @@ from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.policy import fields
-from policy_engine.policy.laws import (
-    Broken,
-    Data,
-    Document,
-    barred,
-    mapping,
-    refusal,
-    word_or,
-)
-from policy_engine.policy.model_specs import (
-    AutoSpec,
-    KeysField,
-    ModelsSpec,
-    chooses,
-    enforceable,
-)
+from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
+from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.noise_models import (
     AggregateSpec,
     ContributionSpec,
@@ -78,7 +64,7 @@ class GuaranteeSpec(Document):
 
 _GUARANTEE = word_or(
     GuaranteeSpec, SYNTACTIC, law="a mapping with epsilon and delta, or syntactic",
-    remedy="as in {epsilon: 1.0, delta: 1.0e-6}",
+    remedy="as in {epsilon: 1.0, delta: 1.0e-6}"
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from policy_engine.errors import FileError, InternalError, PolicyError
+from policy_engine.policy.laws import mapping
 from policy_engine.policy.reading import read_root, read_text
 
 BEGINS = "ledger_begins"
@@ -76,30 +78,24 @@ def with_pin(text: str, begins: str, file: Path) -> str:
     'ledger_begins: sha256:1'
     """
     wanted = {**_data(text, file), BEGINS: begins}
-    for written in (_with_line, _written_again):
-        after = written(text, begins, file)
+    for after in _written(text, begins, file):
         with suppress(PolicyError):
             if _data(after, file) == wanted:
                 return after
     raise InternalError("a project file takes no other key")
 
 
-def _with_line(text: str, begins: str, file: Path) -> str:
-    if old := _pinned(text, file):
-        return text.replace(old, begins)
-    end = "\r\n" if "\r\n" in text else "\n"
+def _written(text: str, begins: str, file: Path) -> Iterator[str]:
+    """The text with a line more, or with another pin in its line; then all of it written again."""
+    old, end = _pinned(text, file), "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text or text.endswith("\n") else end
-    return f"{text}{gap}{_ABOUT}{end}{BEGINS}: {begins}{end}"
-
-
-def _written_again(text: str, begins: str, file: Path) -> str:
-    del file
+    yield text.replace(old, begins) if old else f"{text}{gap}{_ABOUT}{end}{BEGINS}: {begins}{end}"
     yaml, out = YAML(), StringIO()
     yaml.preserve_quotes, yaml.width = True, len(text) + len(begins) + 80
     data = yaml.load(text)
     data[BEGINS] = begins
     yaml.dump(data, out)
-    return out.getvalue()
+    yield out.getvalue()
 
 
 def _pinned(text: str, file: Path) -> str:
@@ -108,8 +104,7 @@ def _pinned(text: str, file: Path) -> str:
 
 def _data(text: str, file: Path) -> dict[str, object]:
     """What a project file says; nothing where there is none."""
-    found = read_root(text, file, "project")[0].data() if text else {}
-    return found if isinstance(found, dict) else {}
+    return mapping(read_root(text, file, "project")[0].data()) if text else {}
 
 
 def _text(file: Path) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.errors import InternalError, UsageError
@@ -184,42 +184,24 @@ class Policy:
         A column of another recode has two: its values, what they are recoded to, and nothing.
         """
         levels, taken = dict(self.levels), {Keep: 0, Constant: 2}
+        steps = [levels.get(name, (taken.get(type(how), 1), 2)) for name, how in self.recodings]
         return Recoded(
-            tuple(
-                levels.get(column, (taken.get(type(recoding), 1), 2))
-                for column, recoding in self.recodings
-            )
+            1 - sum(step / height for step, height in steps) / len(steps),
+            sum(step for step, _ in steps),
+            sum(height for _, height in steps),
         )
 
 
-@dataclass(frozen=True)
-class Recoded:
-    """By how many steps the columns are recoded, and by how many they could be.
+class Recoded(NamedTuple):
+    """By how many steps the columns are recoded, and by how many they could be at ``most``.
 
-    Sweeney's precision (2002) is 1 − Σ step / height over the columns; the height of a
-    generalisation (Samarati 2001) is Σ step.
+    Sweeney's precision (2002) is 1 − Σ step / height over the columns: 1 where every column is as
+    it is, 0 where none says anything. The height of a generalisation (Samarati 2001) is Σ step.
     """
 
-    steps: tuple[tuple[int, int], ...]
-
-    @property
-    def precision(self) -> float:
-        """1 where every column is as it is, 0 where none says anything.
-
-        >>> Recoded(((0, 2), (1, 2))).precision
-        0.75
-        """
-        return 1 - sum(step / height for step, height in self.steps) / len(self.steps)
-
-    @property
-    def height(self) -> int:
-        """All steps together."""
-        return sum(step for step, _ in self.steps)
-
-    @property
-    def most(self) -> int:
-        """All steps that there are."""
-        return sum(height for _, height in self.steps)
+    precision: float
+    height: int
+    most: int
 
 
 def loaded(policy: object, *, syntactic: bool = False) -> Policy:
@@ -254,11 +236,11 @@ def resolve(
     models = () if document.models is None else document.models.resolved(labels)
     guarantee, chosen = _mechanism(document, models)
     source = resolve_source(document.source)
-    levels = {}
-    for column, spec in recode:
+    levels = []
+    for name, spec in recode:
         if isinstance(spec, written.HierarchySpec):
-            found = hierarchies[column]
-            levels[column] = (spec.level, found.height + (not found.has_root))
+            tree = hierarchies[name]
+            levels.append((name, (spec.level, tree.height + (not tree.has_root))))
     said = {"purpose": document.purpose, **(about.model_dump() if about else {})}
     return Policy(
         name=document.name,
@@ -277,7 +259,7 @@ def resolve(
         directory=directory,
         declared_budget=document.budget is not None,
         filter=tuple(sorted(document.filter.items())),
-        levels=tuple(levels.items()),
+        levels=tuple(levels),
         models=models,
         stated=tuple((name, text) for name, text in said.items() if text),
         part=None if document.part is None else (document.part.of, document.part.number),

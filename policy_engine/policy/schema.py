@@ -11,7 +11,6 @@ import json
 import sys
 from itertools import pairwise
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 from policy_engine.policy.laws import Document
@@ -19,22 +18,9 @@ from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.project_models import ProjectDocument
 
 _LEFT_OUT = (
-    "path",
-    "relation",
-    "budget",
-    "keep",
-    "labels",
-    "auto",
-    "people",
-    "groups",
-    "deprecated",
-    "csv",
-    "delimiter",
-    "escape",
-    "header",
-    "comment",
-    "thousands",
-)
+    "path", "relation", "budget", "keep", "labels", "auto", "people", "groups", "deprecated",
+    "csv", "delimiter", "escape", "header", "comment", "thousands",
+)  # fmt: skip
 _HEAD = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 _FROM_THE_ENVIRONMENT = {"type": "string", "pattern": r"\{\{ *env_var\("}
 SCHEMA_FILE = Path(__file__).parent / "schemas" / "v1.json"
@@ -77,33 +63,20 @@ def _described(document: type[Document]) -> dict[str, Any]:
     """
     made = document.model_json_schema(by_alias=True)
     models = {document.__name__: made, **made["$defs"]}
-    for model in _models(Document):
-        said = {name: text for each in model.__mro__[::-1] for name, text in _docstrings(each)}
-        for name, field in model.model_fields.items():
-            found = models.get(model.__name__, {}).get("properties", {}).get(field.alias or name)
-            if found is not None and name in said:
-                described = sorted({**found, "description": said[name]}.items())
+    for model in Document.__subclasses__():
+        properties = models.get(model.__name__, {}).get("properties", {})
+        if not properties:
+            continue
+        [read] = ast.parse(inspect.getsource(model)).body
+        for field, text in pairwise(getattr(read, "body", ())):
+            is_field = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+            if is_field and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                said = inspect.cleandoc(str(text.value.value))
+                found = properties[model.model_fields[field.target.id].alias or field.target.id]
+                described = sorted({**found, "description": said}.items())
                 found.clear()
                 found.update(described)
     return made
-
-
-def _models(model: type[Document]) -> list[type[Document]]:
-    return [model, *(below for each in model.__subclasses__() for below in _models(each))]
-
-
-def _docstrings(model: type) -> list[tuple[str, str]]:
-    """The fields of a class that a text stands below."""
-    if not issubclass(model, Document):
-        return []
-    [made] = ast.parse(dedent(inspect.getsource(model))).body
-    assert isinstance(made, ast.ClassDef)
-    return [
-        (field.target.id, inspect.cleandoc(str(text.value.value)))
-        for field, text in pairwise(made.body)
-        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
-    ]
 
 
 def _tidied(made: dict[str, Any]) -> dict[str, Any]:
@@ -117,10 +90,8 @@ def _tidied(made: dict[str, Any]) -> dict[str, Any]:
                 field["anyOf"] = [way for way in field["anyOf"] if way != {"type": "null"}]
             elif key in ("auto", "csv"):
                 field["$ref"] = field.pop("anyOf")[0]["$ref"]
-        if "sampled_at" in model["properties"]:
-            model["properties"]["sampled_at"]["default"] = 1
-        if "exponent" in model["properties"]:
-            model["properties"]["exponent"]["default"] = 1
+            elif key in ("sampled_at", "exponent"):
+                field["default"] = 1
     return made
 
 

@@ -13,16 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields
 from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
-from policy_engine.policy.laws import (
-    At,
-    Broken,
-    Data,
-    Document,
-    inside,
-    mapping,
-    refusal,
-    word_or,
-)
+from policy_engine.policy.laws import At, Broken, Data, Document, inside, mapping, refusal, word_or
 from policy_engine.policy.scalars import show
 
 ONE_PLACE: JsonDict = {"oneOf": [{"required": ["path"]}, {"required": ["relation"]}]}
@@ -78,7 +69,7 @@ class OrderSpec(Document):
 
 _KEEP = word_or(
     OrderSpec, "any", "all", law="any, all or a mapping with order_by",
-    remedy="as in {order_by: [visit_date desc]}",
+    remedy="as in {order_by: [visit_date desc]}"
 )  # fmt: skip
 
 

@@ -19,13 +19,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimated import all_shown
 from policy_engine.kernel.estimates import part
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import (
-    Inserted,
-    IntegerTable,
-    Listed,
-    Noisy,
-    Randomised,
-)
+from policy_engine.kernel.mechanisms import Inserted, IntegerTable, Listed, Noisy, Randomised
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of

@@ -31,10 +31,7 @@ from policy_engine.report.recodes import in_words
 FIRST_ROWS = 10
 _GREEN = ("green", "Verified: the certificate holds, and the release is the one it is of")
 _AMBER = ("amber", "The certificate holds; the release itself was not looked at")
-_UNPROVED = (
-    "amber",
-    "Not verified: the query was not proved again; what else was looked at holds",
-)
+_UNPROVED = ("amber", "Not verified: the query was not proved again; what else was looked at holds")
 _RED = ("red", "This certificate does not hold: rely on nothing on this page")
 _HOLDS = "No (ε, δ): the statement holds, and it promises nothing of any person"
 _FAILS = "No (ε, δ), and this statement does not hold: rely on nothing on this page"

@@ -17,7 +17,7 @@ def test_keys_are_lists_whose_product_is_taken_or_rows():
     )
     rows = load(BOTH + "keys: [{sex: F, age: young}, {age: null, sex: 1}]\n").noise
     assert rows.keys == ((("age", "sex"), (("young", "F"), (None, "1"))),)
-    assert found.counts == rows.counts != load(BOTH).noise.counts
+    assert found.table == rows.table != load(BOTH).noise.table
     assert (found.least_shown(1), load(BOTH).noise.least_shown(1)) == (-14, 14)
 
 

@@ -197,7 +197,7 @@ def test_a_rollup_is_two_groupings_with_shares():
     fine, coarse = found.noise.groupings
     assert fine.tables == ()
     [own] = coarse.tables
-    assert own.largest > found.noise.counts.largest
+    assert own.largest > found.noise.table.largest
     half = load(TWO + "rollup: {to: [sex], share: 0.5}\n")
     assert half.noise.groupings[1].tables[0].largest < own.largest
 
@@ -210,7 +210,7 @@ def test_marginals_are_counted_in_the_order_of_the_columns():
 
 def curve_of(noise, neighbours):
     """δ at ε = 1 of everything that is drawn, each grouping with its tables."""
-    law = Noisy(noise.counts, 1, groupings=noise.groupings, aggregates=noise.sums)
+    law = Noisy(noise.table, 1, groupings=noise.groupings, aggregates=noise.sums)
     found = []
     for counts, *sums in law.tables:
         found.append(Statistic(counts))
@@ -247,7 +247,7 @@ def test_the_sums_of_a_rollup_have_their_share():
     fine, coarse = found.groupings
     assert fine.tables == ()
     assert len(coarse.tables) == 3
-    own = (found.counts, *(each.table for each in found.sums))
+    own = (found.table, *(each.table for each in found.sums))
     pairs = zip(coarse.tables, own, strict=True)
     assert all(len(few.entries) > len(many.entries) for few, many in pairs)
 
