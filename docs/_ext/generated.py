@@ -61,7 +61,7 @@ def cli_text() -> str:
 
 def findings_text() -> str:
     """The laws of the kernel by code."""
-    import policy_engine.check.laws
+    import policy_engine.check.answer
     import policy_engine.verify.certificate  # noqa: F401 - registers every law
 
     found = [LAWS[code] for code in sorted(LAWS)]

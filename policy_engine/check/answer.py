@@ -13,7 +13,6 @@ from itertools import chain
 from policy_engine.check.described import noun, words
 from policy_engine.check.guess import Guess, guessed
 from policy_engine.check.known import Known, is_one
-from policy_engine.check.laws import is_printed
 from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
 from policy_engine.compile.catalog import Column, Table, at_home
 from policy_engine.compile.compiler import compiled
@@ -33,13 +32,12 @@ from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.relations.assumptions import BUILT_INS
-from policy_engine.syntax.findings import Breach, findings_of
+from policy_engine.syntax.findings import Breach, findings_of, law
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import reads_a_table
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.checks import (
+from policy_engine.verify.certificate import (
     columns_are_the_policys,
-    guarantee_is_met,
     rate_is_the_policys,
     recodings_are_the_policys,
     source_is_the_policys,
@@ -47,7 +45,23 @@ from policy_engine.verify.checks import (
     threshold_is_the_policys,
     unit_is_the_policys,
 )
-from policy_engine.verify.laws import counts_units, spares_its_source
+from policy_engine.verify.laws import counts_units, guarantee_is_met, spares_its_source
+
+
+@law("V35")
+def is_printed(found: str) -> str | None:
+    """On engines other than DuckDB a text is certified only if it is what the kernel prints.
+
+    Run the text that is printed instead, if there is one.
+    """
+    return found or None
+
+
+READER = (
+    "the text was read by policy-engine's reader of DuckDB's SQL and by sqlglot, and is not what"
+    " the kernel prints"
+)
+"""What a certificate rests on first whose text was read."""
 
 
 @dataclass(frozen=True)
@@ -113,34 +127,25 @@ def printed_answer(
 
 def _instead(envelope: Wrapped, known: Known) -> Answer:
     """The text to run instead of a stranger's, if one can be guessed."""
-    guess = guessed(envelope.query, known.engine, known)
+    engine = known.engine
+    guess = guessed(envelope.query, engine, known)
     if guess.claim is None:
         return Answer(findings=guess.findings)
-    broken = _broken(guess.claim, envelope, known)
-    if broken:
+    if broken := _broken(guess.claim, envelope, known):
         return Answer(missed=guess.missed, findings=findings_of(*broken))
-    text = printed(guess.claim, known.engine)
-    taken = "" if known.schema.known else f"the types of its columns: {_taken(guess.claim)}"
-    found = is_printed(_difference(envelope.query, guess.claim, known.engine))
-    return Answer(
-        guess.claim,
-        envelope.target,
-        _enveloped(text, envelope.target, known.engine),
-        missed=(*guess.missed, *filter(None, [taken])),
-        findings=findings_of(found),
-    )
-
-
-def _taken(claim: Claim) -> str:
-    """What the columns of a source are taken for, where no schema tells."""
-    return ", ".join(f"{name} is taken for {noun(kind)}" for name, kind in _read(claim).items())
+    missed = list(guess.missed)
+    if not known.schema.known:
+        types = (f"{name} is taken for {noun(kind)}" for name, kind in _read(guess.claim).items())
+        missed.append(f"the types of its columns: {', '.join(types)}")
+    text = _enveloped(printed(guess.claim, engine), envelope.target, engine)
+    found = findings_of(is_printed(_difference(envelope.query, guess.claim, engine)))
+    return Answer(guess.claim, envelope.target, text, missed=tuple(missed), findings=found)
 
 
 def _read(claim: Claim) -> dict[str, Type]:
     """The types of all the columns that a claim reads."""
-    read = [*claim.inputs]
-    if isinstance(claim.unit, People):
-        read += [claim.unit.key, *claim.unit.ordering]
+    unit = claim.unit
+    read = (*claim.inputs, *((unit.key, *unit.ordering) if isinstance(unit, People) else ()))
     return {column.name: column.type for column in reversed(read)}
 
 
@@ -157,50 +162,37 @@ def _difference(query: str, claim: Claim, engine: str) -> str:
 
 
 def _enveloped(query: str, target: tuple[str, ...], engine: str) -> str:
-    if not target:
-        return query
-    return created(query, name_of(target, ENGINES[engine]))
+    return created(query, name_of(target, ENGINES[engine])) if target else query
 
 
 def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]:
     """What no text may do, printed or not: read a view, or write over its source."""
-    found = []
-    if isinstance(claim.source, Files) and claim.source.kind != "parquet":
-        found.append(reads_a_table.broken_by(f"{claim.source.path}, which a release alone loads"))
-    if isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed):
-        found += _numbered(claim, known)
-    if not isinstance(claim.source, Files):
-        if known.is_view(claim.source.parts) and not claim.source.is_rowwise:
-            view = ".".join(claim.source.parts)
-            found.append(reads_a_table.broken_by(f"the view {view}; name the table that it reads"))
-        target, source = envelope.target, claim.source.parts
-        if is_one(target, source):
-            found.append(spares_its_source.broken_by(f"the table {'.'.join(target)}"))
-        secret = claim.law.secret if isinstance(claim.law, Keyed) else None
-        if secret is not None and is_one(secret.relation, source):
-            found.append(keeps_the_secret.broken_by("a secret that stands in the source"))
-        found += _several(claim, known)
-    return tuple(found)
-
-
-def _numbered(claim: Claim, known: Known) -> list[Breach]:
-    """A column of the schema that hides the numbers of the rows."""
-    number = "file_row_number" if isinstance(claim.source, Files) else "rowid"
+    source, unit, found = claim.source, claim.unit, []
     columns = known.schema.columns(source_of(claim)) or {}
-    if number not in map(fold, columns):
-        return []
-    return [counts_units.broken_by(f"a column {number}, which hides the row's own number")]
-
-
-def _several(claim: Claim, known: Known) -> list[Breach]:
-    """A key that the schema says to be none."""
-    told = known.schema.constraints_of(source_of(claim))
-    key = unit_of(claim)
-    is_alone = isinstance(claim.unit, People) and claim.unit.order is None
-    if not is_alone or told is None or not told.keyed or fold(key) in told.unique:
-        return []
-    found = f"a sample of {key}, of which {source_of(claim)} may have several rows"
-    return [counts_units.broken_by(found)]
+    # A column of the schema may hide the numbers of the rows.
+    number = "file_row_number" if isinstance(source, Files) else "rowid"
+    keyed = isinstance(claim.law, Keyed)
+    if isinstance(source, Files) and source.kind != "parquet":
+        found.append(reads_a_table.broken_by(f"{source.path}, which a release alone loads"))
+    if isinstance(unit, Rows) and keyed and number in map(fold, columns):
+        hidden = f"a column {number}, which hides the row's own number"
+        found.append(counts_units.broken_by(hidden))
+    if isinstance(source, Files):
+        return tuple(found)
+    if known.is_view(source.parts) and not source.is_rowwise:
+        view = ".".join(source.parts)
+        found.append(reads_a_table.broken_by(f"the view {view}; name the table that it reads"))
+    if is_one(envelope.target, source.parts):
+        found.append(spares_its_source.broken_by(f"the table {'.'.join(envelope.target)}"))
+    secret = claim.law.secret if isinstance(claim.law, Keyed) else None
+    if secret is not None and is_one(secret.relation, source.parts):
+        found.append(keeps_the_secret.broken_by("a secret that stands in the source"))
+    told, key = known.schema.constraints_of(source_of(claim)), unit_of(claim)
+    is_alone = isinstance(unit, People) and unit.order is None
+    if is_alone and told is not None and told.keyed and fold(key) not in told.unique:
+        several = f"a sample of {key}, of which {source_of(claim)} may have several rows"
+        found.append(counts_units.broken_by(several))
+    return tuple(found)
 
 
 # What a certified text rests on
@@ -238,14 +230,13 @@ def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known, found: list[Cl
         return _against(envelope, policy, known, guess.claim, guess) or Answer(
             missed=guess.missed, findings=guess.findings
         )
-    answers = [_against(envelope, policy, known, own) for own in found[:1]]
-    for own in found[1:]:
-        if answers[-1] is not None and not answers[-1].findings:
-            break
-        answers.append(_against(envelope, policy, known, own))
-    certified = [each for each in answers if each is not None and not each.findings]
-    told = [each for each in answers if each is not None]
-    return certified[0] if certified else told[0] if told else _instead(envelope, known)
+    told = []
+    for own in found:
+        each = _against(envelope, policy, known, own)
+        if each is not None and not each.findings:
+            return each
+        told += [] if each is None else [each]
+    return told[0] if told else _instead(envelope, known)
 
 
 def _against(
@@ -266,13 +257,17 @@ def _against(
         if known.schema.known or own is None:
             raise
         return Answer(findings=findings_of(*_unlike(own, policy)))
-    broken = (*_broken(wanted, envelope, known), *_other_target(envelope, policy))
+    broken = list(_broken(wanted, envelope, known))
+    relation, target = policy.release.relation or "", envelope.target
+    parts = tuple(relation.split("."))
+    if target and target[-len(parts) :] != parts:
+        broken.append(target_is_the_policys.broken_by(".".join(target)))
     differs: tuple[Breach | None, ...]
     try:
         made = certify(envelope.query, wanted, known.engine, terms_of(policy, ROWS, ""))
         if not broken:
             told = (*made.assumptions, *_untold(wanted, envelope.query, known))
-            return Answer(wanted, envelope.target, assumptions=told)
+            return Answer(wanted, target, assumptions=told)
         return Answer(findings=findings_of(*broken))
     except Unmet as error:
         unmet = guarantee_is_met(error.delta, policy.guarantee.delta, policy.guarantee.epsilon)
@@ -280,12 +275,10 @@ def _against(
     except NotPrinted:
         differs = tuple(differences(own, wanted)) if own is not None and guess is None else ()
     other = is_printed(_difference(envelope.query, wanted, known.engine))
-    relation = policy.release.relation
-    target = tuple(relation.split(".")) if envelope.target and relation else ()
     return Answer(
         wanted,
-        envelope.target,
-        _enveloped(text, target, known.engine),
+        target,
+        _enveloped(text, parts if target and relation else (), known.engine),
         missed=guess.missed if guess is not None else (),
         findings=findings_of(*(differs or (other,)), *broken),
     )
@@ -310,11 +303,6 @@ def _table(policy: Policy, known: Known, own: Claim | None) -> Table | None:
     return Table(_columns_of(own), parts=parts, unique=frozenset(keys))
 
 
-def _columns_of(claim: Claim) -> tuple[Column, ...]:
-    """The columns that a claim reads, as a catalog tells them."""
-    return tuple(Column(name, _catalog(kind)) for name, kind in _read(claim).items())
-
-
 _NAMES = {
     "integer": "BIGINT", "wide_integer": "HUGEINT", "double": "DOUBLE", "text": "VARCHAR",
     "label": "ENUM('')", "boolean": "BOOLEAN", "date": "DATE", "time": "TIME", "uuid": "UUID",
@@ -323,18 +311,14 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _catalog(kind: Type) -> str:
-    if kind.kind == "decimal":
-        return f"DECIMAL({kind.digits},{kind.scale})"
-    return _NAMES[kind.kind] + (" COLLATE other" if kind.collated else "")
-
-
-def _other_target(envelope: Wrapped, policy: Policy) -> tuple[Breach, ...]:
-    relation, target = policy.release.relation, envelope.target
-    parts = tuple((relation or "").split("."))
-    if not target or target[-len(parts) :] == parts:
-        return ()
-    return (target_is_the_policys.broken_by(".".join(target)),)
+def _columns_of(claim: Claim) -> tuple[Column, ...]:
+    """The columns that a claim reads, as a catalog tells them."""
+    told = {}
+    for name, kind in _read(claim).items():
+        exact = f"DECIMAL({kind.digits},{kind.scale})"
+        told[name] = exact if kind.kind == "decimal" else _NAMES[kind.kind]
+        told[name] += " COLLATE other" if kind.collated and kind.kind != "decimal" else ""
+    return tuple(Column(*each) for each in told.items())
 
 
 def _unlike(own: Claim, policy: Policy) -> Iterator[Breach]:

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from policy_engine.check.columns import TypesOf, recoded
+from policy_engine.check.columns import TypesOf, recoded, types_of_engine
 from policy_engine.check.levels import (
     No,
     Query,
@@ -26,22 +26,38 @@ from policy_engine.check.levels import (
     short,
 )
 from policy_engine.check.printed_text import Types
-from policy_engine.check.recodings import NotUnderstood, Range, columns_in, range_of, recoding_of
-from policy_engine.check.taken import Taken, filter_of
+from policy_engine.check.recodings import (
+    NotUnderstood,
+    Point,
+    Range,
+    columns_in,
+    range_of,
+    recoding_of,
+)
 from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import Finding
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import DROPPED, KEPT, Filter
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, People, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.policy.recodings import Constant, Keep, Recoding
+from policy_engine.policy.recodings import (
+    Bins,
+    Constant,
+    Keep,
+    Lookup,
+    Prefix,
+    Recoding,
+    Round,
+    Truncate,
+)
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import is_deterministic, is_in_the_grammar
@@ -94,7 +110,7 @@ def guessed(text: str, engine: str, types_of: Types) -> Guess:
         notes.judge(is_in_the_grammar.broken_by(str(error)))
     except Exception:  # a reader that takes any text meets more than it can foresee
         notes.judge(is_in_the_grammar.broken_by("a text that could not be read"))
-    return Guess(findings=notes.findings.sorted())
+    return Guess(findings=notes.findings)
 
 
 class _Reader:
@@ -102,7 +118,7 @@ class _Reader:
 
     def __init__(self, query: Query, types_of: TypesOf) -> None:
         self.query, self.engine, self.missed = query, query.engine, query.missed
-        self.taken = Taken(query.engine, types_of)
+        self.taken = _Taken(query.engine, types_of)
         self.samples = [each for each in query.conditions if _samples(each)]
 
     def claim(self) -> Claim:
@@ -223,25 +239,23 @@ class _Reader:
 
     def _unit(self, key: str | None) -> People:
         assert key is not None
-        column = self.taken.key(key)
-        for window in self._windows():
-            order = window.args.get("order")
+        column, terms = self.taken.key(key), list[exp.Expr]()
+        windows = self._windows()
+        if windows:
+            order = windows[0].args.get("order")
             terms = order.expressions if order is not None else []
             if any(is_hash(node) for term in terms for node in term.find_all(exp.Func)):
                 return People(column, Drawn())
-            return People(column, self._order(terms) or ((column, False),))
-        for on, terms in self.query.firsts:
+        for on, given in [] if windows else self.query.firsts:
             if columns_in(on) != (key,):
                 self.missed.append(f"DISTINCT ON {short(on)}: one row of each {key} is kept")
                 continue
-            rest = [term for term in terms if columns_in(term) != (key,)]
-            for term in rest:
-                if term.args.get("nulls_first") and columns_in(term):
-                    name = columns_in(term)[0]
-                    self.missed.append(f"DISTINCT ON keeps a row without {name} first, the release"
-                                       " last")  # fmt: skip
-            return People(column, self._order(rest) or ((column, False),))
-        return People(column, ((column, False),))
+            terms = [term for term in given if columns_in(term) != (key,)]
+            for name in (columns_in(term)[:1] for term in terms if term.args.get("nulls_first")):
+                self.missed += [f"DISTINCT ON keeps a row without {n} first, the release last"
+                                for n in name]  # fmt: skip
+            break
+        return People(column, self._order(terms) or ((column, False),))
 
     def _order(self, terms: list[exp.Expr]) -> tuple[tuple[Column, bool], ...]:
         """The columns that order a person's rows, each once, and whether it descends."""
@@ -265,20 +279,18 @@ class _Reader:
             else:
                 self.missed.append(f"the condition {short(each)}; left out")
         for name, conditions in ranges.items():
-            read = [(each, found) for each in conditions if (found := self._range(each))]
+            read: list[tuple[exp.Expr, Range]] = []
+            for each in conditions:
+                try:
+                    read.append((each, range_of(each)))
+                except NotUnderstood as why:
+                    self.missed.append(f"the condition {short(each)}: {why}; left out")
             try:
                 if read:
-                    yield filter_of(name, [found for _, found in read], self.taken)
+                    yield _filter_of(name, [found for _, found in read], self.taken)
             except Exception as error:  # what no value of the column can be, in whatever words
                 shown = " AND ".join(short(each) for each, _ in read)
                 self.missed.append(f"the condition {shown}: {error}; left out")
-
-    def _range(self, condition: exp.Expr) -> Range | None:
-        try:
-            return range_of(condition)
-        except NotUnderstood as why:
-            self.missed.append(f"the condition {short(condition)}: {why}; left out")
-            return None
 
 
 def _is_secret(node: exp.Expr) -> bool:
@@ -289,3 +301,76 @@ def _is_secret(node: exp.Expr) -> bool:
 def _samples(node: exp.Expr) -> bool:
     """Whether a condition is of a random number or of a hash."""
     return bool(node.find(exp.Rand)) or any(is_hash(each) for each in node.find_all(exp.Func))
+
+
+# What the columns are taken for, and the conditions as a filter
+
+_PLAIN = 18, 3
+
+
+class _Taken:
+    """The types of the source's columns: as the schema says, else as the text takes them."""
+
+    def __init__(self, engine: str, types_of: TypesOf) -> None:
+        self.engine, self.types_of = engine, types_of
+        self.known: dict[str, Column] = {}
+
+    def column(self, name: str, recoding: Recoding) -> Column:
+        """A column that is recoded so."""
+        if fold(name) not in self.known:
+            said = self.types_of(name)
+            if said == ():
+                raise NotUnderstood(f"the schema has no column {name} that a release can read")
+            self.known[fold(name)] = Column(name, said[0] if said else self._taken(recoding))
+        return self.known[fold(name)]
+
+    def _taken(self, recoding: Recoding) -> Type:
+        kinds: dict[str, Type] = {
+            kind.kind: kind for kind in types_of_engine(self.engine) if kind.kind != "text"
+        }
+        kinds["text"] = Type("text", collated=ENGINES[self.engine].collates)
+        exact = Type("decimal", *_PLAIN)
+        if "decimal_column" in ENGINES[self.engine].lacks:
+            exact = kinds["double"]
+        match recoding:
+            case Bins(cuts) if not isinstance(cuts[0], Decimal):
+                return kinds["timestamp" if hasattr(cuts[0], "hour") else "date"]
+            case Bins(cuts):
+                whole = all(isinstance(cut, Decimal) and cut == int(cut) for cut in cuts)
+                return kinds["integer"] if whole else exact
+            case Round(step):
+                return exact if step != int(step) else kinds["integer"]
+            case Truncate(unit):
+                return kinds.get("timestamp" if unit in ("hour", "day") else "date", kinds["text"])
+            case Keep() | Prefix() | Constant() | Lookup():
+                return kinds["text"]
+
+    def key(self, name: str) -> Column:
+        """The key of a unit: a whole number, where nothing says another type."""
+        told = self.types_of(name, is_key=True)
+        if told == ():
+            raise ClaimError(f"the schema has no column {name} that can be a key")
+        return Column(name, told[0] if told else Type("integer"))
+
+
+def _filter_of(name: str, conditions: list[Range], taken: _Taken) -> Filter:
+    """The conditions of one column as one."""
+    members: tuple[str, ...] = ()
+    least: Point | None = None
+    end: Point | None = None
+    for found, low, high in conditions:
+        members = members or found
+        least = least if low is None else low
+        end = end if high is None else high
+    if members:
+        table = tuple((member, KEPT) for member in members)
+        column = taken.column(name, Lookup(table, DROPPED))
+        made = recode_of(Lookup(table, DROPPED), column.type)
+        assert isinstance(made, Map)
+        return Filter(column, made.groups[0][0])
+    cuts = tuple(cut for cut in (least, end) if cut is not None)
+    bins = Bins(cuts, ("",) * (len(cuts) + 1))  # type: ignore[arg-type]
+    column = taken.column(name, bins)
+    values = list(recode_of(bins, column.type).cuts)  # type: ignore[union-attr]
+    low_value = values.pop(0) if least is not None else None
+    return Filter(column, (), low_value, values[0] if values else None)

@@ -6,11 +6,12 @@ Generous: what is found is shown to whoever wrote the text, and printed anew; no
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from sqlglot import exp
@@ -35,27 +36,23 @@ _CONVERTS = re.compile(
     r"arrow_cast|collate|convert_timezone|totimezone|tostring|to(date|datetime|decimal|float|int)\d+",
     re.IGNORECASE,
 )
-_UNITS = (
-    (r"hour", "hour"),
-    (r"dayofyear", "year"),
-    (r"dayofmonth", "month"),
-    (r"week", "week"),
-    (r"month", "month"),
-    (r"quarter", "quarter"),
-    (r"year", "year"),
-    (r"day|date", "day"),
-)
+_UNITS = {
+    "hour": "hour", "dayofyear": "year", "dayofmonth": "month", "week": "week", "month": "month",
+    "quarter": "quarter", "year": "year", "day": "day", "date": "day",
+}  # fmt: skip
+"""The unit that the first of these words in an expression says."""
+
 _CALENDAR = re.compile(
     r"trunc|startof|year|month|quarter|week|hour|day|datefromparts|makedate", re.I
 )
-_COMPARES: dict[type[exp.Expr], Callable[[Point, Point], bool]] = {
-    exp.LT: lambda a, b: a < b,  # type: ignore[operator]
-    exp.LTE: lambda a, b: a <= b,  # type: ignore[operator]
-    exp.GT: lambda a, b: a > b,  # type: ignore[operator]
-    exp.GTE: lambda a, b: a >= b,  # type: ignore[operator]
-    exp.EQ: lambda a, b: a == b,
-    exp.NEQ: lambda a, b: a != b,
-}
+_COMPARES: dict[type[exp.Expr], Callable[[Any, Any], bool]] = {
+    exp.LT: lt, exp.LTE: le, exp.GT: gt, exp.GTE: ge, exp.EQ: eq, exp.NEQ: ne,
+}  # fmt: skip
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE, exp.EQ: exp.EQ,
+    exp.NEQ: exp.NEQ,
+}  # fmt: skip
+_CONVERSIONS = (exp.ConvertTimezone, exp.Datetime, exp.DateAdd, exp.Timestamp)
 
 
 class NotUnderstood(Exception):
@@ -64,26 +61,22 @@ class NotUnderstood(Exception):
 
 def bare(node: exp.Expr) -> exp.Expr:
     """``node`` without what only says how a value is written or compared."""
-    while isinstance(node, _LOOSE) or _is_loose(node):
-        node = node.expressions[0] if isinstance(node, exp.Anonymous) else node.this
-    return node
-
-
-def _is_loose(node: exp.Expr) -> bool:
-    """Whether a function of an engine's own only converts its first argument."""
-    named = isinstance(node, exp.Anonymous) and _CONVERTS.fullmatch(str(node.this))
-    return bool(named and node.expressions)
+    while True:
+        if isinstance(node, _LOOSE):
+            node = node.this
+        elif (
+            isinstance(node, exp.Anonymous) and _CONVERTS.fullmatch(node.name) and node.expressions
+        ):
+            node = node.expressions[0]  # a function of an engine's own only converts it
+        else:
+            return node
 
 
 def columns_in(node: exp.Expr) -> tuple[str, ...]:
     """The columns that an expression reads, each once; not those of a query inside it."""
-    found = [column for column in node.find_all(exp.Column) if not _is_asked(column, node)]
+    own = (None, node.find_ancestor(exp.Select))
+    found = [each for each in node.find_all(exp.Column) if each.find_ancestor(exp.Select) in own]
     return tuple(dict.fromkeys(column.name for column in found))
-
-
-def _is_asked(node: exp.Expr, within: exp.Expr) -> bool:
-    inner = node.find_ancestor(exp.Select)
-    return inner is not None and inner is not within.find_ancestor(exp.Select)
 
 
 def recoding_of(node: exp.Expr) -> Recoding:
@@ -133,7 +126,7 @@ def _calendar(node: exp.Expr) -> Recoding | None:
     if not _CALENDAR.search(text) or node.find(exp.Round):
         return None
     words = " ".join(re.findall(r"[A-Za-z_]+", text)).lower()
-    unit = next((unit for pattern, unit in _UNITS if re.search(pattern, words)), None)
+    unit = next((unit for word, unit in _UNITS.items() if word in words), None)
     return Truncate(unit) if unit else None  # type: ignore[arg-type]
 
 
@@ -151,61 +144,57 @@ def _round(node: exp.Expr) -> Recoding | None:
 
 # CASE: its label at every value that it tells apart
 
+_Branches = list[tuple[exp.Expr, exp.Expr]]
+
+
+def _branches(node: exp.Expr) -> tuple[_Branches, exp.Expr]:
+    """Condition and value of each branch, and the last value."""
+    if isinstance(node, exp.If):
+        return [(node.this, node.args["true"])], node.args.get("false") or exp.Null()
+    branches: _Branches = []
+    for each in node.args["ifs"]:
+        test = each.this
+        if node.this is not None:
+            test = exp.EQ(this=node.this.copy(), expression=test.copy())
+        branches.append((test, each.args["true"]))
+    return branches, node.args.get("default") or exp.Null()
+
 
 def _of_a_case(node: exp.Expr) -> Recoding:
     # A branch that reads the column is what is shown; what is around it says of which values.
-    reads = [value for value in _values(node) if columns_in(value)]
+    branches, last = _branches(node)
+    values = [*(value for _, value in branches), last]
+    reads = [value for value in values if columns_in(value)]
     if reads:
         return _round(node) or recoding_of(reads[-1])
-    points = _points(node)
-    if not points:
-        return _of_a_truth_value(node)
-    ordered = any(node.find_all(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between))
-    return _bins(node, points) if ordered else _lookup(node, points)
+    points = list(dict.fromkeys(p for condition, _ in branches for p in _points(condition)))
+
+    def label(value: Point | None) -> str | None:
+        """What is shown of a value; of one that equals none where it is None."""
+        held = (shown for condition, shown in branches if _holds(condition, value))
+        return _shown(next(held, last))
+
+    if not points:  # it asks whether its column holds
+        told = values[:-1] if isinstance(last, exp.Null) else values
+        if all(isinstance(bare(value), exp.Boolean) for value in told):
+            return Keep()
+        return Lookup((("false", label(False)), ("true", label(True))), None)
+    if any(node.find_all(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)):
+        return _bins(points, label)
+    return Lookup(tuple(sorted((_key(point), label(point)) for point in points)), label(None))
 
 
-def _values(node: exp.Expr) -> list[exp.Expr]:
-    """What the branches of a CASE show."""
-    if isinstance(node, exp.If):
-        found = [node.args.get("true"), node.args.get("false")]
-    else:
-        found = [*(each.args["true"] for each in node.args["ifs"]), node.args.get("default")]
-    return [each for each in found if each is not None]
-
-
-def _of_a_truth_value(node: exp.Expr) -> Recoding:
-    """A CASE that asks whether its column holds."""
-    if all(isinstance(bare(value), exp.Boolean) for value in _values(node)):
-        return Keep()
-    table = tuple((key, _label(node, key == "true")) for key in ("false", "true"))
-    return Lookup(table, None)
-
-
-def _points(node: exp.Expr) -> list[Point]:
-    """The values that its conditions compare with."""
-    conditions = [node.this] if isinstance(node, exp.If) else []
-    if isinstance(node, exp.Case):
-        conditions = [each.this for each in node.args["ifs"]]
-    literals = [each for condition in conditions for each in _literals(condition)]
-    return list(dict.fromkeys(literals))
-
-
-def _literals(condition: exp.Expr) -> list[Point]:
+def _points(condition: exp.Expr) -> Iterator[Point]:
+    """The values that a condition compares with."""
     if isinstance(condition, exp.Paren | exp.Not):
-        return _literals(condition.this)
-    if isinstance(condition, exp.And | exp.Or):
-        return [*_literals(condition.this), *_literals(condition.expression)]
-    sides = [condition.args.get(name) for name in ("this", "expression", "low", "high")]
-    if type(condition) not in (*_COMPARES, exp.Between, exp.In):
-        sides = [condition]  # of a CASE that names what it compares
-    parts = [*sides, *(condition.args.get("expressions") or ())]
-    found = (_point(part) for part in parts if isinstance(part, exp.Expr))
-    return [point for point in found if point is not None]
-
-
-def _lookup(node: exp.Expr, points: list[Point]) -> Recoding:
-    table = tuple(sorted((_key(point), _label(node, point)) for point in points))
-    return Lookup(table, _label(node, None))
+        yield from _points(condition.this)
+    elif isinstance(condition, exp.And | exp.Or):
+        yield from _points(condition.this)
+        yield from _points(condition.expression)
+    elif isinstance(condition, (*_COMPARES, exp.Between, exp.In)):
+        sides = [condition.args.get(name) for name in ("this", "expression", "low", "high")]
+        found = (_point(part) for part in (*sides, *condition.expressions) if part is not None)
+        yield from (point for point in found if point is not None)
 
 
 def _key(point: Point) -> str:
@@ -214,42 +203,26 @@ def _key(point: Point) -> str:
     return f"{point:f}" if isinstance(point, Decimal) else str(point)
 
 
-def _bins(node: exp.Expr, points: list[Point]) -> Recoding:
+def _bins(points: list[Point], label: Callable[[Point], str | None]) -> Recoding:
     cuts: list[Any] = sorted(points)
     if isinstance(cuts[0], str | bool):
         raise NotUnderstood("it orders texts")
     if all(isinstance(cut, Decimal) and cut == int(cut) for cut in cuts):
         cuts = sorted({*cuts, *(cut + 1 for cut in cuts)})
     least = cuts[0] - 1 if isinstance(cuts[0], Decimal) else type(cuts[0])(1, 1, 1)
-    labels = [_label(node, each) for each in (least, *cuts)]
+    labels = [label(each) for each in (least, *cuts)]
     turns = [place for place, (one, other) in enumerate(pairwise(labels), 1) if one != other]
-    named = tuple("other" if (label := labels[place]) is None else label for place in (0, *turns))
+    named = ("other" if labels[place] is None else labels[place] for place in (0, *turns))
     if not turns:
         raise NotUnderstood("it shows one label")
-    return Bins(tuple(cuts[place - 1] for place in turns), named)
+    return Bins(tuple(cuts[place - 1] for place in turns), tuple(map(str, named)))
 
 
-def _label(node: exp.Expr, value: Point | None) -> str | None:
-    """What a CASE shows of a value; of one that equals none where it is None."""
-    if isinstance(node, exp.If):
-        branches, last, subject = [node], node.args.get("false"), None
-    else:
-        branches, last, subject = node.args["ifs"], node.args.get("default"), node.this
-    for branch in branches:
-        condition = branch.this
-        held = _point(condition) == value if subject is not None else _holds(condition, value)
-        if held:
-            return _shown(branch.args["true"])
-    return _shown(last)
-
-
-def _shown(node: exp.Expr | None) -> str | None:
-    found = None if node is None else bare(node)
-    if found is None or isinstance(found, exp.Null):
-        return None
-    if isinstance(found, exp.Literal):
-        return found.name
-    raise NotUnderstood("a branch shows no text")
+def _shown(node: exp.Expr) -> str | None:
+    found = bare(node)
+    if not isinstance(found, exp.Literal | exp.Null):
+        raise NotUnderstood("a branch shows no text")
+    return None if isinstance(found, exp.Null) else found.name
 
 
 def _holds(condition: exp.Expr, value: Point | None) -> bool:
@@ -266,32 +239,34 @@ def _holds(condition: exp.Expr, value: Point | None) -> bool:
         return False
     if isinstance(node, exp.In):
         return value in [_point(each) for each in node.expressions]
-    if isinstance(node, exp.Between):
-        low, high = _point(node.args["low"]), _point(node.args["high"])
-        if low is None or high is None:
-            raise NotUnderstood("a condition compares with no value")
-        return value is not None and bool(low <= value <= high)  # type: ignore[operator]
-    compare = _COMPARES.get(type(node))
     if isinstance(node, exp.Column):
         return value is True
-    if compare is None:
-        raise NotUnderstood("a condition compares with no value")
+    if isinstance(node, exp.Between):
+        low, high = _point(node.args["low"]), _point(node.args["high"])
+        if low is not None and high is not None:
+            return value is not None and bool(low <= value <= high)  # type: ignore[operator]
+    elif type(node) in _COMPARES:
+        bound, kind = _bound(node)
+        # x <> x is a question of NaN.
+        return bound is not None and (
+            _COMPARES[kind](value, bound) if value is not None else kind is exp.NEQ
+        )
+    raise NotUnderstood("a condition compares with no value")
+
+
+def _bound(node: exp.Expr) -> tuple[Point | None, type[exp.Expr]]:
+    """What a column is compared with, if it is a value, and how, the column first."""
     one, other = _point(node.this), _point(node.expression)
-    if one is None and other is None:  # as x <> x, of NaN
-        return False
-    _reads_alone(node.this if other is not None else node.expression)
-    if value is None:
-        return isinstance(node, exp.NEQ)
-    return compare(value, other) if other is not None else compare(one, value)  # type: ignore[arg-type]
-
-
-def _reads_alone(node: exp.Expr) -> None:
-    """Raise NotUnderstood where something is made of a column before it is compared."""
-    if not isinstance(bare(node), exp.Column) and not node.find(*_CONVERSIONS):
-        raise NotUnderstood(f"{node.sql()[:40]} is compared, and not a column")
-
-
-_CONVERSIONS = (exp.ConvertTimezone, exp.Datetime, exp.DateAdd, exp.Timestamp)
+    side, bound, kind = node.expression, one, _MIRRORED[type(node)]
+    if other is not None:
+        side, bound, kind = node.this, other, type(node)
+    if (
+        bound is not None
+        and not isinstance(bare(side), exp.Column)
+        and not side.find(*_CONVERSIONS)
+    ):
+        raise NotUnderstood(f"{side.sql()[:40]} is compared, and not a column")
+    return bound, kind
 
 
 def _point(node: exp.Expr) -> Point | None:
@@ -328,21 +303,13 @@ def range_of(node: exp.Expr) -> Range:
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.In) and node.expressions:
-        return (
-            tuple(_key(p) for each in node.expressions if (p := _point(each)) is not None),
-            None,
-            None,
-        )
+        keys = (_key(p) for each in node.expressions if (p := _point(each)) is not None)
+        return tuple(keys), None, None
     if isinstance(node, exp.Between):
-        low, high = _point(node.args["low"]), _point(node.args["high"])
-        return (), low, _next(high)
-    one, other = (
-        (_point(node.this), _point(node.expression)) if type(node) in _COMPARES else (None, None)
-    )
-    bound, kind = (other, type(node)) if other is not None else (one, _MIRRORED.get(type(node)))
+        return (), _point(node.args["low"]), _next(_point(node.args["high"]))
+    bound, kind = _bound(node) if type(node) in _COMPARES else (None, exp.EQ)
     if bound is None:
         raise NotUnderstood("it is no comparison with a value")
-    _reads_alone(node.this if other is not None else node.expression)
     if kind is exp.EQ:
         return (_key(bound),), None, None
     if kind in (exp.GTE, exp.GT):
@@ -350,11 +317,6 @@ def range_of(node: exp.Expr) -> Range:
     if kind in (exp.LT, exp.LTE):
         return (), None, bound if kind is exp.LT else _next(bound)
     raise NotUnderstood("a condition says who is in, by values or by a range")
-
-
-_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE, exp.EQ: exp.EQ,
-}  # fmt: skip
 
 
 def _next(point: Point | None) -> Point | None:

@@ -13,9 +13,8 @@ from typer import Argument, Option
 
 from policy_engine.accounting.domain import claimed, decimal, upward
 from policy_engine.accounting.one import population_rate
-from policy_engine.check.answer import Answer, answer, printed_answer
+from policy_engine.check.answer import READER, Answer, answer, printed_answer
 from policy_engine.check.described import document, lines
-from policy_engine.check.laws import READER
 from policy_engine.cli.options import PolicyOption
 from policy_engine.cli.output import conclude, members, shown
 from policy_engine.cli.reading import name_of, read_file

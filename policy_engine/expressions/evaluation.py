@@ -7,11 +7,13 @@ is the grammar's ``ROW_NODES``; everything else is a finding with a law of its o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any
 
 from sqlglot import exp
 
-from policy_engine.expressions.conversions import check_condition
+from policy_engine.expressions.conversions import Verdict, check_condition, note
 from policy_engine.expressions.datatypes import (
     QUOTIENT,
     TEXT,
@@ -19,12 +21,12 @@ from policy_engine.expressions.datatypes import (
     shows_itself,
     type_of,
 )
-from policy_engine.expressions.texts import growth
 from policy_engine.expressions.totality import check_total
 from policy_engine.expressions.values import (
     Kind,
     Leaves,
     Value,
+    cannot_fail,
     groups_byte_by_byte,
     keeps_the_secret,
 )
@@ -82,7 +84,7 @@ def evaluate(
         _substitute(node, leaves),
         type_of(node, leaves),
         collation_of(node, leaves),
-        growth=growth(node, leaves, notes) if total else 1,
+        growth=_growth(node, leaves, notes) if total else 1,
     )
 
 
@@ -148,7 +150,8 @@ def folded(node: exp.Expr) -> exp.Expr:
         id(c): exp.column(c.meta.get(JOINED, "") + fold(c.name), quoted=True)
         for c in node.find_all(exp.Column)
     }
-    return _rebuilt(node, plain)
+    named: exp.Expr = _rebuilt(node, plain)
+    return named
 
 
 def canonical(node: exp.Expr) -> str:
@@ -160,35 +163,78 @@ def _substitute(node: exp.Expr, leaves: Leaves) -> exp.Expr | None:
     """``node`` over source columns; None where it would grow too large to carry."""
     replaced: dict[int, exp.Expr] = {}
     for place, value in leaves.items():
-        if value.expression is None or _size(value.expression) > _CARRIED_NODES:
+        inner = value.expression
+        if inner is None:
             return None
-        replaced[place] = _in_parentheses(value.expression)
-    return _rebuilt(node, replaced)
+        lists = (len(part.expressions) for part in inner.find_all(exp.In))
+        if sum(1 for _ in inner.walk()) + sum(lists) > _CARRIED_NODES:
+            return None
+        # As one operand, whatever operator stands beside it.
+        loose = isinstance(inner, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Predicate)
+        wraps = loose and not isinstance(inner, exp.Paren | exp.Func)
+        replaced[place] = exp.Paren(this=inner) if wraps else inner
+    rebuilt: exp.Expr = _rebuilt(node, replaced)
+    return rebuilt
 
 
-def _in_parentheses(node: exp.Expr) -> exp.Expr:
-    """``node`` as one operand, whatever operator stands beside it."""
-    loose = exp.Binary | exp.Unary | exp.Between | exp.In | exp.Predicate
-    wraps = isinstance(node, loose) and not isinstance(node, exp.Paren | exp.Func)
-    return exp.Paren(this=node) if wraps else node
-
-
-def _rebuilt(node: exp.Expr, replaced: dict[int, exp.Expr]) -> exp.Expr:
-    """A copy of ``node`` with the nodes whose ids are in ``replaced`` exchanged."""
-    if id(node) in replaced:
-        return replaced[id(node)].copy()
-    clone = type(node)()
-    for part, value in node.args.items():
-        if isinstance(value, list):
-            clone.set(part, [_part(item, replaced) for item in value])
-        else:
-            clone.set(part, _part(value, replaced))
+def _rebuilt(part: Any, replaced: dict[int, exp.Expr]) -> Any:
+    """A copy of a node with the nodes whose ids are in ``replaced`` exchanged."""
+    if isinstance(part, list):
+        return [_rebuilt(item, replaced) for item in part]
+    if not isinstance(part, exp.Expr):
+        return part
+    if id(part) in replaced:
+        return replaced[id(part)].copy()
+    clone = type(part)()
+    for name, value in part.args.items():
+        clone.set(name, _rebuilt(value, replaced))
     return clone
 
 
-def _part(value: object, replaced: dict[int, exp.Expr]) -> object:
-    return _rebuilt(value, replaced) if isinstance(value, exp.Expr) else value
+# How long a text one row can make: one that fills the memory fails, and tells of the row. A factor
+# says how often, at most, a value holds all that its row and the statement hold. It is carried from
+# query to query, so that no chain of queries doubles a text at every step.
+
+_MOST = 64
+_COPY = re.compile(r"\\[0-9]")
 
 
-def _size(node: exp.Expr) -> int:
-    return sum(1 + len(part.expressions) * isinstance(part, exp.In) for part in node.walk())
+def _growth(node: exp.Expr, leaves: Leaves, notes: Notes) -> int:
+    """The factor of ``node``; 1, and a finding, where it is above the limit."""
+    if id(node) in leaves:
+        return leaves[id(node)].growth
+    parts = {id(part): _growth(part, leaves, notes) for part in node.iter_expressions()}
+    factor = max(1, _factor(node, parts, notes))
+    if factor > _MOST:
+        found = f"{shown(node)}, which can be {factor} times as long as its row; at most {_MOST}"
+        notes.judge(cannot_fail(found), node)
+        return 1
+    # What a literal holds is the statement's, however often it stands there.
+    return 0 if isinstance(node, exp.Literal) else factor
+
+
+def _factor(node: exp.Expr, parts: dict[int, int], notes: Notes) -> int:
+    if isinstance(node, exp.ConcatWs):
+        separator, *texts = (parts[id(part)] for part in node.expressions)
+        return separator * len(texts) + sum(texts)
+    if isinstance(node, exp.Concat | exp.DPipe):
+        return sum(parts.values())
+    if not isinstance(node, exp.Replace | exp.RegexpReplace):
+        return max(parts.values(), default=1)
+    new = bare(node.args.get("replacement") or exp.Null())
+    if isinstance(node, exp.RegexpReplace):
+        # It finds a place before every letter.
+        modifiers = node.args.get("modifiers")
+        copies = max(1, len(_COPY.findall(new.name)))
+        once = modifiers is None or (modifiers.is_string and "g" not in modifiers.name)
+        times = copies if once else copies + len(new.name.encode())
+    elif new.is_string:
+        # Of a text that is nothing but what it looks for.
+        old = bare(node.expression)
+        least = len(old.name.encode()) if old.is_string else 1
+        times = max(1, -(-len(new.name.encode()) // max(1, least)))
+    else:
+        # Two columns of one row, each letter of the one replaced by the other.
+        note(Verdict.UNDECIDED, node, notes)
+        times = 1
+    return parts[id(node.this)] * times

@@ -8,13 +8,12 @@ number where numbers are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import cast
+from typing import Literal, cast
 
 from sqlglot import exp
 
@@ -54,6 +53,9 @@ class Reading:
     read_as: str | None
 
 
+_Found = tuple[Recoding, Reading] | None
+
+
 def read_recoding(
     node: exp.Expr, kind: str | None = None
 ) -> tuple[Recoding, str | None, str | None] | None:
@@ -64,14 +66,15 @@ def read_recoding(
     node = bare(node)
     if kind == "BOOLEAN":
         node = node.transform(_of_a_truth_value)
-    if isinstance(node, exp.Literal) and node.is_string:
-        return Constant(node.name), None, None
-    for reader in _READERS:
+    text = _text(node)
+    if text is not None:
+        return Constant(text), None, None
+    for reader in (_read_round, _read_keep, _read_prefix, _read_truncate, _read_case):
         found = reader(node)
         if found is not None:
-            recoding, reading = found
+            recoding, column = found
             loose = isinstance(recoding, Bins) and kind in FLOATS and not node.find(exp.IsNan)
-            return None if loose else (recoding, reading.column, reading.read_as)
+            return None if loose else (recoding, column.column, column.read_as)
     return None
 
 
@@ -89,12 +92,12 @@ def reading(node: exp.Expr, *kept: str) -> Reading | None:
     node = bare(node)
     if isinstance(node, exp.Column):
         return Reading(node.name, None)
-    if isinstance(node, exp.TryCast):
-        inner = reading(node.this)
-        kind = _type_name(node.to)
-        return Reading(inner.column, kind) if inner and inner.read_as is None else None
     if isinstance(node, exp.Cast):
-        return reading(node.this) if _type_name(node.to) in kept else None
+        kind = str(node.to.sql("duckdb")).upper()
+        inner = reading(node.this)
+        if isinstance(node, exp.TryCast):
+            return Reading(inner.column, kind) if inner and inner.read_as is None else None
+        return inner if kind in kept else None
     if isinstance(node, exp.Collate) and fold(node.expression.name) == "binary":
         return reading(node.this, *kept)
     if isinstance(node, exp.AtTimeZone) and _text(node.args["zone"]) == "UTC":
@@ -106,16 +109,16 @@ def _text(node: exp.Expr) -> str | None:
     return node.name if isinstance(node, exp.Literal) and node.is_string else None
 
 
-def _type_name(to: exp.DataType) -> str:
-    return str(to.sql("duckdb")).upper()
-
-
-_Found = tuple[Recoding, Reading] | None
-
-
 def _read_keep(node: exp.Expr) -> _Found:
     found = reading(node, *_AS_TEXT)
     return (Keep(), found) if found else None
+
+
+def _read_prefix(node: exp.Expr) -> _Found:
+    if not isinstance(node, exp.Left):
+        return None
+    found, length = reading(node.this, *_AS_TEXT), ordinal(node.expression)
+    return (Prefix(length), found) if found and length is not None else None
 
 
 def _only_branch(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
@@ -126,57 +129,45 @@ def _only_branch(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
     return (branches[0].this, branches[0].args["true"]) if len(branches) == 1 else None
 
 
-def _read_prefix(node: exp.Expr) -> _Found:
-    if not isinstance(node, exp.Left):
-        return None
-    found, length = reading(node.this, *_AS_TEXT), ordinal(node.expression)
-    return (Prefix(length), found) if found and length is not None else None
-
-
 def _read_round(node: exp.Expr) -> _Found:
     """``ROUND(x / s) * s``, or of x below a limit whole steps, counted exactly."""
     if not isinstance(node, exp.TryCast):
         return None
-    product = bare(node.this)
-    test, value = _only_branch(product) or (None, product)
+    test, value = _only_branch(bare(node.this)) or (None, node.this)
     product = bare(value)
     if not isinstance(product, exp.Mul):
         return None
     counted = bare(product.this)
-    if test is not None and isinstance(counted, exp.Cast) and counted.to.is_type("bigint"):
+    if test is not None:
+        if not isinstance(counted, exp.Cast) or not counted.to.is_type("bigint"):
+            return None
         counted = bare(counted.this)
-    elif test is not None:
-        return None
-    found = _steps(counted, product.expression)
-    if found is None or not _exact_type(node.to, found[0].step):
-        return None
-    if test is not None and not _is_below(test, found, node.to):
-        return None
-    return found
-
-
-def _steps(counted: exp.Expr, again: exp.Expr) -> tuple[Round, Reading] | None:
-    """``ROUND(x / s)`` where ``again`` is s."""
     if not isinstance(counted, exp.Round) or counted.args.get("decimals"):
         return None
     quotient = bare(counted.this)
     if not isinstance(quotient, exp.Div):
         return None
     step, found = _decimal(quotient.expression), reading(quotient.this, "DOUBLE")
-    if found is None or step is None or step != _decimal(again):
+    if found is None or step is None or step != _decimal(product.expression):
+        return None
+    # Multiples of the step must fit their type without a second rounding.
+    size = [ordinal(part.this) for part in node.to.expressions]
+    exact = node.to.this == exp.DType.DECIMAL and size == [_MOST_DECIMALS, places_of(step)]
+    if node.to.is_type("bigint"):
+        exact = step == step.to_integral_value()
+    if not exact or (test is not None and not _is_below(test, step, found, size)):
         return None
     return Round(step), found
 
 
-def _is_below(test: exp.Expr, found: tuple[Round, Reading], to: exp.DataType) -> bool:
+def _is_below(test: exp.Expr, step: Decimal, found: Reading, size: list[int | None]) -> bool:
     """Whether ``ABS(x) < limit`` keeps the multiples of the step within their type."""
     if not isinstance(test, exp.LT) or not isinstance(test.this, exp.Abs):
         return False
-    limit, step = _decimal(test.expression), Fraction(found[0].step)
-    if limit is None or reading(test.this.this, "DOUBLE") != found[1]:
+    limit = _decimal(test.expression)
+    if limit is None or reading(test.this.this, "DOUBLE") != found:
         return False
-    digits = None if to.is_type("bigint") else ordinal(to.expressions[1].this)
-    return is_bounded(step, Fraction(limit), digits)
+    return is_bounded(Fraction(step), Fraction(limit), size[1] if size else None)
 
 
 def is_bounded(step: Fraction, limit: Fraction, digits: int | None) -> bool:
@@ -196,109 +187,80 @@ def is_bounded(step: Fraction, limit: Fraction, digits: int | None) -> bool:
     return least <= limit <= min(most - step, step * _MOST_STEPS)
 
 
-def _exact_type(to: exp.DataType, step: Decimal) -> bool:
-    """Whether multiples of ``step`` fit ``to`` without a second rounding."""
-    if to.is_type("bigint"):
-        return step == step.to_integral_value()
-    size = [ordinal(part.this) for part in to.expressions]
-    return to.this == exp.DType.DECIMAL and size == [18, places_of(step)]
-
-
 def _read_truncate(node: exp.Expr) -> _Found:
     guard, value = _only_branch(node) or (node, node)
     if not isinstance(guard, exp.Between):
         return None
     value = bare(value)
     as_date = isinstance(value, exp.Cast) and value.to.is_type("date")
-    if as_date:
-        value = bare(value.this)
+    value = bare(value.this) if as_date else value
     if not isinstance(value, exp.DateTrunc | exp.TimestampTrunc):
         return None
-    unit = value.args["unit"].name.lower()
-    if as_date and unit == "hour":
-        return None
-    guarded, found = (
-        reading(guard.this),
-        reading(_bounded(value.this) if unit == "week" else value.this),
-    )
+    unit, inner = value.args["unit"].name.lower(), bare(value.this)
+    if unit == "week" and isinstance(inner, exp.Greatest):
+        # ``x`` of ``GREATEST(x, the first day)``, which is x wherever a guard lets it be.
+        bounded = [_cut(other) for other in inner.expressions] == [_YEARS[0]]
+        inner = inner.this if bounded else inner
+    found = reading(inner)
     bounds = (_cut(guard.args["low"]), _cut(guard.args["high"]))
-    if found is None or guarded != found or bounds != _YEARS or unit not in _UNITS:
+    if found is None or reading(guard.this) != found or bounds != _YEARS:
         return None
-    return Truncate(cast(TruncateUnit, unit)), found
+    known = unit in _UNITS and not (as_date and unit == "hour")
+    return (Truncate(cast(TruncateUnit, unit)), found) if known else None
 
 
-def _bounded(node: exp.Expr) -> exp.Expr:
-    """``x`` of ``GREATEST(x, the first day)``, which is x wherever a guard lets it be."""
-    node = bare(node)
-    others = node.expressions if isinstance(node, exp.Greatest) else []
-    return node.this if [_cut(other) for other in others] == [_YEARS[0]] else node
+_Label = str | None | Literal[False]
+"""A text, or NULL; False is neither."""
+
+
+def _label(node: exp.Expr) -> _Label:
+    text = _text(node)
+    return None if isinstance(node, exp.Null) else False if text is None else text
 
 
 def _read_case(node: exp.Expr) -> _Found:
     """Bins or a lookup: ``CASE WHEN x IS NULL THEN NULL … ELSE label END``."""
     if not isinstance(node, exp.Case) or node.this or not node.args.get("default"):
         return None
-    branches = [(branch.this, branch.args["true"]) for branch in node.args["ifs"]]
+    (first, nothing), *rest = [(branch.this, branch.args["true"]) for branch in node.args["ifs"]]
+    asks = isinstance(first, exp.Is) and isinstance(first.expression, exp.Null)
+    found = reading(first.this, *_AS_TEXT) if asks and isinstance(nothing, exp.Null) else None
     default = _label(node.args["default"])
-    found = _null_test(branches[0][0]) if isinstance(branches[0][1], exp.Null) else None
-    if found is None or default is None:
+    if found is None or default is False:
         return None
-    rest = branches[1:]
     if rest and isinstance(rest[0][0], exp.IsNan):
         if reading(rest[0][0].this) != found or not isinstance(rest[0][1], exp.Null):
             return None
         rest = rest[1:]
-    recoding = _bins(rest, default, found) or _lookup(rest, default, found)
+    branches = [(test, _label(value)) for test, value in rest]
+    recoding = _bins(branches, default, found) or _lookup(branches, default, found)
     return (recoding, found) if recoding else None
 
 
-def _null_test(node: exp.Expr) -> Reading | None:
-    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
-        return reading(node.this, *_AS_TEXT)
-    return None
-
-
-_Branches = list[tuple[exp.Expr, exp.Expr]]
-
-
-@dataclass(frozen=True)
-class _Label:
-    text: str | None
-
-
-def _label(node: exp.Expr) -> _Label | None:
-    if isinstance(node, exp.Null):
-        return _Label(None)
-    return _Label(node.name) if isinstance(node, exp.Literal) and node.is_string else None
-
-
-def _bins(branches: _Branches, default: _Label, found: Reading) -> Bins | None:
+def _bins(
+    branches: list[tuple[exp.Expr, _Label]], default: str | None, found: Reading
+) -> Bins | None:
     cuts: list[Cut] = []
     labels: list[str] = []
-    for test, value in branches:
-        label = _label(value)
+    for test, label in branches:
         cut = _cut(test.expression) if isinstance(test, exp.LT) else None
         same = isinstance(test, exp.LT) and reading(test.this, "DOUBLE") == found
-        if cut is None or label is None or label.text is None or not same:
+        if cut is None or not same or not isinstance(label, str):
             return None
         cuts.append(cut)
-        labels.append(label.text)
-    if not cuts or default.text is None or not _ascending(cuts):
+        labels.append(label)
+    alike = len({type(cut) for cut in cuts}) == 1
+    if default is None or not alike or any(a >= b for a, b in pairwise(cuts)):  # type: ignore[operator]
         return None
-    return Bins(tuple(cuts), (*labels, default.text))
+    return Bins(tuple(cuts), (*labels, default))
 
 
-def _ascending(cuts: list[Cut]) -> bool:
-    if len({type(cut) for cut in cuts}) != 1:
-        return False
-    return all(a < b for a, b in pairwise(cuts))  # type: ignore[operator]
-
-
-def _lookup(branches: _Branches, default: _Label, found: Reading) -> Lookup | None:
+def _lookup(
+    branches: list[tuple[exp.Expr, _Label]], default: str | None, found: Reading
+) -> Lookup | None:
     table: dict[str, str | None] = {}
-    for test, value in branches:
-        label = _label(value)
-        if not isinstance(test, exp.In) or label is None:
+    for test, label in branches:
+        if not isinstance(test, exp.In) or label is False:
             return None
         if reading(test.this, *_AS_TEXT) != found:
             return None
@@ -306,8 +268,8 @@ def _lookup(branches: _Branches, default: _Label, found: Reading) -> Lookup | No
             text = _text(key)
             if text is None or text in table:
                 return None
-            table[text] = label.text
-    return Lookup(tuple(sorted(table.items())), default.text)
+            table[text] = label
+    return Lookup(tuple(sorted(table.items())), default)
 
 
 def _decimal(node: exp.Expr) -> Decimal | None:
@@ -360,12 +322,3 @@ def _literal(cut: Cut) -> exp.Expr:
         return exp.Literal.number(f"{cut:f}") if cut >= 0 else exp.Neg(this=_literal(-cut))
     kind = "timestamp" if isinstance(cut, datetime) else "date"
     return exp.cast(exp.Literal.string(str(cut)), kind)
-
-
-_READERS: tuple[Callable[[exp.Expr], _Found], ...] = (
-    _read_round,
-    _read_keep,
-    _read_prefix,
-    _read_truncate,
-    _read_case,
-)

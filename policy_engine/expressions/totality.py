@@ -17,8 +17,10 @@ from policy_engine.expressions.conversions import (
     Verdict,
     check_condition,
     check_mix,
+    compiles,
     note,
     of_a_cast,
+    rewrites,
 )
 from policy_engine.expressions.datatypes import (
     FLOATS,
@@ -33,7 +35,6 @@ from policy_engine.expressions.datatypes import (
     type_of,
 )
 from policy_engine.expressions.recodes import read_recoding
-from policy_engine.expressions.texts import compiles, rewrites
 from policy_engine.expressions.values import Leaves, cannot_fail
 from policy_engine.policy.recodings import Round, Truncate
 from policy_engine.syntax.findings import Notes, shown

@@ -20,7 +20,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from policy_engine.expressions.datatypes import FLOATS, INTEGERS, TEXT, TIMES
+from policy_engine.expressions.datatypes import FLOATS, INTEGERS, TEXT, TIMES, branches
 from policy_engine.syntax.literals import bare, moment, number
 
 _COMPARED = (
@@ -80,7 +80,7 @@ def value_map(node: exp.Expr, kind: str | None) -> tuple[Entry, ...] | None:
         subject = _subject(node)
         kind = kind if isinstance(subject, exp.Column) else None
         ranges = _ranges(subject, [node], kind)
-        shown = [(part, _shown(_value(node, subject, part))) for part in ranges]
+        shown = [(part, _shown(_On(subject, part).value(node))) for part in ranges]
     except NoMap:
         return None
     name = subject.sql("duckdb")
@@ -108,13 +108,16 @@ def can_both_hold(
     """
     try:
         subject = _subject(left)
-        if subject != _subject(right) or any(c.name in collated for c in _columns(subject)):
+        read = {column.name for column in subject.find_all(exp.Column)}
+        if subject != _subject(right) or read & collated:
             return True
         if not isinstance(subject, exp.Column) and not _is_whole(subject):
             return True  # its type and its collation are not known here
         kind = kinds.get(subject.name) if isinstance(subject, exp.Column) else "INTEGER"
         ranges = _ranges(subject, [left, right], kind, conditions=True)
-        return any(all(_may_hold(side, subject, part) for side in (left, right)) for part in ranges)
+        # What is not known can hold.
+        found = ([_On(subject, part).value(side) for side in (left, right)] for part in ranges)
+        return any(None not in sides and False not in sides for sides in found)
     except NoMap:
         return True
 
@@ -155,15 +158,6 @@ def _is_whole(node: exp.Expr) -> bool:
     return isinstance(node, exp.Year | exp.Quarter | exp.Month | exp.Day | exp.Hour | exp.Length)
 
 
-def _may_hold(node: exp.Expr, subject: exp.Expr, part: Range) -> bool:
-    """Whether a condition can be true on a range: what is not known can."""
-    return _value(node, subject, part) not in (None, False)
-
-
-def _columns(node: exp.Expr) -> Iterator[exp.Column]:
-    return node.find_all(exp.Column)
-
-
 def _subject(node: exp.Expr) -> exp.Expr:
     """The one thing that is compared with constants, or that is a condition by itself."""
     found = list(_subjects(node))
@@ -175,14 +169,11 @@ def _subject(node: exp.Expr) -> exp.Expr:
 def _subjects(node: exp.Expr) -> Iterator[exp.Expr]:
     """Every part that is compared with a constant, and every column elsewhere."""
     node = bare(node)
-    if isinstance(node, _COMPARED) or _is_simple_case(node):
-        tests = [branch.this for branch in node.args.get("ifs") or ()]
-        parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
-        sides = [bare(part) for part in (*parts, *node.expressions, *tests) if part is not None]
-        yield from (side for side in sides if _constant(side) is None and not _is_null(side))
-        branches = [branch.args["true"] for branch in node.args.get("ifs") or ()]
-        for branch in (*branches, node.args.get("default")) if branches else ():
-            if branch is not None:
+    sides = _sides(node)
+    if sides:
+        yield from (s for s in sides if _constant(s) is None and not isinstance(s, exp.Null))
+        if isinstance(node, exp.Case):
+            for branch in branches(node):
                 yield from _subjects(branch)
     elif isinstance(node, exp.Column):
         yield node
@@ -191,12 +182,17 @@ def _subjects(node: exp.Expr) -> Iterator[exp.Expr]:
             yield from _subjects(part)
 
 
+def _sides(node: exp.Expr) -> list[exp.Expr]:
+    """What a node compares with each other; nothing where it compares nothing."""
+    if not isinstance(node, _COMPARED) and not _is_simple_case(node):
+        return []
+    tests = [branch.this for branch in node.args.get("ifs") or ()]
+    parts = [node.args.get(name) for name in ("this", "expression", "low", "high")]
+    return [bare(part) for part in (*parts, *node.expressions, *tests) if part is not None]
+
+
 def _is_simple_case(node: exp.Expr) -> bool:
     return isinstance(node, exp.Case) and node.this is not None
-
-
-def _is_null(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Null)
 
 
 def _constant(node: exp.Expr) -> Any:
@@ -226,7 +222,8 @@ def _ranges(
     subject: exp.Expr, nodes: list[exp.Expr], kind: str | None, *, conditions: bool = False
 ) -> list[Range]:
     """Every range between the constants of ``nodes``; of ``conditions``, none share a value."""
-    read = [_read(part, kind) for node in nodes for part in _constants(node)]
+    sides = [s for n in nodes for part in n.find_all(*_COMPARED, exp.Case) for s in _sides(part)]
+    read = [_read(side, kind) for side in sides if _constant(side) is not None]
     asked = [part for node in nodes for part in _conditions(node)] + (nodes if conditions else [])
     compared = any(isinstance(value, bool) for value in read)
     if compared or subject in map(bare, asked):
@@ -291,18 +288,6 @@ def _is_sharp(value: Any, kind: str | None) -> bool:
     return not isinstance(value, str) or kind is not None or not _NUMERIC.fullmatch(value)
 
 
-def _constants(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The constants that stand in comparisons."""
-    for part in node.find_all(*_COMPARED, exp.Case):
-        if isinstance(part, exp.Case) and part.this is None:
-            continue
-        sides = [part.args.get(name) for name in ("this", "expression", "low", "high")]
-        tests = [branch.this for branch in part.args.get("ifs") or ()]
-        for side in (*sides, *part.expressions, *tests):
-            if side is not None and _constant(side) is not None:
-                yield side
-
-
 def _conditions(node: exp.Expr) -> Iterator[exp.Expr]:
     """The parts that stand where a truth value is asked for."""
     for joined in node.find_all(exp.And, exp.Or):
@@ -316,83 +301,117 @@ _Outcome = Any
 """A constant, None for NULL, or an expression that shows more of the value than its range."""
 
 
-def _value(node: exp.Expr, subject: exp.Expr, part: Range) -> _Outcome:
-    """What ``node`` is for every value of the subject in the range ``part``."""
-    node = bare(node)
-    if node == subject:
-        return _of_subject(node, part)
-    if isinstance(node, exp.Null):
-        return None
-    if isinstance(node, (exp.And, exp.Or)):
-        sides = {_truth(side, subject, part) for side in (node.this, node.expression)}
-        first = not isinstance(node, exp.And)
-        return first if first in sides else (None if None in sides else not first)
-    if isinstance(node, exp.Not):
-        value = _truth(node.this, subject, part)
-        return None if value is None else not value
-    if isinstance(node, exp.Case):
-        return _case(node, subject, part)
-    if isinstance(node, exp.If):
-        chosen = _truth(node.this, subject, part) is True
-        other = node.args.get("false") or exp.Null()
-        return _value(node.args["true"] if chosen else other, subject, part)
-    if isinstance(node, exp.Coalesce):
-        values = (_value(each, subject, part) for each in (node.this, *node.expressions))
-        return next((value for value in values if value is not None), None)
-    if isinstance(node, exp.Nullif):
-        same = _compared(exp.EQ, node.this, node.expression, subject, part)
-        return None if same is True else _value(node.this, subject, part)
-    if isinstance(node, _COMPARED):
-        return _comparison(node, subject, part)
-    constant = _constant(node)
-    if constant is not None:
-        return constant
-    if not any(True for _ in _columns(node)) or part.special == "null":
-        raise NoMap
-    return node
+@dataclass(frozen=True)
+class _On:
+    """What expressions are for every value of the subject in one range."""
 
+    subject: exp.Expr
+    part: Range
 
-def _of_subject(node: exp.Expr, part: Range) -> _Outcome:
-    if part.special == "null":
-        return None
-    return part.low if part.is_point and isinstance(part.low, bool) else node
+    def value(self, node: exp.Expr) -> _Outcome:
+        """What ``node`` is."""
+        node = bare(node)
+        if isinstance(node, exp.Null):
+            return None
+        if node == self.subject:
+            is_truth = self.part.is_point and isinstance(self.part.low, bool)
+            return None if self.part.special == "null" else self.part.low if is_truth else node
+        if isinstance(node, exp.Not):
+            value = self.truth(node.this)
+            return None if value is None else not value
+        if isinstance(node, exp.Case | exp.If):
+            return self._chosen(node)
+        if isinstance(node, exp.Coalesce):
+            values = map(self.value, (node.this, *node.expressions))
+            return next((value for value in values if value is not None), None)
+        if isinstance(node, exp.Nullif):
+            same = self._holds(exp.EQ, node.this, node.expression)
+            return None if same is True else self.value(node.this)
+        if isinstance(node, (exp.And, exp.Or, *_COMPARED)):
+            return self._condition(node)
+        constant = _constant(node)
+        if constant is not None:
+            return constant
+        if node.find(exp.Column) is None or self.part.special == "null":
+            raise NoMap
+        return node
 
+    def truth(self, node: exp.Expr) -> bool | None:
+        """The truth value that ``node`` is."""
+        value = self.value(node)
+        if value is not None and not isinstance(value, bool):
+            raise NoMap
+        return value
 
-def _truth(node: exp.Expr, subject: exp.Expr, part: Range) -> bool | None:
-    value = _value(node, subject, part)
-    if value is not None and not isinstance(value, bool):
-        raise NoMap
-    return value
+    def _chosen(self, node: exp.Expr) -> _Outcome:
+        for branch in node.args["ifs"] if isinstance(node, exp.Case) else [node]:
+            if _is_simple_case(node):
+                holds = self._holds(exp.EQ, node.this, branch.this)
+            else:
+                holds = self.truth(branch.this)
+            if holds is True:
+                return self.value(branch.args["true"])
+        return self.value(node.args.get("default") or node.args.get("false") or exp.Null())
 
+    def _condition(self, node: exp.Expr) -> bool | None:
+        this, other = node.this, node.expression
+        if isinstance(node, exp.And):
+            return _all({self.truth(this), self.truth(node.expression)})
+        if isinstance(node, exp.Or):
+            return _any({self.truth(this), self.truth(node.expression)})
+        if isinstance(node, exp.Between):
+            ends = ((exp.GTE, "low"), (exp.LTE, "high"))
+            return _all({self._holds(kind, this, node.args[end]) for kind, end in ends})
+        if isinstance(node, exp.In):
+            return _any({self._holds(exp.EQ, this, each) for each in node.expressions})
+        if isinstance(node, exp.Is | exp.NullSafeEQ | exp.NullSafeNEQ):
+            sides = [self.value(side) for side in (this, other)]
+            if None in sides:
+                same = sides[0] is None and sides[1] is None
+            else:
+                same = self._holds(exp.EQ, this, other) is True
+            return same is not isinstance(node, exp.NullSafeNEQ)
+        return self._holds(type(node), this, other)
 
-def _case(node: exp.Case, subject: exp.Expr, part: Range) -> _Outcome:
-    for branch in node.args["ifs"]:
-        if node.this is None:
-            holds = _truth(branch.this, subject, part)
+    def _holds(self, kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> bool | None:
+        """A comparison of the subject with a constant, one way or the other, or of two of them."""
+        left, right = bare(left), bare(right)
+        if isinstance(left, exp.Null) or isinstance(right, exp.Null):
+            return None
+        if right == self.subject:
+            place = self._place(left)
+            sign = None if place is None else -place
         else:
-            holds = _compared(exp.EQ, node.this, branch.this, subject, part)
-        if holds is True:
-            return _value(branch.args["true"], subject, part)
-    return _value(node.args.get("default") or exp.Null(), subject, part)
+            sign = self._place(right) if left == self.subject else _order(left, right)
+        return None if sign is None else sign in _HOLDS[kind]
+
+    def _place(self, other: exp.Expr) -> int | None:
+        """Whether the range lies below (-1), at (0) or above (1) a constant; NULL: None."""
+        part, constant = self.part, _constant(other)
+        if constant is None:
+            raise NoMap
+        if part.special:
+            return None if part.special == "null" else 1  # NaN is above every number in DuckDB
+        if isinstance(constant, str) and isinstance(part.low or part.high, datetime):
+            constant = moment(constant)
+        if part.is_point:
+            return int(part.low > constant) - int(part.low < constant)
+        return -1 if part.high is not None and constant >= part.high else 1
 
 
-def _comparison(node: exp.Expr, subject: exp.Expr, part: Range) -> bool | None:
-    if isinstance(node, exp.Between):
-        low = _compared(exp.GTE, node.this, node.args["low"], subject, part)
-        high = _compared(exp.LTE, node.this, node.args["high"], subject, part)
-        return False if False in {low, high} else (None if None in {low, high} else True)
-    if isinstance(node, exp.In):
-        found = {_compared(exp.EQ, node.this, e, subject, part) for e in node.expressions}
-        return True if True in found else (None if None in found else False)
-    kind = type(node)
-    if isinstance(node, exp.Is | exp.NullSafeEQ | exp.NullSafeNEQ):
-        sides = [_value(side, subject, part) for side in (node.this, node.expression)]
-        if None in sides:
-            same = sides[0] is None and sides[1] is None
-        else:
-            same = _compared(exp.EQ, node.this, node.expression, subject, part) is True
-        return same is not isinstance(node, exp.NullSafeNEQ)
-    return _compared(kind, node.this, node.expression, subject, part)
+def _order(left: exp.Expr, right: exp.Expr) -> int:
+    one, other = _constant(left), _constant(right)
+    if one is None or type(one) is not type(other):
+        raise NoMap
+    return int(one > other) - int(one < other)
+
+
+def _all(found: set[bool | None]) -> bool | None:
+    return False if False in found else (None if None in found else True)
+
+
+def _any(found: set[bool | None]) -> bool | None:
+    return True if True in found else (None if None in found else False)
 
 
 _HOLDS: dict[type[exp.Expr], tuple[int, ...]] = {
@@ -400,49 +419,10 @@ _HOLDS: dict[type[exp.Expr], tuple[int, ...]] = {
 }  # fmt: skip
 
 
-def _compared(
-    kind: type[exp.Expr], left: exp.Expr, right: exp.Expr, subject: exp.Expr, part: Range
-) -> bool | None:
-    """A comparison of the subject with a constant, one way or the other, or of two constants."""
-    left, right = bare(left), bare(right)
-    if right == subject:
-        sign = _sign(left, right, subject, part)
-        return None if sign is None else -sign in _HOLDS[kind]
-    sign = _sign(right, left, subject, part)
-    return None if sign is None else sign in _HOLDS[kind]
-
-
-def _sign(other: exp.Expr, this: exp.Expr, subject: exp.Expr, part: Range) -> int | None:
-    """Whether ``this`` lies below (-1), at (0) or above (1) the constant ``other``; NULL: None."""
-    if isinstance(other, exp.Null) or isinstance(this, exp.Null):
-        return None
-    constant = _constant(other)
-    if constant is None:
-        raise NoMap
-    if this != subject:
-        own = _constant(this)
-        if own is None or type(own) is not type(constant):
-            raise NoMap
-        return int(own > constant) - int(own < constant)
-    return _place(part, constant)
-
-
-def _place(part: Range, constant: Any) -> int | None:
-    if part.special:
-        return None if part.special == "null" else 1  # NaN is above every number in DuckDB
-    if isinstance(constant, str) and isinstance(part.low or part.high, datetime):
-        constant = moment(constant)
-    if part.is_point:
-        return int(part.low > constant) - int(part.low < constant)
-    return -1 if part.high is not None and constant >= part.high else 1
-
-
 def _shown(outcome: _Outcome) -> str:
     if outcome is None:
         return "NULL"
-    if isinstance(outcome, exp.Expr):
-        return outcome.sql("duckdb")
-    return _literal(outcome)
+    return outcome.sql("duckdb") if isinstance(outcome, exp.Expr) else _literal(outcome)
 
 
 def _literal(value: Any) -> str:

@@ -28,10 +28,6 @@ def _kinds(rows: Relation) -> tuple[dict[str, str | None], set[str]]:
     return kinds, {name for name, value in rows.base.items() if value.collated}
 
 
-def _size(rows: Relation) -> int:
-    return sum(map(len, rows.parts))
-
-
 def united(
     query: exp.Union, left: Relation | None, right: Relation | None, notes: Notes
 ) -> Relation | None:
@@ -39,13 +35,15 @@ def united(
     if left is None or right is None:
         return None
     found = "UNION without ALL" if query.args.get("distinct") else _difference(left, right)
-    if found is None and _size(left) * _size(right) > _MOST_PAIRS:
+    if found is None and sum(map(len, left.parts)) * sum(map(len, right.parts)) > _MOST_PAIRS:
         found = "a UNION of too many parts to compare"
-    if found is None and not _are_apart(left, right, notes):
+    if found is None and not _are_apart(left, right):
         found = "a UNION of parts that a row may be in twice"
     if found is not None:
         notes.judge(reads_one_relation.broken_by(found), query)
         return None
+    if left.open:
+        notes.assume(BYTEWISE)
     pairs = zip(left.columns.items(), right.columns.values(), strict=True)
     of_parts = (each.columns for part in (*left.parts, *right.parts) for each in part)
     inputs: frozenset[str] = frozenset().union(*of_parts)
@@ -64,9 +62,8 @@ def _difference(left: Relation, right: Relation) -> str | None:
             return "a UNION of groups, of windows or of joins"
     if (left.source, left.is_file) != (right.source, right.is_file):
         return f"a UNION of {left.source} and {right.source}"
-    if len(left.columns) != len(right.columns) or left.open != right.open:
-        return "a UNION of different columns"
-    if left.open and left.layout != right.layout:
+    alike = len(left.columns) == len(right.columns) and left.open == right.open
+    if not alike or (left.open and left.layout != right.layout):
         return "a UNION of different columns"
     if (left.sample is None) != (right.sample is None):
         return "a UNION of a sample and of all rows"
@@ -80,7 +77,7 @@ def _difference(left: Relation, right: Relation) -> str | None:
     return None
 
 
-def _are_apart(left: Relation, right: Relation, notes: Notes) -> bool:
+def _are_apart(left: Relation, right: Relation) -> bool:
     """Whether no row of the source is in both."""
     kinds, collated = _kinds(left)
 
@@ -89,38 +86,33 @@ def _are_apart(left: Relation, right: Relation, notes: Notes) -> bool:
             return one.point != other.point
         return not can_both_hold(one.node, other.node, kinds, collated)
 
-    apart = all(
+    return all(
         any(exclude(a, b) for a in one for b in other)
         for one in left.parts
         for other in right.parts
     )
-    if apart and left.open:
-        notes.assume(BYTEWISE)
-    return apart
 
 
 def _either(
     one: Value, other: Value, inputs: frozenset[str], query: exp.Union, notes: Notes
 ) -> Value:
     """A column that is one value in some parts and another in others."""
-    if _shown_as(one) is not None and _shown_as(one) == _shown_as(other):
+    written = [None if v.expression is None else canonical(v.expression) for v in (one, other)]
+    if one.kind is other.kind and written[0] is not None and written[0] == written[1]:
         return one
     if one.kind is not Kind.VALUE or other.kind is not Kind.VALUE:
         notes.judge(reads_one_relation.broken_by("a UNION of places of rows"), query)
+    same = one.type == other.type
     if one.type is None or other.type is None:
         notes.assume(MIXED)
-    elif one.type != other.type:
+    elif not same:
         found = f"a column of the types {one.type} and {other.type}"
         notes.judge(cannot_fail(found), query)
     collated = True if True in {one.collated, other.collated} else None
     return Value(
         Kind.VALUE,
         one.inputs | other.inputs | inputs,
-        type=one.type if one.type == other.type else None,
+        type=one.type if same else None,
         collated=one.collated if one.collated == other.collated else collated,
         growth=max(one.growth, other.growth),
     )
-
-
-def _shown_as(value: Value) -> tuple[Kind, str] | None:
-    return None if value.expression is None else (value.kind, canonical(value.expression))

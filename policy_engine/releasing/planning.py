@@ -120,7 +120,7 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
         return certify(query, claim, engine, terms)
     except Unmet as error:
         from policy_engine.syntax.findings import findings_of
-        from policy_engine.verify.checks import guarantee_is_met
+        from policy_engine.verify.laws import guarantee_is_met
 
         unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
         raise NotCertifiable(findings_of(unmet)) from None
@@ -256,7 +256,7 @@ def _below(view: Table, dialect: str, key: str | None) -> str | NotCertifiable:
     """The table below a view, or why it is none: proved once, and asked for at each step."""
     from policy_engine.syntax.findings import findings_of
     from policy_engine.syntax.node_laws import reads_a_table
-    from policy_engine.verify.views import table_below
+    from policy_engine.verify.proof import table_below
 
     if dialect != "duckdb":
         text = f"the view {'.'.join(view.parts)}, whose text is proved on DuckDB alone"

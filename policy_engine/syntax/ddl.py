@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -18,6 +18,7 @@ from policy_engine.syntax.schema import Constraints, Schema
 _ENUM = re.compile(
     r"\s*CREATE\s+TYPE\s+(\w+)\s+AS\s+(ENUM\s*\(('([^']|'')*'|[\s,])*\))\s*", re.IGNORECASE
 )
+_PADDED = {exp.DataType.Type.CHAR, exp.DataType.Type.NCHAR, exp.DataType.Type.BPCHAR}
 _SHAPE = 'CREATE TABLE statements, or JSON {"table": {"column": "TYPE"}}'
 
 
@@ -30,34 +31,29 @@ def parse_schema(text: str, engine: str) -> Schema:
     >>> parse_schema("create table adult (age integer, sex text)", "duckdb").tables
     {'adult': {'age': 'INT', 'sex': 'TEXT'}}
     """
-    if text.lstrip().startswith("{"):
-        return _from_json(text, engine)
-    return _from_ddl(text, engine)
+    return _from_json(text, engine) if text.lstrip().startswith("{") else _from_ddl(text, engine)
+
+
+def _other(found: str) -> UsageError:
+    return UsageError(f"the schema must be {_SHAPE}, found {found}")
 
 
 def _from_json(text: str, engine: str) -> Schema:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise UsageError(f"the schema must be {_SHAPE}, found JSON that does not parse") from None
+        raise _other("JSON that does not parse") from None
     tables = document.get("tables", document)
-    views = document.get("views", {}) if "tables" in document else {}
-    public = document.get("public", {}) if "tables" in document else {}
-    texts = [*views.values(), *public.values()] if _are_dicts(views, public) else [None]
-    columns = tables.values() if isinstance(tables, dict) else [None]
-    if not all(isinstance(body, str) for body in texts) or not all(map(_is_columns, columns)):
-        raise UsageError(f"the schema must be {_SHAPE}, found another JSON document")
+    more = document if "tables" in document else {}
+    views, public = more.get("views", {}), more.get("public", {})
+    # Each is a mapping of texts, and the tables are mappings of them.
+    mappings = [views, public, *(tables.values() if isinstance(tables, dict) else [None])]
+    for each in mappings:
+        if not isinstance(each, dict) or not all(isinstance(told, str) for told in each.values()):
+            raise _other("another JSON document")
     for name, types in tables.items():
         tables[name] = {column: _told(kind, engine) for column, kind in types.items()}
     return Schema(tables, views, known=True, public=public)
-
-
-def _are_dicts(*found: object) -> bool:
-    return all(isinstance(each, dict) for each in found)
-
-
-def _is_columns(types: object) -> bool:
-    return isinstance(types, dict) and all(isinstance(kind, str) for kind in types.values())
 
 
 def _from_ddl(text: str, engine: str) -> Schema:
@@ -66,33 +62,29 @@ def _from_ddl(text: str, engine: str) -> Schema:
         pieces = _statements(text, reader.tokenizer())
         parsed = [(piece, reader.parse(piece)[0]) for piece in pieces]
     except Exception:  # the parser raises more than errors of its own where a text is odd
-        raise UsageError(f"the schema must be {_SHAPE}, found text that does not parse") from None
+        raise _other("text that does not parse") from None
     labels = {fold(named[1]): named[2] for named in map(_ENUM.fullmatch, pieces) if named}
     tables: dict[str, dict[str, str]] = {}
     views: dict[str, str] = {}
     constraints: dict[str, Constraints] = {}
     for piece, statement in parsed:
-        if _ENUM.fullmatch(piece):
+        kind = statement.kind if isinstance(statement, exp.Create) else None
+        if _ENUM.fullmatch(piece) or kind == "SCHEMA":
             continue
-        if isinstance(statement, exp.Create) and statement.kind == "SCHEMA":
-            continue
-        if not isinstance(statement, exp.Create) or statement.kind not in {"TABLE", "VIEW"}:
-            found = type(statement).__name__.upper()
-            raise UsageError(f"the schema must be {_SHAPE}, found {found}")
-        if statement.kind == "VIEW" and statement.expression:
+        if statement is None or kind not in {"TABLE", "VIEW"}:
+            raise _other(type(statement).__name__.upper())
+        made = statement.this
+        name = dotted(p.name for p in (made if isinstance(made, exp.Table) else made.this).parts)
+        if kind == "VIEW" and statement.expression:
             # A view keeps its own text: what the parser would write is another text.
-            named = statement.this
-            table = named if isinstance(named, exp.Table) else named.this
-            views[dotted(part.name for part in table.parts)] = piece
-        elif isinstance(statement.this, exp.Schema):
+            views[name] = piece
+        elif isinstance(made, exp.Schema):
             # Its own columns: the fields of a STRUCT are none.
-            columns = [c for c in statement.this.expressions if isinstance(c, exp.ColumnDef)]
-            name = dotted(part.name for part in statement.this.this.parts)
+            columns = [c for c in made.expressions if isinstance(c, exp.ColumnDef)]
             tables[name] = {column.name: _type(column, labels, engine) for column in columns}
-            constraints[name] = constraints_of(statement.this)
+            constraints[name] = constraints_of(made)
         else:
-            found = f"a {statement.kind} without columns or a query"
-            raise UsageError(f"the schema must be {_SHAPE}, found {found}")
+            raise _other(f"a {kind} without columns or a query")
     return Schema(tables, views, known=True, constraints=constraints)
 
 
@@ -107,30 +99,18 @@ def _statements(text: str, tokenizer: Tokenizer) -> list[str]:
     return [piece for piece in pieces if tokenizer.tokenize(piece)]
 
 
-def _is_computed(column: exp.ColumnDef) -> bool:
-    """Whether a value is made when it is read, or written, which may fail."""
-    kinds = [constraint.kind for constraint in column.constraints]
-    return any(
-        isinstance(kind, exp.ComputedColumnConstraint)
-        or (isinstance(kind, exp.GeneratedAsIdentityColumnConstraint) and kind.expression)
-        for kind in kinds
-    )
-
-
 def _type(column: exp.ColumnDef, labels: Mapping[str, str], engine: str) -> str:
-    if _is_computed(column):
-        return "OTHER COMPUTED"
+    kinds = [constraint.kind for constraint in column.constraints]
+    for each in kinds:
+        identity = isinstance(each, exp.GeneratedAsIdentityColumnConstraint) and each.expression
+        if identity or isinstance(each, exp.ComputedColumnConstraint):
+            return "OTHER COMPUTED"  # made when it is read, or written, which may fail
     kind = column.kind.sql("duckdb") if column.kind is not None else ""
     kind = labels.get(fold(kind), kind)
-    collations = [
-        c.kind.this for c in column.constraints if isinstance(c.kind, exp.CollateColumnConstraint)
-    ]
+    collations = [each.this for each in kinds if isinstance(each, exp.CollateColumnConstraint)]
     kind = f"{kind} COLLATE {collations[0].sql()}" if collations else kind
     is_padded = column.kind is not None and column.kind.this in _PADDED
     return _told(kind, engine, is_padded=is_padded)
-
-
-_PADDED = {exp.DataType.Type.CHAR, exp.DataType.Type.NCHAR, exp.DataType.Type.BPCHAR}
 
 
 def _told(kind: str, engine: str, *, is_padded: bool = False) -> str:
@@ -150,30 +130,22 @@ def constraints_of(table: exp.Schema) -> Constraints:
     >>> sorted(found.unique), sorted(found.filled)
     (['id'], ['a', 'id'])
     """
-    keys = list(_keys(table))
-    primary = [name for names, is_primary in keys if is_primary for name in names]
-    filled = [
-        fold(column.name)
-        for column in table.expressions
-        if isinstance(column, exp.ColumnDef)
-        for each in column.constraints
-        if isinstance(each.kind, exp.NotNullColumnConstraint)
-        and not each.kind.args.get("allow_null")
-    ]
-    alone = frozenset(names[0] for names, _ in keys if len(names) == 1)
-    return Constraints(alone, frozenset([*primary, *filled]), bool(keys))
-
-
-def _keys(table: exp.Schema) -> Iterator[tuple[list[str], bool]]:
-    """The columns of every key, and whether it is the primary one."""
+    keys: list[list[str]] = []
+    filled: list[str] = []
     for part in table.expressions:
-        if isinstance(part, exp.ColumnDef):
-            for each in part.constraints:
-                primary = isinstance(each.kind, exp.PrimaryKeyColumnConstraint)
-                if primary or isinstance(each.kind, exp.UniqueColumnConstraint):
-                    yield [fold(part.name)], primary
+        column = [fold(part.name)] if isinstance(part, exp.ColumnDef) else []
+        for each in part.constraints if column else ():
+            is_primary = isinstance(each.kind, exp.PrimaryKeyColumnConstraint)
+            if is_primary or isinstance(each.kind, exp.UniqueColumnConstraint):
+                keys.append(column)
+            is_filled = isinstance(each.kind, exp.NotNullColumnConstraint)
+            if is_primary or (is_filled and not each.kind.args.get("allow_null")):
+                filled += column
         for each in part.expressions if isinstance(part, exp.Constraint) else [part]:
             if isinstance(each, exp.PrimaryKey):
-                yield [fold(name.name) for name in each.expressions], True
+                keys.append([fold(name.name) for name in each.expressions])
+                filled += keys[-1]
             elif isinstance(each, exp.UniqueColumnConstraint) and each.this is not None:
-                yield [fold(name.name) for name in each.this.expressions], False
+                keys.append([fold(name.name) for name in each.this.expressions])
+    alone = frozenset(names[0] for names in keys if len(names) == 1)
+    return Constraints(alone, frozenset(filled), bool(keys))

@@ -83,43 +83,12 @@ def _clause(text: str) -> str:
     return start + line[2:].removesuffix(".")
 
 
-class Findings:
-    """Collects every reason of one reading, one a law and place, in the order of the text."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, int, int], Finding] = {}
-
-    def add(self, breach: Breach, position: Position = (0, 0)) -> None:
-        """Note a breach of a law at ``position``."""
-        line, column = position
-        broken = LAWS[breach.code]
-        # What was found may say itself what mends it.
-        remedy = "" if "; " in breach.found else broken.remedy
-        message = "; ".join(filter(None, (broken.text, f"found {breach.found}", remedy)))
-        finding = Finding(breach.code, message, line, column)
-        self._found.setdefault((breach.code, line, column), finding)
-
-    def has(self, code: str) -> bool:
-        """Whether the law ``code`` was found to be broken."""
-        return any(finding.code == code for finding in self._found.values())
-
-    def __bool__(self) -> bool:
-        return bool(self._found)
-
-    def sorted(self) -> tuple[Finding, ...]:
-        """All findings by position, then code."""
-        return tuple(
-            sorted(self._found.values(), key=lambda f: (f.line, f.column, f.code, f.message))
-        )
-
-
 def findings_of(*breaches: Breach | None) -> tuple[Finding, ...]:
     """The findings of breaches that stand at no place of a text."""
-    findings = Findings()
+    notes = Notes("")
     for breach in breaches:
-        if breach is not None:
-            findings.add(breach)
-    return findings.sorted()
+        notes.judge(breach, (0, 0))
+    return notes.findings
 
 
 class Notes:
@@ -132,17 +101,30 @@ class Notes:
     def __init__(self, text: str, *, strict: bool = False) -> None:
         self.text = text
         self.strict = strict
-        self.findings = Findings()
         self.assumed: set[str] = set()
+        self._found: dict[tuple[str, Position], Finding] = {}
         self._place: Position | None = None
         self._view = ""
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Every reason, one a law and place, by position, then code."""
+        found = self._found.values()
+        return tuple(sorted(found, key=lambda f: (f.line, f.column, f.code, f.message)))
+
     def judge(self, breach: Breach | None, at: exp.Expr | Position | None = None) -> bool:
         """Note the breach of a law at a node or place; whether there is none."""
-        if breach is not None:
-            place = self._place or (position(at, self.text) if isinstance(at, exp.Expr) else at)
-            self.findings.add(Breach(breach.code, self._view + breach.found), place or (1, 1))
-        return breach is None
+        if breach is None:
+            return True
+        place = self._place or (position(at, self.text) if isinstance(at, exp.Expr) else at)
+        line, column = place or (1, 1)
+        broken, found = LAWS[breach.code], self._view + breach.found
+        # What was found may say itself what mends it.
+        remedy = "" if "; " in found else broken.remedy
+        message = "; ".join(filter(None, (broken.text, f"found {found}", remedy)))
+        finding = Finding(breach.code, message, line, column)
+        self._found.setdefault((breach.code, (line, column)), finding)
+        return False
 
     def assume(self, text: str) -> None:
         """Note that the proof rests on ``text``."""
@@ -151,7 +133,7 @@ class Notes:
     def inside(self, view: str, text: str, node: exp.Expr) -> Notes:
         """Notes for the text of a view that is read at ``node``."""
         inner = Notes(text, strict=self.strict)
-        inner.findings, inner.assumed = self.findings, self.assumed
+        inner._found, inner.assumed = self._found, self.assumed
         inner._place = self._place or position(node, self.text)
         inner._view = f"in the view {view}, "
         return inner

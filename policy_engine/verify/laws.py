@@ -6,8 +6,11 @@ clauses are 1 the sample, 2 the recoding, 3 the suppression.
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from sqlglot import exp
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.rates import grain_of
 from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.relations.shape import Relation, Sample
@@ -101,3 +104,16 @@ def is_a_table(found: str | None) -> str | None:
     Write CREATE TABLE, and draw the sample in the query that releases.
     """
     return found
+
+
+@law("V29")
+def guarantee_is_met(delta: Decimal, promised: Decimal, epsilon: Decimal) -> str | None:
+    """The mechanism must meet the policy's guarantee [EXACT].
+
+    Find a k and a rate that do with 'policy-engine calibrate'.
+    """
+    return (
+        f"δ = {in_text(delta)}, promised {in_text(promised)} at ε = {in_text(epsilon)}"
+        if delta > promised
+        else None
+    )

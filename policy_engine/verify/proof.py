@@ -1,4 +1,8 @@
-"""The proof: a text in, the mechanism it is out, or every reason why it is none."""
+"""The proof: a text in, the mechanism it is out, or every reason why it is none.
+
+And of a view as a source: whether each of its rows comes from one unit's rows of one table. The
+claim of a release is of the view's rows: a person's rows in the view are then that person's.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +10,26 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from policy_engine.errors import Finding
+from policy_engine.errors import Finding, NotCertifiable
+from policy_engine.expressions.conversions import NEVER
 from policy_engine.expressions.recodes import read_recoding
-from policy_engine.expressions.values import Kind, Value
+from policy_engine.expressions.values import Kind, Value, cannot_fail
 from policy_engine.kernel.sentences import ROW_UNIT, is_a_person, is_unique, of_its_sample
 from policy_engine.relations.assumptions import APART, BUILT_INS, TIES, UNORDERED
 from policy_engine.relations.shape import ColumnShape, Rank, Relation, ReleaseShape, Stage
 from policy_engine.relations.sources import Sources
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.grammar import read_statement
-from policy_engine.syntax.names import dotted
+from policy_engine.syntax.names import dotted, fold
 from policy_engine.syntax.node_laws import is_in_the_grammar
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.laws import has_threshold, is_a_table, is_sampled, spares_its_source
+from policy_engine.verify.laws import (
+    counts_units,
+    has_threshold,
+    is_a_table,
+    is_sampled,
+    spares_its_source,
+)
 from policy_engine.verify.reading import Reader
 
 
@@ -55,7 +66,7 @@ def prove(text: str, schema: Schema | None = None) -> Proof:
     except RecursionError:
         notes.judge(is_in_the_grammar.broken_by("an expression that is nested too deeply"))
     if shape is None or notes.findings:
-        return Proof(None, (), notes.findings.sorted())
+        return Proof(None, (), notes.findings)
     return Proof(shape, tuple(sorted(notes.assumed)), ())
 
 
@@ -74,22 +85,16 @@ def _prove(text: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
     if rows is None:
         return None
     notes.judge(spares_its_source(target, rows))
-    _check_stage(rows, notes)
+    if rows.stage is Stage.ROWS:
+        notes.judge(is_sampled(rows))
+    if rows.stage is not Stage.RELEASED and all(each.code != "V09" for each in notes.findings):
+        single = "groups of any size" if rows.stage is Stage.COUNTED else "single rows"
+        notes.judge(has_threshold(None, single))
     if notes.findings:
         return None
     shape = _shape(rows, target)
     _assume(shape, rows, notes)
     return shape
-
-
-def _check_stage(rows: Relation, notes: Notes) -> None:
-    if rows.stage is Stage.RELEASED:
-        return
-    if rows.stage is Stage.ROWS:
-        notes.judge(is_sampled(rows))
-    if not notes.findings.has("V09"):
-        single = "groups of any size" if rows.stage is Stage.COUNTED else "single rows"
-        notes.judge(has_threshold(None, single))
 
 
 def _shape(rows: Relation, target: str | None) -> ReleaseShape:
@@ -159,3 +164,36 @@ def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
     notes.assume(BUILT_INS)
     for text in of_its_sample(shape.method, shape.unit, "duckdb"):
         notes.assume(text)
+
+
+def table_below(
+    view: tuple[str, ...],
+    columns: tuple[str, ...],
+    schema: Schema,
+    unit: str | None = None,
+) -> str:
+    """The name of the table whose rows ``view`` shows one by one, through whatever views.
+
+    ``unit`` is the column that tells people apart; None where each row is one.
+
+    Raises:
+        NotCertifiable: its text, or that of a view below it, shows something else.
+    """
+    names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
+    parts = [exp.to_identifier(part, quoted=True) for part in reversed(view)]
+    source = exp.Table(**dict(zip(("this", "db", "catalog"), parts, strict=False)))
+    query = exp.select(*names).from_(source)
+    notes = Notes(query.sql("duckdb"), strict=True)
+    rows = Reader(Sources(schema), notes).read(query, {})
+    for doubt in sorted(notes.assumed):  # the claim of a view's rows states none of them
+        notes.judge(cannot_fail(f"in the view {'.'.join(view)}, {doubt.removesuffix(NEVER)}"))
+    if rows is not None and not notes.findings:
+        is_raw = rows.sample is None and rows.stage is Stage.ROWS
+        # Each is a function of one row of a table, or the row that a person's rows choose.
+        is_own = unit is not None and (rows.rank is None or fold(rows.rank.unit) == fold(unit))
+        if not is_raw or not (is_own or rows.is_plain):
+            found = f"in the view {'.'.join(view)}, rows that depend on others"
+            notes.judge(counts_units.broken_by(found))
+    if rows is None or notes.findings:
+        raise NotCertifiable(notes.findings)
+    return rows.table or rows.source

@@ -53,11 +53,8 @@ _HEX = re.compile(r"[0-9a-f]{1,64}\Z")
 _HASH_DIGITS = 64
 _SEPARATOR = ":u:"
 _MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.LT: exp.GT,
-    exp.LTE: exp.GTE,
-    exp.GT: exp.LT,
-    exp.GTE: exp.LTE,
-}
+    exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE,
+}  # fmt: skip
 
 
 def read_tablesample(node: exp.TableSample, notes: Notes) -> Sample:
@@ -176,7 +173,7 @@ def _read_keyed(
     queries: Collection[str],
     notes: Notes,
 ) -> Sample:
-    parts = concatenated(hashed.this)
+    parts, has_concat = concatenated(hashed.this), hashed.find(exp.Concat) is not None
     if rate is None:
         return Sample("keyed", fault="a bound that is not lower-case hex")
     if len(parts) != 3 or not parts[1].is_string or parts[1].name != _SEPARATOR:
@@ -184,7 +181,7 @@ def _read_keyed(
     if not is_bound_secret(parts[0], queries):
         notes.judge(keeps_the_secret(shown(parts[0])), parts[0])
     elif isinstance(parts[0], exp.Subquery):
-        if isinstance(hashed.this, exp.Concat):  # NULL would be '', and the sample what all know
+        if has_concat:  # NULL would be '', and the sample what all know
             return Sample("keyed", fault="concat() of a secret that may be missing; write ||")
         check_secrets(parts[0].this, rows, notes)
         notes.assume(WAITS)
@@ -192,7 +189,7 @@ def _read_keyed(
     if isinstance(unit, Sample):
         return unit
     filled = rows.base[unit].filled if unit in rows.base else None
-    if isinstance(hashed.this, exp.Concat) and filled is not True and unit != ROW_UNIT:
+    if has_concat and filled is not True and unit != ROW_UNIT:
         # concat() reads NULL as '', so that all who have no key would be in or out together.
         if filled is False:
             return Sample("keyed", fault=f"{unit}, of which many may be NULL; hash it with ||")

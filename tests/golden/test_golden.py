@@ -21,7 +21,7 @@ from cases import (
 
 from policy_engine.dialects import ENGINES
 from policy_engine.releasing.planning import schema_of
-from policy_engine.verify.checks import compare
+from policy_engine.verify.certificate import compare
 from policy_engine.verify.proof import prove
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 

@@ -5,7 +5,7 @@ import random
 import duckdb
 import pytest
 
-from policy_engine.expressions.texts import compiles, rewrites
+from policy_engine.expressions.conversions import compiles, rewrites
 
 PIECES = [
     *"ab0-9^$.|()[]{}*+?\\,:dwbBsQzA12&~", "{2}", "{1,2}", "{,3}", "[a-z]", "[^", "\\d", "\\b",

@@ -48,7 +48,7 @@ from policy_engine.releasing.release import Released, release
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 # The modules: the package's own ``release`` and ``certify`` are functions.
-views = import_module("policy_engine.verify.views")
+views = import_module("policy_engine.verify.proof")
 job = import_module("policy_engine.releasing.job")
 places = import_module("policy_engine.releasing.charging")
 planning = import_module("policy_engine.releasing.planning")

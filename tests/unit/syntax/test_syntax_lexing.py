@@ -10,7 +10,7 @@ from policy_engine.verify.proof import prove
 def oddity(text):
     notes = Notes(text)
     assert read_statement(text, notes) is None
-    (finding,) = notes.findings.sorted()
+    (finding,) = notes.findings
     assert finding.code == "V02"
     return finding.message.split("; found ")[1].split("; ")[0], (finding.line, finding.column)
 
@@ -46,7 +46,7 @@ def test_very_many_brackets():
     few = f"select x{'[1]' * 200} from t"
     notes = Notes(few)
     read_statement(few, notes)
-    assert notes.findings.sorted() == ()
+    assert notes.findings == ()
 
 
 def test_hints_are_comments():

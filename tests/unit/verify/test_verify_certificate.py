@@ -14,8 +14,7 @@ from policy_engine.kernel.certificate import certified_rate
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Release, Source
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.certificate import certify
-from policy_engine.verify.checks import compare
+from policy_engine.verify.certificate import certify, compare
 from policy_engine.verify.proof import prove
 
 POLICY = replace(

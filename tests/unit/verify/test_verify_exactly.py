@@ -172,6 +172,17 @@ def test_a_view_is_called_by_its_alias():
     assert prove(text.replace("a.sex", "adults.sex"), schema).shape is None
 
 
+@pytest.mark.parametrize("hashed", ["(concat({}, ':u:', id))", "concat({}, ':u:') || id"])
+def test_no_concat_hides_what_may_be_missing(hashed):
+    text = (
+        f"select sex, count(*) as n from people where sha256({hashed}) < '1999'"
+        " group by sex having count(*) >= 20"
+    )
+    assert "id is never NULL in people" in prove(text.format("?")).assumptions
+    waiting = text.format("(select salt from s.salts where release_id = 'a')")
+    assert [finding.code for finding in prove(waiting).findings] == ["V04"]
+
+
 def test_a_key_that_may_be_null_is_not_hashed_by_concat():
     text = (
         "select sex, count(*) as n from people where sha256(concat(?, ':u:', id)) < '1999'"

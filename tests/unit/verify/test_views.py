@@ -4,7 +4,7 @@ import pytest
 
 from policy_engine.errors import NotCertifiable
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.views import table_below
+from policy_engine.verify.proof import table_below
 
 PEOPLE = {"person": "INTEGER", "age": "INTEGER"}
 LATEST = """\
