@@ -123,7 +123,7 @@ class CsvSpec(Document):
     """Around a field that holds a delimiter or a line break; doubled inside it. `none`: no such."""
     escape: _OptionalCharacter = None
     """Before a quotation mark that is meant as such, where it is not doubled: `"\\\\"`."""
-    header: fields.OptionalFlagField = None
+    header: Annotated[bool | None, fields.flag] = None
     """Whether the first line names the columns. Default: yes, if it looks like names."""
     columns: Annotated[
         tuple[fields.LineField, ...], fields.a_list("names", "as in [age, sex]", minItems=1)

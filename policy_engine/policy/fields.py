@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from policy_engine.policy.laws import Law, Ruled, refusal
-from policy_engine.policy.recodings import Cut, TruncateUnit
+from policy_engine.policy.recodings import Cut
 from policy_engine.policy.scalars import as_text, parse_moment, show
 
 ColumnType = Literal["integer", "double", "text", "boolean", "date", "timestamp"]
@@ -159,6 +159,11 @@ def kind(
     return Ruled(check, schema)
 
 
+def word_of(kind: object) -> Ruled:
+    """The law of the words of a ``Literal``."""
+    return word(*get_args(kind))
+
+
 def a_match(pattern: str, law: str, remedy: str = "") -> Ruled:
     """The law of a text of a form."""
     form = re.compile(pattern)
@@ -279,43 +284,22 @@ _SHARE = number("above 0 and below 1", exclusiveMinimum=0, exclusiveMaximum=1)
 
 VersionField = Annotated[Literal[1], version]
 NameField = Annotated[str, name]
-OptionalNameField = Annotated[str | None, name]
 TextField = Annotated[str, text]
 LineField = Annotated[str, line]
 OptionalLineField = Annotated[str | None, line]
-PathField = Annotated[str, path]
 OptionalPathField = Annotated[str | None, path]
-OptionalSizeField = Annotated[str | None, size]
 LabelField = Annotated[str, label]
 LabelOrNullField = Annotated[str | None, label_or_null]
-CutField = Annotated[Cut, cut]
 OptionalCutField = Annotated[Cut | None, cut]
-DayField = Annotated[date, day]
-OptionalDayField = Annotated[date | None, day]
 FlagField = Annotated[bool, flag]
-OptionalFlagField = Annotated[bool | None, flag]
-ColumnTypeField = Annotated[ColumnType, word(*get_args(ColumnType))]
-TruncateField = Annotated[TruncateUnit, word(*get_args(TruncateUnit))]
-MechanismField = Annotated[Mechanism | None, word(*get_args(Mechanism))]
-LawField = Annotated[NoiseLaw, word(*get_args(NoiseLaw))]
-MethodField = Annotated[Method, word(*get_args(Method))]
-NeighboursField = Annotated[Neighbours, word(*get_args(Neighbours))]
-OptionalViewField = Annotated[Literal["rowwise"] | None, word("rowwise")]
-FormField = Annotated[Form, word(*get_args(Form))]
-GoalField = Annotated[Goal, word(*get_args(Goal))]
-GroupingField = Annotated[Grouping, word(*get_args(Grouping))]
-LevelField = Annotated[int, integer(1, remedy="level 0 is the value itself: use keep")]
+ColumnTypeField = Annotated[ColumnType, word_of(ColumnType)]
 PositiveField = Annotated[int, _POSITIVE]
 OptionalPositiveField = Annotated[int | None, _POSITIVE]
-ContributionField = Annotated[int, integer(1, 100)]
-OptionalGroupsField = Annotated[int | None, integer(1, MOST_GROUPS)]
-ExponentField = Annotated[Decimal, number("from 0 to 10", minimum=0, maximum=10)]
 StepField = Annotated[Decimal, _ABOVE_0]
 OptionalStepField = Annotated[Decimal | None, _ABOVE_0]
 EndField = Annotated[Decimal, number("of at most 15 digits", holds=lambda n: abs(n) < 10**15)]
 ShareField = Annotated[Decimal, _SHARE]
 OptionalShareField = Annotated[Decimal | None, _SHARE]
-DeltaField = Annotated[Decimal, number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
 SampledAtField = Annotated[Decimal, number("above 0 and at most 1", exclusiveMinimum=0, maximum=1)]
 _K = integer(2, auto=True, remedy="write k: auto; noisy_counts needs none")
 OptionalKField = Annotated[int | Literal["auto"] | None, _K]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict
 from pydantic_core import PydanticCustomError
@@ -126,7 +126,7 @@ class LDiversitySpec(Document):
     """The released column that nobody should learn of a person."""
     l: Annotated[Decimal, fields.number("above 1", exclusiveMinimum=1)]  # noqa: E741
     """ℓ: a whole number, and of `entropy` any."""
-    kind: Annotated[_Kind, fields.word(*get_args(_Kind))] = "distinct"
+    kind: Annotated[_Kind, fields.word_of(_Kind)] = "distinct"
     """Which ℓ-diversity."""
     c: fields.OptionalStepField = None
     """Of `recursive`: r₁ < c (r_ℓ + … + r_m)."""
@@ -151,7 +151,7 @@ class TClosenessSpec(Document):
     """The released column that nobody should learn of a person."""
     t: fields.ShareField
     """The largest earth mover's distance between a class and the release."""
-    distance: Annotated[_Distance, fields.word(*get_args(_Distance))] = "equal"
+    distance: Annotated[_Distance, fields.word_of(_Distance)] = "equal"
     """How far two values are from each other: `ordered` is for a column with `bins`."""
 
 
@@ -224,9 +224,9 @@ class PriorSpec(Document):
     """So many groups of each size, as in {5000: 3, 800: 20}; the size is in people."""
     people: fields.OptionalPositiveField = None
     """How many people the source has, about; with `groups`."""
-    groups: fields.OptionalGroupsField = None
+    groups: Annotated[int | None, fields.integer(1, fields.MOST_GROUPS)] = None
     """How many groups they are in, about; with `people`."""
-    exponent: fields.ExponentField = Decimal(1)
+    exponent: Annotated[Decimal, fields.number("from 0 to 10", minimum=0, maximum=10)] = Decimal(1)
     """The i-th largest group has a size in proportion to 1/i to this power; 0 is all alike."""
 
     @classmethod
@@ -267,7 +267,7 @@ class PriorSpec(Document):
 class AutoSpec(Document):
     """How k and the rate are chosen where both are `auto`: never by looking at the data."""
 
-    maximise: fields.GoalField
+    maximise: Annotated[fields.Goal, fields.word_of(fields.Goal)]
     """What most is expected to be released of: `people`, or `groups`."""
     prior: PriorSpec
     """What is believed of the sizes of the groups, from public knowledge."""

@@ -47,7 +47,7 @@ class SampleSpec(Document):
 
     rate: fields.RateField
     """The probability that a unit is kept, or `auto`."""
-    method: fields.MethodField = "keyed"
+    method: Annotated[fields.Method, fields.word_of(fields.Method)] = "keyed"
     """By a secretly keyed hash, or by the warehouse's own sampling."""
 
 
@@ -56,9 +56,9 @@ class GuaranteeSpec(Document):
 
     epsilon: fields.StepField
     """ε: between neighbours P[S] ≤ e^ε · P'[S] + δ for every set S of releases."""
-    delta: fields.DeltaField
+    delta: Annotated[Decimal, fields.number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
     """δ: the slack in it; no chance that something happens."""
-    neighbours: fields.NeighboursField = "add_remove"
+    neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
     """Tables that differ by one person more or less, or by one person replaced."""
 
 
@@ -94,13 +94,13 @@ class ReleaseSpec(Document):
     """A file, relative to the policy file."""
     relation: fields.OptionalLineField = None
     """A table of the warehouse."""
-    form: fields.FormField = Field(default="counts", alias="as")
+    form: Annotated[fields.Form, fields.word_of(fields.Form)] = Field(default="counts", alias="as")
     """One row a group with its count, or the group repeated that often."""
     count_as: fields.LineField = "n"
     """The name of the count's column."""
     version: fields.PositiveField = 1
     """In a dbt project: the version of the model that the release is."""
-    deprecated: fields.OptionalDayField = None
+    deprecated: Annotated[date | None, fields.day] = None
     """In a dbt project: when this version of the model goes."""
 
     @classmethod
@@ -152,7 +152,7 @@ class PolicyDocument(Document):
     ] = fields.EMPTY
     """Lookups that do not depend on the source, each with its key: SQL that joins them is proved
     by `check --policy`; `recode` may then name their columns."""
-    mechanism: fields.MechanismField = None
+    mechanism: Annotated[fields.Mechanism | None, fields.word_of(fields.Mechanism)] = None
     """`sampled_suppression`, the default where there is a `sample`, or else `noisy_counts`. Or, of
     columns with a public list of values, `randomised_response` or `ab_insertion`."""
     sample: SampleSpec | None = None
@@ -191,7 +191,7 @@ class PolicyDocument(Document):
     """The file or the table that is written, and its form."""
     budget: fields.OptionalLineField = None
     """The ledger account that pays; default: the source. The project file sets its limit."""
-    grouping: fields.GroupingField = "auto"
+    grouping: Annotated[fields.Grouping, fields.word_of(fields.Grouping)] = "auto"
     """A choice of speed: group by raw columns first, or recode every row."""
 
     @classmethod

@@ -38,14 +38,14 @@ class NoiseSpec(Document):
 
     needs = ("", "as in noise: {law: truncated_laplace}, or leave it out")
 
-    law: fields.LawField = "auto"
+    law: Annotated[fields.NoiseLaw, fields.word_of(fields.NoiseLaw)] = "auto"
     """`auto` takes the law that shows the smallest groups half of the time."""
 
 
 class ContributionSpec(Document):
     """In how many groups a person counts who has many rows."""
 
-    groups: fields.ContributionField
+    groups: Annotated[int, fields.integer(1, 100)]
     """In so many at most; of more, so many are drawn by a keyed hash."""
 
 

@@ -124,7 +124,7 @@ class WarehouseSpec(Document):
     """The database's file, of an embedded engine; without it DuckDB's database is in memory."""
     url: fields.OptionalLineField = None
     """Where a server is; write its password as `{{ env_var('X') }}`."""
-    memory_limit: fields.OptionalSizeField = None
+    memory_limit: Annotated[str | None, fields.size] = None
     """Beyond which DuckDB spills to the disk, as in `2GB`."""
     threads: fields.OptionalPositiveField = None
     """How many threads DuckDB uses."""
@@ -291,7 +291,7 @@ class ProjectDocument(Document):
     warehouses: Annotated[dict[str, WarehouseSpec], fields.a_mapping("name: warehouse")] = (
         fields.EMPTY
     )
-    default: fields.OptionalNameField = None
+    default: Annotated[str | None, fields.name] = None
     """The warehouse of commands that name none."""
     ledger: fields.LineField = LEDGER
     """A file of SQLite, or a `postgresql://` URL."""

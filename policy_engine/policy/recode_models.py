@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
-from policy_engine.policy.recodings import Cut
+from policy_engine.policy.recodings import Cut, TruncateUnit
 from policy_engine.policy.scalars import show
 
 _WRITE_CUTS = "cuts are fixed before the data is looked at: write them out, as in [18, 30, 45]"
@@ -22,7 +22,7 @@ class BinsSpec(Document):
     """Intervals, each closed on the left; the first and the last are open ended."""
 
     bins: Annotated[
-        tuple[fields.CutField, ...],
+        tuple[Annotated[Cut, fields.cut], ...],
         fields.a_list("numbers, dates or timestamps", _WRITE_CUTS, minItems=1),
     ]
     """The cuts, in ascending order."""
@@ -81,9 +81,9 @@ def _valid(values: object, law: Law) -> list[Any]:
 class HierarchySpec(Document):
     """A level of a public hierarchy in a CSV file."""
 
-    hierarchy: fields.PathField
+    hierarchy: Annotated[str, fields.path]
     """The file, relative to the policy file: `value;level 1;level 2…` with no heading."""
-    level: fields.LevelField
+    level: Annotated[int, fields.integer(1, remedy="level 0 is the value itself: use keep")]
     """The column that is released; 1 is the one after the value."""
     other: fields.LabelOrNullField = "other"
     """What stands for a value that is not in the file."""
@@ -112,7 +112,7 @@ class PrefixSpec(Document):
 class TruncateSpec(Document):
     """The start of the unit of time a date or timestamp lies in."""
 
-    truncate: fields.TruncateField
+    truncate: Annotated[TruncateUnit, fields.word_of(TruncateUnit)]
     """The unit; weeks start on Monday."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,7 +72,7 @@ class ReviewDocument(Document):
     """Whether who asks for an approval gives none."""
     days: Annotated[int, fields.integer(1, 366)]
     """How long an approval counts."""
-    expires: fields.DayField
+    expires: Annotated[date, fields.day]
     """The last day, in UTC, on which anything is approved under it."""
 
     @classmethod
@@ -105,17 +106,8 @@ class ReviewDocument(Document):
             name: {"role": each.role, "keys": [key_line(key) for key in each.keys]}
             for name, each in self.people.items()
         }
-        needs = {stage: dict(getattr(self, stage)) for stage in STAGES if getattr(self, stage)}
-        return {
-            "version": self.version,
-            "account": self.account,
-            "serial": self.serial,
-            "people": people,
-            **needs,
-            "four_eyes": self.four_eyes,
-            "days": self.days,
-            "expires": self.expires.isoformat(),
-        }
+        said = {**self.model_dump(), "people": people, "expires": self.expires.isoformat()}
+        return {key: value for key, value in said.items() if value or key not in STAGES}
 
 
 def read_review_document(text: str, file: Path) -> ReviewDocument:

@@ -175,7 +175,7 @@ class SourceSpec(Document):
     """A Parquet or CSV file, relative to the policy file."""
     relation: fields.OptionalLineField = None
     """A table or view of the warehouse. A view is followed to its table, whose account pays."""
-    view: fields.OptionalViewField = None
+    view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
     """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
     unit: Annotated[Literal["row"] | UnitSpec, UNIT]
     """`row` (one row is one person), or the key of a person and the row that is kept."""

@@ -138,11 +138,7 @@ class Suppression:
     sensitive: tuple[str, ...]
     sums: ClassVar[tuple[Sum, ...]] = ()
     groupings: ClassVar[tuple[CountedBy, ...]] = ()
-
-    @property
-    def words(self) -> str:
-        """Its name."""
-        return "suppression of raw classes"
+    words: ClassVar[str] = "suppression of raw classes"
 
 
 @dataclass(frozen=True)
@@ -188,25 +184,10 @@ def syntactic_laws(data: Data) -> Broken:
         wrong = "is all: in a class of a syntactic model a person counts once"
         yield refusal(wrong, "write keep: any", at=("source", "unit", "keep"))
     models, recode = mapping(data.get("models")), mapping(data.get("recode"))
-    told = {mapping(spec).get("of") for spec in models.values()}
-    if recode and {*recode} <= told:
+    told = [mapping(spec).get("of") for spec in models.values()]
+    if recode and all(column in told for column in recode):
         wrong = "are of every released column, so that no column tells classes apart"
         yield refusal(wrong, "recode one that no model is of", at=("models",), on_key=True)
-
-
-_HOMOGENEITY = "all people of a class can have one value of {}, which is then known of each"
-_BACKGROUND = "who can exclude some values of {} for a person is left with fewer of them"
-_SKEWNESS = "a value of {} can be far more frequent in a class than in the whole table"
-_SIMILARITY = "values of {} that differ can mean the same"
-_LINKAGE = "a class can be one person, whom another table names"
-_DIFFERENCING = (
-    "of two releases, before and after one person or by other recodes, the difference can be that"
-    " one person: no model is of two releases together"
-)
-_MEMBERSHIP = (
-    "who knows everybody else of a class at the limit sees by whether it is shown if a person is in"
-    " the table: nothing bounds it"
-)
 
 
 def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
@@ -219,16 +200,26 @@ def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
     close = {each.of for each in models if isinstance(each, TCloseness)}
     ordered = {each.of for each in models if isinstance(each, TCloseness) and each.order}
     told = list(dict.fromkeys(each.of for each in models)) or ["any column, of which no model is"]
-    open_to = {
-        "homogeneity": (_HOMOGENEITY, diverse),
-        "background knowledge": (_BACKGROUND, set[str]()),
-        "skewness": (_SKEWNESS, close),
-        "similarity": (_SIMILARITY, ordered),
-    }
+    homogeneous = "all people of a class can have one value of {}, which is then known of each"
+    excluded = "who can exclude some values of {} for a person is left with fewer of them"
+    skewed = "a value of {} can be far more frequent in a class than in the whole table"
     if k < 2 and not diverse:
-        yield "linkage", _LINKAGE
-    for name, (why, stopped) in open_to.items():
+        yield "linkage", "a class can be one person, whom another table names"
+    for name, why, stopped in (
+        ("homogeneity", homogeneous, diverse),
+        ("background knowledge", excluded, set[str]()),
+        ("skewness", skewed, close),
+        ("similarity", "values of {} that differ can mean the same", ordered),
+    ):
         if left := [column for column in told if column not in stopped]:
             yield name, why.format(", ".join(left))
-    yield "differencing", _DIFFERENCING
-    yield "membership", _MEMBERSHIP
+    yield (
+        "differencing",
+        "of two releases, before and after one person or by other recodes, the difference can be"
+        " that one person: no model is of two releases together",
+    )
+    yield (
+        "membership",
+        "who knows everybody else of a class at the limit sees by whether it is shown if a person"
+        " is in the table: nothing bounds it",
+    )

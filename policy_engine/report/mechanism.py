@@ -53,7 +53,7 @@ def _steps(facts: Facts, claim: Claim | None) -> Iterator[tuple[str, str]]:
         yield "filter", f"only rows of one kind take part: {only}"
     law = None if claim is None else claim.law
     if law is None or not isinstance(law, Noisy | Randomised | Inserted):
-        rate = in_text(Decimal(facts["rate"]) / Decimal(facts["sampled_at"]))
+        rate = in_text(_rate(facts))
         yield "sample", f"each person is in with probability {rate}, drawn in secret"
     yield "recode", f"{_recoded(facts, claim)}, whatever the data"
     yield from _of_law(facts, law)
@@ -164,20 +164,20 @@ def _bars(facts: Facts, claim: Claim | None) -> Iterator[dict[str, Any]]:
         pair = (_bar("somebody has it", part(law.shown)), _bar("nobody has it", part(law.inserted)))
         yield {"caption": "How likely a combination is shown", "bars": pair}
     elif not isinstance(law, Listed):
-        for name, own in _candidates(facts, law):
-            bars = tuple(_bar(f"{size:,} people", chance) for size, chance in own.chances)
+        if isinstance(law, Noisy):
+            names = [f" by {', '.join(each.columns)}" for each in law.groupings] or [""]
+            tables = (Candidate("", each[0], law.k) for each in law.tables)
+            own = list(zip(names, tables, strict=True))
+        else:
+            own = [("", Candidate(SAMPLED, Pair(facts["k"], _rate(facts))))]
+        for name, candidate in own:
+            bars = tuple(_bar(f"{size:,} people", chance) for size, chance in candidate.chances)
             caption = f"How likely a group of so many people is shown{name}"
             yield {"caption": caption, "bars": bars}
 
 
-def _candidates(facts: Facts, law: object) -> Iterator[tuple[str, Candidate]]:
-    if not isinstance(law, Noisy):
-        rate = Decimal(facts["rate"]) / Decimal(facts["sampled_at"])
-        yield "", Candidate(SAMPLED, Pair(facts["k"], rate))
-        return
-    names = [f" by {', '.join(each.columns)}" for each in law.groupings] or [""]
-    for name, tables in zip(names, law.tables, strict=True):
-        yield name, Candidate("", tables[0], law.k)
+def _rate(facts: Facts) -> Decimal:
+    return Decimal(facts["rate"]) / Decimal(facts["sampled_at"])
 
 
 _STEP = re.compile(r"^(?:WITH |\)?, )([a-z_]+[0-9]*) AS (?:[A-Z]+ )*\($")

@@ -46,18 +46,7 @@ _CHOICES = (ALWAYS[1], ALWAYS_NOISY[1])
 
 def registry(source: ExportSource) -> Exported:
     """A draft of an entry: complete but for its gaps, which stand at its head as comments."""
-    sections = {
-        "basic": _basic(source),
-        "dp_variant": _variant(source),
-        "privacy_loss": _loss(source),
-        "deployment_model": _model(source),
-        "accounting": [
-            _text("post_processing", afterwards(source), tier=3),
-            _text("composition", source.composition(), LEDGER, 3),
-        ],
-        "implementation": _implementation(source),
-        "administrative": _administrative(source),
-    }
+    sections = {**_what_it_is(source), **_how_it_was_made(source)}
     fields = [each for section in sections.values() for each in section]
     missing = gaps(fields)
     tier = min((each.tier for each in fields if each.value is None), default=4) - 1
@@ -72,96 +61,92 @@ def registry(source: ExportSource) -> Exported:
     return Exported(yaml_text(document, head), missing)
 
 
-def _basic(source: ExportSource) -> list[ExportField]:
-    band = source.band
+def _what_it_is(source: ExportSource) -> dict[str, list[ExportField]]:
+    band, promise = source.band, source.promise
     kind = "Summary statistics" if source.facts["count"] else "Dataset"
     publisher = [cell(band["releaser_note"])] if band["releaser_note"] else None
-    return [
-        _text("name", band["name"]),
-        ExportField("data_curators", publisher, PUBLISHER),
-        _text("intended_use", band["purpose"], PURPOSE),
-        ExportField("data_product_type", kind),
-        _text("data_product_region", band["region"], about("region")),
-        _text("description", band["description"], DESCRIPTION),
-        ExportField("publication_date", band["date"][:10] if band["date"] else None),
-        _text("data_product_sector", band["sector"], about("sector")),
-    ]
-
-
-def _variant(source: ExportSource) -> list[ExportField]:
-    name = "Pure DP" if Decimal(source.promise["delta"]) == 0 else "Approximate DP"
+    variant = "Pure DP" if Decimal(promise["delta"]) == 0 else "Approximate DP"
     steps = [each["text"] for each in source.how["steps"] if each["name"] in ("source", "filter")]
-    domain = f"Any rows of this relation: {'; '.join(steps)}"
-    return [
-        ExportField("variant_name", name, tier=2),
-        _text("data_domain", domain if source.relation else None, OLD, 3),
-        _text("unprotected_quantities", unprotected(source), tier=3),
-    ]
-
-
-def _loss(source: ExportSource) -> list[ExportField]:
-    promise = source.promise
-    numbers = {"epsilon": at_least(promise["epsilon"]), "delta": at_least(promise["delta"])}
+    domain = f"Any rows of this relation: {'; '.join(steps)}" if source.relation else None
+    numbers = {name: at_least(promise[name]) for name in ("epsilon", "delta")}
     unit = (source.protection["unit"], promise["neighbours"])
-    return [
-        _text("privacy_unit", promise["unit"], tier=2),
-        _text("privacy_unit_details", unit, tier=3),
-        ExportField("privacy_parameters", numbers, tier=2),
-        _text("privacy_parameters_details", (promise["numbers"], promise["sentence"]), tier=3),
-    ]
+    return {
+        "basic": [
+            _text("name", band["name"]),
+            ExportField("data_curators", publisher, PUBLISHER),
+            _text("intended_use", band["purpose"], PURPOSE),
+            ExportField("data_product_type", kind),
+            _text("data_product_region", band["region"], about("region")),
+            _text("description", band["description"], DESCRIPTION),
+            ExportField("publication_date", band["date"][:10] if band["date"] else None),
+            _text("data_product_sector", band["sector"], about("sector")),
+        ],
+        "dp_variant": [
+            ExportField("variant_name", variant, tier=2),
+            _text("data_domain", domain, OLD, 3),
+            _text("unprotected_quantities", unprotected(source), tier=3),
+        ],
+        "privacy_loss": [
+            _text("privacy_unit", promise["unit"], tier=2),
+            _text("privacy_unit_details", unit, tier=3),
+            ExportField("privacy_parameters", numbers, tier=2),
+            _text("privacy_parameters_details", (promise["numbers"], promise["sentence"]), tier=3),
+        ],
+    }
 
 
-def _model(source: ExportSource) -> list[ExportField]:
-    who = source.protection
-    actors = None
-    if who["recipients"] and who["access"]:
-        actors = (
-            f"- receives it: {who['recipients']}",
-            f"- access: {who['access']}",
-            *(f"- trusted: {each}" for each in who["trusted"]),
-            f"- protected against: {who['against']}",
-        )
-    return [
-        ExportField("model_name", "Central", tier=2),
-        _text("model_name_details", who["trusted"][0]),
-        _text("actors", actors, f"{about('recipients')}, and 'about.access'", 3),
-        _text("release_type", None, tier=2),
-        _text("release_type_details", None),
-        _text("data_source_type", None, tier=2),
-        _text("data_source_type_details", None, tier=3),
-        ExportField("access_type", "Non-interactive", tier=2),
-        _text("access_type_details", "One file or table is published, of this digest.", tier=3),
-    ]
-
-
-def _implementation(source: ExportSource) -> list[ExportField]:
-    how, check = source.how, source.check
-    steps = [f"- {each['name']}: {each['text']}" for each in how["steps"]]
-    engine = [f"- engine: {check['engine']}"] if check["engine"] else []
-    randomness = f"- randomness: {source.facts['randomness']}"
-    channels = [f"- not covered: {each}" for each in SIDE_CHANNELS]
-    mechanisms = (f"- {how['mechanism']}", *steps, randomness, *engine, *channels)
+def _how_it_was_made(source: ExportSource) -> dict[str, list[ExportField]]:
+    who, how, check = source.protection, source.how, source.check
+    actors = (
+        f"- receives it: {who['recipients']}",
+        f"- access: {who['access']}",
+        *(f"- trusted: {each}" for each in who["trusted"]),
+        f"- protected against: {who['against']}",
+    )
+    mechanisms = (
+        f"- {how['mechanism']}",
+        *(f"- {each['name']}: {each['text']}" for each in how["steps"]),
+        f"- randomness: {source.facts['randomness']}",
+        *([f"- engine: {check['engine']}"] if check["engine"] else []),
+        *(f"- not covered: {each}" for each in SIDE_CHANNELS),
+    )
     recodes = [f"- {each['name']}: {each['recode']}" for each in source.columns if each["recode"]]
     assumed = [f"- assumed: {each}" for each in source.facts["assumptions"] if each in _CHOICES]
     before = (*recodes, *assumed) if assumed else None
-    return [
-        _text("preprocessing_and_hyperparameter_tuning", before, tier=3),
-        _text("mechanisms", mechanisms, tier=3),
-        _text("justification", source.promise["justification"], about("justification"), 3),
-    ]
-
-
-def _administrative(source: ExportSource) -> list[ExportField]:
-    check = source.check
+    is_told = who["recipients"] and who["access"]
+    no_access = f"{about('recipients')}, and 'about.access'"
     digests = (
         f"- release sha256:{check['release_sha256']}",
         f"- certificate sha256:{check['certificate_sha256']}",
     )
-    return [
-        _text("sources", (f"- to check it: {check['command']}",)),
-        _text("notes", digests),
-        _text("registry_authors", None, "write who filled this in: a list of names"),
-    ]
+    published = "One file or table is published, of this digest."
+    return {
+        "deployment_model": [
+            ExportField("model_name", "Central", tier=2),
+            _text("model_name_details", who["trusted"][0]),
+            _text("actors", actors if is_told else None, no_access, 3),
+            _text("release_type", None, tier=2),
+            _text("release_type_details", None),
+            _text("data_source_type", None, tier=2),
+            _text("data_source_type_details", None, tier=3),
+            ExportField("access_type", "Non-interactive", tier=2),
+            _text("access_type_details", published, tier=3),
+        ],
+        "accounting": [
+            _text("post_processing", afterwards(source), tier=3),
+            _text("composition", source.composition(), LEDGER, 3),
+        ],
+        "implementation": [
+            _text("preprocessing_and_hyperparameter_tuning", before, tier=3),
+            _text("mechanisms", mechanisms, tier=3),
+            _text("justification", source.promise["justification"], about("justification"), 3),
+        ],
+        "administrative": [
+            _text("sources", (f"- to check it: {check['command']}",)),
+            _text("notes", digests),
+            _text("registry_authors", None, "write who filled this in: a list of names"),
+        ],
+    }
 
 
 def at_least(number: str) -> float:

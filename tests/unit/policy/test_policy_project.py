@@ -417,3 +417,11 @@ def test_a_project_file_of_another_user_above_is_refused(tmp_path, monkeypatch):
         find_project(below)
     monkeypatch.setattr(project, "_owner", {file: 4711, below: 4711}.__getitem__)
     assert find_project(below) == file
+
+
+def test_keys_of_a_review_policy_that_are_no_list_are_refused():
+    from policy_engine.policy.review_models import read_review_document
+
+    text = "people: {ann: {role: dpo, keys: 7}}\nchange: {dpo: 1}\n"
+    with pytest.raises(PolicyError, match=r"people\.ann\.keys must be a list of keys, found 7"):
+        read_review_document(text, Path("r.yaml"))

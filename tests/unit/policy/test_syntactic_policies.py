@@ -47,6 +47,7 @@ def test_it_is_taken_by_those_alone_who_say_so(text, tmp_path: Path) -> None:
         ({"release": "release: {relation: b}"}, "which is for files"),
         ({"source": "source: {path: a.parquet, unit: {key: id, keep: all}}"}, "counts once"),
         ({"models": "models: {l_diversity: {of: age, l: 2}}"}, "no column tells classes apart"),
+        ({"models": "models: {l_diversity: {of: [age], l: 2}}"}, "of must be text, found a list"),
         ({"noise": "noise: {law: place}"}, "noise is of a release with (ε, δ)"),
         ({"rollup": "rollup: {to: [age]}"}, "rollup is of a release with (ε, δ)"),
         ({"guarantee": "guarantee: syntaktic"}, "must be a mapping with epsilon and delta, or"),
