@@ -25,10 +25,7 @@ from policy_engine.errors import FileError
 VERSION, SIGNED_VERSION = 1, 2
 LARGEST_RING = 4_000_000
 
-_PUBLIC_BYTES, _SIGNATURE_BYTES = 32, 64
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_FIELDS = ("key_id", "public", "added", "expires", "retired", "revoked", "note")
-_SEALED = ("serial", "issued", "expires", "owners", "threshold", "signatures")
 _MOST_SERIAL = 2**53
 
 
@@ -109,23 +106,84 @@ def in_order(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 def document_of(entry: Entry) -> dict[str, Any]:
     """An entry as the file and ``keys list`` write it."""
-    validity = entry.validity
-    revoked = validity.revoked
+    dates, revoked = entry.validity, entry.validity.revoked
+    told: dict[str, Any] | None = None
+    if revoked is not None:
+        told = {"at": written(revoked.at), "why": revoked.why}
+        # A ring without it is read by every version.
+        told |= {"ledgers": [vars(end) for end in revoked.ledgers]} if revoked.ledgers else {}
     return {
         "key_id": entry.key_id,
         "public": base64.b64encode(entry.public).decode(),
-        "added": written(validity.added),
-        "expires": None if validity.expires is None else written(validity.expires),
-        "retired": None if validity.retired is None else written(validity.retired),
-        "revoked": None if revoked is None else _document_of(revoked),
+        "added": written(dates.added),
+        "expires": None if dates.expires is None else written(dates.expires),
+        "retired": None if dates.retired is None else written(dates.retired),
+        "revoked": told,
         "note": entry.note,
     }
 
 
-def _document_of(revoked: Revoked) -> dict[str, Any]:
-    told: dict[str, Any] = {"at": written(revoked.at), "why": revoked.why}
-    # A ring without it is read by every version.
-    return {**told, "ledgers": [vars(end) for end in revoked.ledgers]} if revoked.ledgers else told
+@dataclass(frozen=True)
+class _Read:
+    """A value of a ring's file, and where it stands there; whatever it must not be is refused."""
+
+    found: Any
+    where: str
+    at: str = "the keyring"
+
+    def fields(self, *names: str) -> dict[str, _Read]:
+        if not isinstance(self.found, dict) or self.found.keys() != set(names):
+            shown = list(self.found) if isinstance(self.found, dict) else self.found
+            self.refuse(f"an object with exactly {', '.join(names)}", shown)
+        above = "" if self.at == "the keyring" else f"{self.at}."
+        return {name: _Read(self.found[name], self.where, f"{above}{name}") for name in names}
+
+    def listed(self) -> list[_Read]:
+        if not isinstance(self.found, list):
+            self.refuse("a list")
+        return [_Read(each, self.where, f"{self.at}[{n}]") for n, each in enumerate(self.found)]
+
+    def text(self) -> str:
+        if not isinstance(self.found, str) or not self.found.isprintable():
+            self.refuse("text on one line")
+        return self.found
+
+    def number(self, most: int) -> int:
+        if type(self.found) is not int or not 1 <= self.found <= most:
+            self.refuse(f"a whole number from 1 to {most:,}")
+        return self.found
+
+    def moment(self) -> datetime:
+        read = moment(self.found)
+        if read is None:
+            self.refuse("a moment such as 2026-11-21T10:00:00Z")
+        return read
+
+    def end(self) -> datetime | None:
+        return None if self.found is None else self.moment()
+
+    def octets(self, size: int) -> bytes:
+        read = b""
+        if isinstance(self.found, str):
+            with suppress(binascii.Error, ValueError):
+                read = base64.b64decode(self.found, validate=True)
+        if len(read) != size or base64.b64encode(read).decode() != self.found:
+            self.refuse(f"the base64 of {size} bytes")
+        return read
+
+    def public(self) -> bytes:
+        public = self.octets(32)
+        if is_weak(Ed25519PublicKey.from_public_bytes(public)):
+            raise FileError(f"{self.where}: {self.at} {WEAK}")
+        return public
+
+    def is_hash(self) -> bool:
+        return isinstance(self.found, str) and _HASH.fullmatch(self.found) is not None
+
+    def refuse(self, law: str, found: object = ...) -> NoReturn:
+        shown = ascii(self.found if found is ... else found)
+        shown = shown if len(shown) <= 80 else shown[:80] + "…"
+        raise FileError(f"{self.where}: {self.at} must be {law}, found {shown}")
 
 
 def read_ring(content: bytes, where: str) -> tuple[tuple[Entry, ...], Seal | None]:
@@ -138,53 +196,17 @@ def read_ring(content: bytes, where: str) -> tuple[tuple[Entry, ...], Seal | Non
     except (ValueError, RecursionError):
         raise FileError(f"{where}: must be a keyring in JSON, found other text") from None
     version = document.get("version") if isinstance(document, dict) else None
-    more = _SEALED if version == SIGNED_VERSION else ()
-    keys = _fields(document, ("version", *more, "keys"), where, "the keyring")
+    more = ("serial", "issued", "expires", "owners", "threshold")
+    names = (*more, "signatures") if version == SIGNED_VERSION else ()
+    told = _Read(document, where).fields("version", *names, "keys")
     if type(version) is not int or version not in (VERSION, SIGNED_VERSION):
         law = f"{VERSION} or {SIGNED_VERSION}, which this engine reads"
-        _refuse(where, "version", law, version)
-    listed = _list(keys["keys"], where, "keys")
-    entries = tuple(_entry(key, where, f"keys[{at}]") for at, key in enumerate(listed))
-    if len({entry.public for entry in entries}) < len(entries):
+        told["version"].refuse(law)
+    entries = tuple(map(_entry, told["keys"].listed()))
+    publics = {entry.public for entry in entries}
+    if len(publics) < len(entries):
         raise FileError(f"{where}: holds a key twice; keep one of the two")
-    return in_order(entries), _seal(keys, entries, where) if more else None
-
-
-def _seal(found: Mapping[str, Any], entries: tuple[Entry, ...], where: str) -> Seal:
-    owners, signatures = (_list(found[name], where, name) for name in ("owners", "signatures"))
-    keys = tuple(_public(key, where, f"owners[{at}]") for at, key in enumerate(owners))
-    if len(set(keys)) < len(keys) or {*keys} & {entry.public for entry in entries}:
-        law = "keys that are named once, and are none of the keys of the ring"
-        _refuse(where, "owners", law, owners)
-    signed = dict(_signature(each, where, f"signatures[{n}]") for n, each in enumerate(signatures))
-    if len(signed) < len(signatures):
-        raise FileError(f"{where}: holds two signatures of one key; keep one of the two")
-    return Seal(
-        _number(found["serial"], _MOST_SERIAL, where, "serial"),
-        _moment(found["issued"], where, "issued"),
-        _moment(found["expires"], where, "expires"),
-        Owners(keys, _number(found["threshold"], len(keys), where, "threshold")),
-        signed,
-    )
-
-
-def _signature(found: object, where: str, at: str) -> tuple[str, bytes]:
-    fields = _fields(found, ("keyid", "sig"), where, at)
-    if not isinstance(fields["keyid"], str) or not _HASH.fullmatch(fields["keyid"]):
-        _refuse(where, f"{at}.keyid", "a key id", fields["keyid"])
-    return fields["keyid"], _bytes(fields["sig"], _SIGNATURE_BYTES, where, f"{at}.sig")
-
-
-def _number(found: object, most: int, where: str, at: str) -> int:
-    if type(found) is not int or not 1 <= found <= most:
-        _refuse(where, at, f"a whole number from 1 to {most:,}", found)
-    return found
-
-
-def _list(found: object, where: str, at: str) -> list[Any]:
-    if not isinstance(found, list):
-        _refuse(where, at, "a list", found)
-    return found
+    return in_order(entries), _seal(told, publics) if names else None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -193,86 +215,51 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _entry(found: object, where: str, at: str) -> Entry:
-    fields = _fields(found, _FIELDS, where, at)
-    entry = Entry(
-        _public(fields["public"], where, f"{at}.public"),
-        Validity(
-            added=_moment(fields["added"], where, f"{at}.added"),
-            expires=_end(fields["expires"], where, f"{at}.expires"),
-            retired=_end(fields["retired"], where, f"{at}.retired"),
-            revoked=_revoked(fields["revoked"], where, f"{at}.revoked"),
-        ),
-        _text(fields["note"], where, f"{at}.note"),
+def _seal(told: Mapping[str, _Read], publics: set[bytes]) -> Seal:
+    listed, signatures = told["owners"].listed(), told["signatures"].listed()
+    keys = tuple(each.public() for each in listed)
+    if len(set(keys)) < len(keys) or {*keys} & publics:
+        told["owners"].refuse("keys that are named once, and are none of the keys of the ring")
+    signed = {}
+    for each in signatures:
+        fields = each.fields("keyid", "sig")
+        if not fields["keyid"].is_hash():
+            fields["keyid"].refuse("a key id")
+        signed[fields["keyid"].found] = fields["sig"].octets(64)
+    if len(signed) < len(signatures):
+        where = told["owners"].where
+        raise FileError(f"{where}: holds two signatures of one key; keep one of the two")
+    return Seal(
+        told["serial"].number(_MOST_SERIAL),
+        told["issued"].moment(),
+        told["expires"].moment(),
+        Owners(keys, told["threshold"].number(len(keys))),
+        signed,
     )
-    if fields["key_id"] != entry.key_id:
-        law = f"the SHA-256 of public, {entry.key_id}"
-        _refuse(where, f"{at}.key_id", law, fields["key_id"])
+
+
+def _entry(read: _Read) -> Entry:
+    told = read.fields("key_id", "public", "added", "expires", "retired", "revoked", "note")
+    public = told["public"].public()
+    added, expires, retired = (told["added"].moment(), told["expires"].end(), told["retired"].end())
+    validity = Validity(added, expires, retired, _revoked(told["revoked"]))
+    entry = Entry(public, validity, told["note"].text())
+    if told["key_id"].found != entry.key_id:
+        told["key_id"].refuse(f"the SHA-256 of public, {entry.key_id}")
     return entry
 
 
-def _fields(found: object, names: tuple[str, ...], where: str, at: str) -> Mapping[str, Any]:
-    if not isinstance(found, dict) or found.keys() != set(names):
-        shown = list(found) if isinstance(found, dict) else found
-        _refuse(where, at, f"an object with exactly {', '.join(names)}", shown)
-    return found
-
-
-def _public(found: object, where: str, at: str) -> bytes:
-    public = _bytes(found, _PUBLIC_BYTES, where, at)
-    if is_weak(Ed25519PublicKey.from_public_bytes(public)):
-        raise FileError(f"{where}: {at} {WEAK}")
-    return public
-
-
-def _bytes(found: object, size: int, where: str, at: str) -> bytes:
-    read = b""
-    if isinstance(found, str):
-        with suppress(binascii.Error, ValueError):
-            read = base64.b64decode(found, validate=True)
-    if len(read) != size or base64.b64encode(read).decode() != found:
-        _refuse(where, at, f"the base64 of {size} bytes", found)
-    return read
-
-
-def _moment(found: object, where: str, at: str) -> datetime:
-    read = moment(found)
-    if read is None:
-        _refuse(where, at, "a moment such as 2026-11-21T10:00:00Z", found)
-    return read
-
-
-def _end(found: object, where: str, at: str) -> datetime | None:
-    return None if found is None else _moment(found, where, at)
-
-
-def _revoked(found: object, where: str, at: str) -> Revoked | None:
-    if found is None:
+def _revoked(read: _Read) -> Revoked | None:
+    if read.found is None:
         return None
-    more = ("ledgers",) if isinstance(found, dict) and "ledgers" in found else ()
-    fields = _fields(found, ("at", "why", *more), where, at)
-    why = _text(fields["why"], where, f"{at}.why")
-    ledgers = _list(fields.get("ledgers", []), where, f"{at}.ledgers")
-    ends = [_ledger(end, where, f"{at}.ledgers[{n}]") for n, end in enumerate(ledgers)]
-    return Revoked(_moment(fields["at"], where, f"{at}.at"), why, tuple(ends))
-
-
-def _ledger(found: object, where: str, at: str) -> LedgerEnd:
-    end = LedgerEnd(**_fields(found, ("first", "records", "head"), where, at))
-    texts = [text for text in (end.first, end.head) if isinstance(text, str)]
-    is_count = type(end.records) is int and end.records > 0
-    if len([*filter(_HASH.fullmatch, texts)]) < 2 or not is_count:
-        _refuse(where, at, "two SHA-256 in hex, first and head, and a number of records", found)
-    return end
-
-
-def _text(found: object, where: str, at: str) -> str:
-    if not isinstance(found, str) or not found.isprintable():
-        _refuse(where, at, "text on one line", found)
-    return found
-
-
-def _refuse(where: str, at: str, law: str, found: object) -> NoReturn:
-    shown = ascii(found)
-    shown = shown if len(shown) <= 80 else shown[:80] + "…"
-    raise FileError(f"{where}: {at} must be {law}, found {shown}")
+    more = ("ledgers",) if isinstance(read.found, dict) and "ledgers" in read.found else ()
+    told = read.fields("at", "why", *more)
+    why, ends = told["why"].text(), []
+    for each in told["ledgers"].listed() if more else ():
+        end = each.fields("first", "records", "head")
+        records = end["records"].found
+        is_count = type(records) is int and records > 0
+        if not (end["first"].is_hash() and end["head"].is_hash() and is_count):
+            each.refuse("two SHA-256 in hex, first and head, and a number of records")
+        ends.append(LedgerEnd(**each.found))
+    return Revoked(told["at"].moment(), why, tuple(ends))
