@@ -6,19 +6,27 @@ names the matter and the request again, with a verdict, a role and a time. Both 
 Statements in DSSE envelopes, and not second signatures over a certificate: these would say no
 verdict, role or time, and would change bytes that a rerun gives again.
 
-Who signed is known by the key that verifies, never by the key id that an envelope states.
+Who signed is known by the key that verifies, never by the key id that an envelope states. Whose
+approval counts for an account are people with one role and keys of their own. The keys stand in the
+review policy, so that whoever has its digest has the keys too; a person with two keys is one
+person. The ledger has the policy in force: see ``ledger.reviews``.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, get_args
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from policy_engine.attest.attestation import (
     Envelope,
@@ -28,21 +36,111 @@ from policy_engine.attest.attestation import (
     statement,
     unverified,
 )
-from policy_engine.attest.review_policy import ReviewPolicy, Stage, document_digest
+from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment, written
-from policy_engine.errors import VerificationFailed
+from policy_engine.errors import PolicyError, Problem, VerificationFailed
 from policy_engine.kernel.claim import digest_of
+from policy_engine.policy.review_models import STAGES, read_review_document
 
 APPROVAL = "https://policy-engine.dev/approval/v1"
 REVIEW_REQUEST = "https://policy-engine.dev/review-request/v1"
 Verdict = Literal["approved", "rejected"]
+Stage = Literal["claim", "release", "change"]
 
 _SKEW = timedelta(minutes=5)
 """So far may the clock of who approves be ahead of the ledger's."""
 _ALWAYS = {"version", "stage", "review_policy", "of", "time"}
 _REQUEST = {*_ALWAYS, "number"}
 _APPROVAL = {*_ALWAYS, "request", "verdict", "role", "note"}
+
+
+@dataclass(frozen=True)
+class Approver:
+    """A person who may approve: their name, role and the ids of their keys."""
+
+    name: str
+    role: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReviewPolicy:
+    """Who approves what of an account; ``document`` is what its digest is of.
+
+    ``needs`` is how many people of which role a stage asks for: ``claim`` before a charge,
+    ``release`` before it is put in its place, ``change`` of the limit or of this policy.
+    """
+
+    account: str
+    serial: int
+    people: tuple[Approver, ...]
+    needs: Mapping[Stage, Mapping[str, int]]
+    four_eyes: bool
+    lasts: timedelta
+    until: datetime
+    keys: Mapping[str, Ed25519PublicKey]
+    document: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of what it says."""
+        return document_digest(self.document)
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether a release of the account waits for anybody."""
+        return bool(self.needs["claim"] or self.needs["release"])
+
+    def person(self, key: str) -> Approver:
+        """Whose key this is; KeyError for a stranger's."""
+        return next(each for each in self.people if key in each.keys)
+
+    def trusted(self, revoked: frozenset[str]) -> TrustedKeys:
+        """The keys that count."""
+        found = {name: key for name, key in self.keys.items() if name not in revoked}
+        return TrustedKeys(MappingProxyType(found))
+
+
+def document_digest(document: Mapping[str, Any]) -> str:
+    """SHA-256 of a JSON document, its keys sorted, with the name of the law in front.
+
+    >>> document_digest({})
+    'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
+    """
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def review_policy(text: str, where: Path) -> ReviewPolicy:
+    """The review policy that a text writes; PolicyError with every problem."""
+    found = read_review_document(text, where)
+    keys: dict[str, Ed25519PublicKey] = {}
+    people = []
+    for name, person in found.people.items():
+        own = [Ed25519PublicKey.from_public_bytes(raw) for raw in person.keys]
+        if any(map(is_weak, own)):
+            problem = Problem(str(where), 0, 0, "people", f"people.{name}: a key {WEAK}")
+            raise PolicyError((problem,))
+        keys |= {key_id(key): key for key in own}
+        people.append(Approver(name, person.role, tuple(map(key_id, own))))
+    needs: dict[Any, Mapping[str, int]] = {stage: dict(getattr(found, stage)) for stage in STAGES}
+    return ReviewPolicy(
+        account=found.account,
+        serial=found.serial,
+        people=tuple(people),
+        needs=MappingProxyType(needs),
+        four_eyes=found.four_eyes,
+        lasts=timedelta(days=found.days),
+        until=datetime.combine(found.expires, time.max, UTC),
+        keys=MappingProxyType(keys),
+        document=found.to_json(),
+    )
+
+
+def recorded_policy(document: Mapping[str, Any], where: str) -> ReviewPolicy:
+    """The same of a document that was recorded."""
+    return review_policy(json.dumps(document), Path(where))
 
 
 @dataclass(frozen=True)
@@ -115,13 +213,9 @@ def claim_matter(
     """
     timeless = {name: value for name, value in predicate.items() if name != "time"}
     claim = timeless.get("claim")
-    identity = digest_of(timeless["query"] if claim is None else claim)
-    return Matter(
-        "claim",
-        str(timeless["policy"]["name"]),
-        identity.removeprefix("sha256:"),
-        {**_common(account, timeless, target), **price, "certificate": digest_of(timeless)},
-    )
+    identity = digest_of(timeless["query"] if claim is None else claim).removeprefix("sha256:")
+    of = {**_common(account, timeless, target), **price, "certificate": digest_of(timeless)}
+    return Matter("claim", str(timeless["policy"]["name"]), identity, of)
 
 
 def release_matter(
@@ -134,10 +228,8 @@ def release_matter(
 
 def change_matter(account: str, what: str, document: Mapping[str, Any]) -> Matter:
     """Another limit, or another review policy, of an account."""
-    digest = document_digest(document)
-    return Matter(
-        "change", what, digest.removeprefix("sha256:"), {"account": account, "to": digest}
-    )
+    to = document_digest(document)
+    return Matter("change", what, to.removeprefix("sha256:"), {"account": account, "to": to})
 
 
 def _common(account: str, predicate: Mapping[str, Any], target: str) -> dict[str, str]:
@@ -147,8 +239,7 @@ def _common(account: str, predicate: Mapping[str, Any], target: str) -> dict[str
 
 def ask(matter: Matter, policy: str, signer: Signer, at: datetime) -> str:
     """A signed request for approvals of a matter, under the review policy of this digest."""
-    told = {**_told(matter, policy, at), "number": secrets.token_hex(16)}
-    return sign(statement(matter.name, matter.sha256, told, REVIEW_REQUEST), signer).to_json()
+    return _signed(matter, policy, signer, at, REVIEW_REQUEST, number=secrets.token_hex(16))
 
 
 def judge(
@@ -163,24 +254,22 @@ def judge(
     note: str = "",
 ) -> str:
     """A signed verdict of a matter: one line."""
+    told = {"request": brought.request_sha256, "verdict": verdict, "role": role, "note": note}
+    return _signed(matter, policy, signer, at, APPROVAL, **told)
+
+
+def _signed(
+    matter: Matter, policy: str, signer: Signer, at: datetime, kind: str, **more: str
+) -> str:
     told = {
-        **_told(matter, policy, at),
-        "request": brought.request_sha256,
-        "verdict": verdict,
-        "role": role,
-        "note": note,
-    }
-    return sign(statement(matter.name, matter.sha256, told, APPROVAL), signer).to_json()
-
-
-def _told(matter: Matter, policy: str, at: datetime) -> dict[str, object]:
-    return {
         "version": 1,
         "stage": matter.stage,
         "review_policy": policy,
         "of": dict(matter.of),
         "time": written(at),
+        **more,
     }
+    return sign(statement(matter.name, matter.sha256, told, kind), signer).to_json()
 
 
 def tally(
@@ -202,9 +291,11 @@ def tally(
     if not needs:
         return Tally((), ())
     counting = _Counting(policy, matter, brought, at, revoked)
-    if fault := counting.fault():
-        return Tally((), (fault,))
-    approved, rejected, refused = counting.sorted()
+    try:
+        asker = counting.asker()
+    except VerificationFailed as error:
+        return Tally((), (str(error),))
+    approved, rejected, refused = counting.sorted(asker)
     found = Counter(role for _, role, _ in approved)
     faults = [
         f"{needed - found[role]} more of role {role}"
@@ -223,23 +314,21 @@ class _Counting:
     at: datetime
     revoked: frozenset[str]
 
-    def fault(self) -> str:
-        """Why nothing can be approved by this request; empty where it can."""
+    def asker(self) -> Approver:
+        """Who has asked; VerificationFailed where nothing can be approved by this request."""
         if self.at > self.policy.until:
-            return f"the review policy expired on {written(self.policy.until)}"
+            raise _no(f"the review policy expired on {written(self.policy.until)}")
         if not self.brought.request:
-            return "nobody has asked for approvals"
+            raise _no("nobody has asked for approvals")
         try:
-            _, said = self._opened(self.brought.request, REVIEW_REQUEST, _REQUEST)
+            key, said = self._opened(self.brought.request, REVIEW_REQUEST, _REQUEST)
             self._check_time(said)
         except VerificationFailed as error:
-            return f"the request does not count: {error}"
-        return ""
+            raise _no(f"the request does not count: {error}") from None
+        return self.policy.person(key)
 
-    def sorted(self) -> tuple[list[tuple[str, str, str]], list[str], list[str]]:
+    def sorted(self, asker: Approver) -> tuple[list[tuple[str, str, str]], list[str], list[str]]:
         """Who has approved, by name, who has rejected, and why other lines do not count."""
-        key, _ = self._opened(self.brought.request, REVIEW_REQUEST, _REQUEST)
-        asked = self.policy.person(key)
         approved: dict[str, tuple[str, str, str]] = {}
         rejected, refused = dict[str, None](), []
         for number, line in enumerate(self.brought.approvals, start=1):
@@ -256,7 +345,7 @@ class _Counting:
                 continue
             if said["verdict"] == "rejected":
                 rejected[person.name] = None
-            elif self.policy.four_eyes and person == asked:
+            elif self.policy.four_eyes and person == asker:
                 refused.append(f"line {number}: {person.name} has asked for it")
             else:
                 approved.setdefault(person.name, (person.name, person.role, line))
@@ -266,32 +355,36 @@ class _Counting:
         """The key that signed a statement of this matter, and what it says."""
         trusted = self.policy.trusted(self.revoked)
         if Envelope.from_json(text).key_id not in trusted.by_id:
-            raise VerificationFailed(("its key is nobody's in the review policy, or revoked",))
+            raise _no("its key is nobody's in the review policy, or revoked")
         found = open_envelope(text, trusted, kind)
         said = found.predicate
         if set(said) != fields or said["version"] != 1:
-            raise VerificationFailed(("it is of another version",))
+            raise _no("it is of another version")
         if not self.matter.is_of(found):
-            raise VerificationFailed(("it is about something else",))
+            raise _no("it is about something else")
         if said["review_policy"] != self.policy.digest:
-            raise VerificationFailed(("it is of another review policy",))
+            raise _no("it is of another review policy")
         return found.key_id, said
 
     def _check_time(self, said: Mapping[str, Any]) -> None:
         signed = moment(said["time"])
         if signed is None or signed > self.at + _SKEW:
-            raise VerificationFailed(("it states a time that has not come",))
+            raise _no("it states a time that has not come")
         if signed + self.policy.lasts < self.at:
-            raise VerificationFailed((f"it counted until {written(signed + self.policy.lasts)}",))
+            raise _no(f"it counted until {written(signed + self.policy.lasts)}")
 
     def _check(self, role: str, said: Mapping[str, Any]) -> None:
         if said["request"] != self.brought.request_sha256:
-            raise VerificationFailed(("it answers another request",))
+            raise _no("it answers another request")
         if said["verdict"] not in get_args(Verdict):
-            raise VerificationFailed(("it has no verdict that is known",))
+            raise _no("it has no verdict that is known")
         # A rejection stops a release whatever role and time it states: a slip must not undo it.
         if said["verdict"] == "approved" and said["role"] != role:
-            raise VerificationFailed((f"it is of another role than its signer's, {role}",))
+            raise _no(f"it is of another role than its signer's, {role}")
+
+
+def _no(why: str) -> VerificationFailed:
+    return VerificationFailed((why,))
 
 
 def lines_of(text: str) -> Iterator[str]:

@@ -58,27 +58,26 @@ Json = None | bool | int | str | tuple["Json", ...] | Mapping[str, "Json"]
 
 
 @dataclass(frozen=True)
-class Statement:
-    """What a trusted key vouched for; only ``open_envelope`` should make one.
+class Unverified:
+    """What an envelope says of a release, whoever signed it: nothing may rest on it.
 
-    ``payload`` are the very bytes that were signed, ``predicate`` the certificate in them,
-    deeply frozen: objects are read-only mappings and arrays tuples.
+    ``predicate`` is the certificate, deeply frozen: objects are read-only mappings, arrays tuples.
     """
 
     subject_name: str
     subject_sha256: str
     predicate: Mapping[str, Json]
-    key_id: str
-    payload: bytes
 
 
 @dataclass(frozen=True)
-class Unverified:
-    """What an envelope says of a release, whoever signed it: nothing may rest on it."""
+class Statement(Unverified):
+    """What a trusted key vouched for; only ``open_envelope`` should make one.
 
-    subject_name: str
-    subject_sha256: str
-    predicate: Mapping[str, Json]
+    ``payload`` are the very bytes that were signed.
+    """
+
+    key_id: str
+    payload: bytes
 
 
 @dataclass(frozen=True)
@@ -92,15 +91,13 @@ class Envelope:
 
     def to_json(self) -> str:
         """The envelope as one line of JSON, the same text for the same envelope."""
-        return _canonical(
-            {
-                "payload": base64.b64encode(self.payload).decode(),
-                "payloadType": self.payload_type,
-                "signatures": [
-                    {"keyid": self.key_id, "sig": base64.b64encode(self.signature).decode()}
-                ],
-            }
-        ).decode()
+        signature = {"keyid": self.key_id, "sig": base64.b64encode(self.signature).decode()}
+        told = {
+            "payload": base64.b64encode(self.payload).decode(),
+            "payloadType": self.payload_type,
+            "signatures": [signature],
+        }
+        return _canonical(told).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Envelope:
@@ -110,21 +107,20 @@ class Envelope:
         misses a field, is of another payload type, has not exactly one signature or is not
         in base64.
         """
-        fields = _object(_parse(_bounded(text), "the envelope"), "the envelope")
+        # A character is at least a byte, so this much of an oversized text shows that it is one.
+        read = text[: LARGEST_ENVELOPE + 1]
+        data = read if isinstance(read, bytes) else read.encode(errors="surrogatepass")
+        if len(data) > LARGEST_ENVELOPE:
+            _fail(f"the envelope must have at most {LARGEST_ENVELOPE} bytes, found more")
+        fields = _parse(data, "the envelope")
         payload_type = _text(fields, "payloadType", "the envelope")
         if payload_type != PAYLOAD_TYPE:
             _fail(f"payloadType must be {PAYLOAD_TYPE}, found {_shown(payload_type)}")
         payload = _base64(_text(fields, "payload", "the envelope"), "payload")
-        signatures = _array(fields, "signatures", "the envelope")
-        if len(signatures) != 1:
-            _fail(f"the envelope must have exactly one signature, found {len(signatures)}")
-        signature = _object(signatures[0], "the signature")
-        return cls(
-            payload=payload,
-            payload_type=payload_type,
-            key_id=_text(signature, "keyid", "the signature"),
-            signature=_base64(_text(signature, "sig", "the signature"), "sig"),
-        )
+        signature = _only(fields, "signatures", "the envelope", "signature")
+        key = _text(signature, "keyid", "the signature")
+        sig = _base64(_text(signature, "sig", "the signature"), "sig")
+        return cls(payload, payload_type, key, sig)
 
 
 def statement(
@@ -148,19 +144,14 @@ def statement(
         raise DomainError("subject_name", "the name of the release", "an empty text")
     if not _SHA256.fullmatch(subject_sha256):
         raise DomainError("subject_sha256", "64 lower-case hex digits", _shown(subject_sha256))
-    return _canonical(
-        {
-            "_type": STATEMENT_TYPE,
-            "subject": [
-                {
-                    "name": _thawed(subject_name, "subject_name"),
-                    "digest": {"sha256": subject_sha256},
-                }
-            ],
-            "predicateType": predicate_type or _type_of(predicate),
-            "predicate": _thawed(predicate, "predicate"),
-        }
-    )
+    name = _thawed(subject_name, "subject_name")
+    told = {
+        "_type": STATEMENT_TYPE,
+        "subject": [{"name": name, "digest": {"sha256": subject_sha256}}],
+        "predicateType": predicate_type or _type_of(predicate),
+        "predicate": _thawed(predicate, "predicate"),
+    }
+    return _canonical(told)
 
 
 def sign(statement_bytes: bytes, signer: Signer) -> Envelope:
@@ -177,12 +168,8 @@ def sign(statement_bytes: bytes, signer: Signer) -> Envelope:
     >>> opened.subject_name, opened.predicate["k"]
     ('a.parquet', 20)
     """
-    envelope = Envelope(
-        payload=statement_bytes,
-        payload_type=PAYLOAD_TYPE,
-        key_id=signer.key_id,
-        signature=signer.sign(pae(PAYLOAD_TYPE, statement_bytes)),
-    )
+    signature = signer.sign(pae(PAYLOAD_TYPE, statement_bytes))
+    envelope = Envelope(statement_bytes, PAYLOAD_TYPE, signer.key_id, signature)
     size = len(envelope.to_json())
     if size > LARGEST_ENVELOPE:
         raise DomainError("the envelope", f"at most {LARGEST_ENVELOPE} bytes", size)
@@ -205,11 +192,29 @@ def open_envelope(
     policy_engine.errors.VerificationFailed: the envelope misses the field 'payloadType'
     """
     envelope = Envelope.from_json(text)
-    _verify_signature(envelope, trusted)
-    opened = _read_statement(envelope.payload, envelope.key_id, predicate_type)
-    if refusal := trusted.refusal(opened.key_id, moment(opened.predicate.get("time"))):
+    key, name = trusted.by_id.get(envelope.key_id), envelope.key_id
+    if key is None:
+        known = ", ".join(sorted(trusted.by_id)) or "none"
+        _fail(
+            f"no signature by a trusted key: signed by key {_shown(name)}, "
+            f"trusted: {known}; {_REMEDIES['unknown']}"
+        )
+    refusal = trusted.refusal(name, None)
+    if refusal is not None and refusal.kind == "revoked":
+        _fail(f"{refusal.text}; {_REMEDIES['revoked']}")
+    if len(envelope.signature) != _SIGNATURE_BYTES:
+        _fail(f"sig must be {_SIGNATURE_BYTES} bytes long, found {len(envelope.signature)}")
+    try:
+        key.verify(envelope.signature, pae(envelope.payload_type, envelope.payload))
+    except InvalidSignature:
+        _fail(
+            f"bad signature: it is not key {name}'s over this payload, so one of the "
+            "two was changed after signing"
+        )
+    found = _read_statement(envelope.payload, predicate_type)
+    if refusal := trusted.refusal(name, moment(found.predicate.get("time"))):
         _fail(f"{refusal.text}; {_REMEDIES[refusal.kind]}")
-    return opened
+    return Statement(**vars(found), key_id=name, payload=envelope.payload)
 
 
 def stated_type(text: str | bytes) -> str:
@@ -221,7 +226,7 @@ def stated_type(text: str | bytes) -> str:
     ''
     """
     try:
-        fields = _object(_parse(Envelope.from_json(text).payload, "the statement"), "the statement")
+        fields = _parse(Envelope.from_json(text).payload, "the statement")
         return _text(fields, "predicateType", "the statement")
     except VerificationFailed:
         return ""
@@ -236,10 +241,9 @@ def stated_subject(text: str | bytes) -> str:
     ''
     """
     try:
-        payload = _parse(Envelope.from_json(text).payload, "the statement")
-        [subject] = _array(_object(payload, "the statement"), "subject", "the statement")
-        return _text(_object(subject, "the subject"), "name", "the subject")
-    except (ValueError, VerificationFailed):
+        fields = _parse(Envelope.from_json(text).payload, "the statement")
+        return _text(_only(fields, "subject", "the statement", "subject"), "name", "the subject")
+    except VerificationFailed:
         return ""
 
 
@@ -252,9 +256,7 @@ def unverified(text: str | bytes, predicate_type: str = PREDICATE_TYPE) -> Unver
     Traceback (most recent call last):
     policy_engine.errors.VerificationFailed: the envelope misses the field 'payloadType'
     """
-    envelope = Envelope.from_json(text)
-    stated = _read_statement(envelope.payload, envelope.key_id, predicate_type)
-    return Unverified(stated.subject_name, stated.subject_sha256, stated.predicate)
+    return _read_statement(Envelope.from_json(text).payload, predicate_type)
 
 
 def unverified_release(text: str | bytes) -> Unverified:
@@ -269,40 +271,15 @@ def pae(payload_type: str, payload: bytes) -> bytes:
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 
-def _verify_signature(envelope: Envelope, trusted: TrustedKeys) -> None:
-    key = trusted.get(envelope.key_id)
-    if key is None:
-        known = ", ".join(sorted(trusted.by_id)) or "none"
-        _fail(
-            f"no signature by a trusted key: signed by key {_shown(envelope.key_id)}, "
-            f"trusted: {known}; {_REMEDIES['unknown']}"
-        )
-    refusal = trusted.refusal(envelope.key_id, None)
-    if refusal is not None and refusal.kind == "revoked":
-        _fail(f"{refusal.text}; {_REMEDIES['revoked']}")
-    if len(envelope.signature) != _SIGNATURE_BYTES:
-        _fail(f"sig must be {_SIGNATURE_BYTES} bytes long, found {len(envelope.signature)}")
-    try:
-        key.verify(envelope.signature, pae(envelope.payload_type, envelope.payload))
-    except InvalidSignature:
-        _fail(
-            f"bad signature: it is not key {envelope.key_id}'s over this payload, so one of the "
-            "two was changed after signing"
-        )
-
-
-def _read_statement(payload: bytes, signer: str, predicate_type: str) -> Statement:
-    fields = _object(_parse(payload, "the statement"), "the statement")
+def _read_statement(payload: bytes, predicate_type: str) -> Unverified:
+    fields = _parse(payload, "the statement")
     kind = _text(fields, "_type", "the statement")
     if kind != STATEMENT_TYPE:
         _fail(f"_type must be {STATEMENT_TYPE}, found {_shown(kind)}")
     stated = _text(fields, "predicateType", "the statement")
     _check_predicate_type(stated, predicate_type)
     _exactly(fields, {"_type", "predicate", "predicateType", "subject"}, "the statement")
-    subjects = _array(fields, "subject", "the statement")
-    if len(subjects) != 1:
-        _fail(f"the statement must have exactly one subject, found {len(subjects)}")
-    subject = _object(subjects[0], "the subject")
+    subject = _only(fields, "subject", "the statement", "subject")
     _exactly(subject, {"digest", "name"}, "the subject")
     digests = _object(_field(subject, "digest", "the subject"), "the subject's digest")
     _exactly(digests, {"sha256"}, "the subject's digest")
@@ -312,13 +289,7 @@ def _read_statement(payload: bytes, signer: str, predicate_type: str) -> Stateme
     predicate = _object(_field(fields, "predicate", "the statement"), "the predicate")
     if predicate_type in RELEASE_TYPES and stated != _type_of(predicate):
         _fail(f"predicateType is {_shown(stated)}, and the predicate is of another version")
-    return Statement(
-        subject_name=_text(subject, "name", "the subject"),
-        subject_sha256=sha256,
-        predicate=predicate,
-        key_id=signer,
-        payload=payload,
-    )
+    return Unverified(_text(subject, "name", "the subject"), sha256, predicate)
 
 
 def type_of_release(predicate: Mapping[str, object]) -> str:
@@ -378,24 +349,16 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _bounded(text: str | bytes) -> bytes:
-    # A character is at least a byte, so this much of an oversized text shows that it is one.
-    head = text[: LARGEST_ENVELOPE + 1]
-    data = head if isinstance(head, bytes) else head.encode(errors="surrogatepass")
-    if len(data) > LARGEST_ENVELOPE:
-        _fail(f"the envelope must have at most {LARGEST_ENVELOPE} bytes, found more")
-    return data
-
-
-def _parse(data: bytes, what: str) -> Json:
+def _parse(data: bytes, what: str) -> Mapping[str, Json]:
+    """The JSON object that bytes are: no key twice, no fractions, and deeply frozen."""
     try:
-        value: object = json.loads(
+        value = json.loads(
             data.decode(),
             object_pairs_hook=partial(_without_repeats, what),
             parse_float=partial(_no_fraction, what),
             parse_constant=partial(_no_fraction, what),
         )
-        return _frozen(value, what)
+        found: Json = _frozen(value, what)
     except json.JSONDecodeError as error:
         _fail(f"{what} is not JSON: {error.msg} at line {error.lineno} column {error.colno}")
     except UnicodeDecodeError:
@@ -404,6 +367,7 @@ def _parse(data: bytes, what: str) -> Json:
         _fail(f"{what} holds a number too long to read")
     except RecursionError:
         _fail(f"{what} is nested too deeply")
+    return _object(found, what)
 
 
 def _without_repeats(what: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -446,11 +410,14 @@ def _text(fields: Mapping[str, Json], name: str, what: str) -> str:
     return value
 
 
-def _array(fields: Mapping[str, Json], name: str, what: str) -> tuple[Json, ...]:
-    value = _field(fields, name, what)
-    if not isinstance(value, tuple):
+def _only(fields: Mapping[str, Json], name: str, what: str, of: str) -> Mapping[str, Json]:
+    """The one object of an array."""
+    found = _field(fields, name, what)
+    if not isinstance(found, tuple):
         _fail(f"{what}'s field {name!r} must be an array")
-    return value
+    if len(found) != 1:
+        _fail(f"{what} must have exactly one {of}, found {len(found)}")
+    return _object(found[0], f"the {of}")
 
 
 def _object(value: Json, what: str) -> Mapping[str, Json]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from policy_engine.attest.attestation import Statement, Unverified
+from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.parquet_file import plain
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import ROWS
@@ -35,7 +35,7 @@ _LONGEST_NAME = 1000  # of a table, in the engine that allows most
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def read_facts(statement: Statement | Unverified) -> Facts:
+def read_facts(statement: Unverified) -> Facts:
     """The predicate of a statement, every field of it known and of its form, named as in version 2.
 
     Raises:

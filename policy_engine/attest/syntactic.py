@@ -98,7 +98,7 @@ class Uncertified:
         return self.claim.count
 
 
-def read_syntactic(statement: Statement | Unverified) -> Facts:
+def read_syntactic(statement: Unverified) -> Facts:
     """The predicate of such a statement, every field of it known and of its form.
 
     Raises VerificationFailed, with the names of the fields that are not.

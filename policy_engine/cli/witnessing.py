@@ -17,7 +17,7 @@ from policy_engine.cli.reading import project_here
 from policy_engine.errors import LedgerBroken, NothingChecked, UsageError
 from policy_engine.ledger.chain import GENESIS, Head, Record
 from policy_engine.ledger.outside import Sighting, check_head, check_sightings, outside_witness
-from policy_engine.ledger.stamps import read_roots, stamp_of, stamped_at
+from policy_engine.ledger.outside import read_roots, stamp_of, stamped_at
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted

@@ -9,30 +9,28 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
-    ROUND_CEILING,
-    ROUND_FLOOR,
-    Context,
-    Decimal,
-)
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from functools import partial
 from typing import Any
 
-from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.domain import claimed
+from policy_engine.accounting.events import ApproximateDP, PureDP, SampledSuppression
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Record
 from policy_engine.ledger.entry import Charge, check_amount
-from policy_engine.ledger.fitting import fitting, greatest_epsilon
 from policy_engine.ledger.pricing import Price, Spent, fits, price
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
+_LEAST_DELTA = Decimal("1e-900")
 
 
 @dataclass(frozen=True)
@@ -122,24 +120,21 @@ def account_of(name: str, last: Record | None, where: str) -> Account:
     if last is None:
         return Account(name)
     try:
-        return _read(name, json.loads(last.payload)["state"])
+        state = json.loads(last.payload)["state"]
+        spent, limit = state["spent"], state["limit"]
+        return Account(
+            name,
+            state["neighbours"],
+            int(state["charges"]),
+            None if spent is None else Spent.from_json(spent),
+            None if limit is None else Limit(Decimal(limit["epsilon"]), Decimal(limit["delta"])),
+            int(state.get("review", 0)),
+        )
     except (ArithmeticError, DomainError, KeyError, TypeError, ValueError):
         raise LedgerError(
             f"{where}: the state of account {name!r} in record {last.seq} cannot be read by this "
             "version of policy-engine; use the version that wrote it, or a newer one"
         ) from None
-
-
-def _read(name: str, state: Mapping[str, Any]) -> Account:
-    spent, limit = state["spent"], state["limit"]
-    return Account(
-        name=name,
-        neighbours=state["neighbours"],
-        charges=int(state["charges"]),
-        spent=None if spent is None else Spent.from_json(spent),
-        limit=None if limit is None else Limit(Decimal(limit["epsilon"]), Decimal(limit["delta"])),
-        review=int(state.get("review", 0)),
-    )
 
 
 @dataclass(frozen=True)
@@ -174,23 +169,17 @@ class Balance:
     @property
     def left_epsilon(self) -> Decimal | None:
         """What is left of the limit's ε, rounded down, never below 0; None without a limit."""
-        if self.limit is None or self.unbounded:
-            return None if self.limit is None else Decimal(0)
-        return _left(self.limit.epsilon, self.spent_epsilon)
+        return self._left("epsilon", self.spent_epsilon)
 
     @property
     def left_delta(self) -> Decimal | None:
         """What is left of the limit's δ, rounded down, never below 0; None without a limit."""
+        return self._left("delta", self.spent_delta)
+
+    def _left(self, of: str, spent: Decimal) -> Decimal | None:
         if self.limit is None or self.unbounded:
             return None if self.limit is None else Decimal(0)
-        return _left(self.limit.delta, self.spent_delta)
-
-
-def _left(most: Decimal, spent: Decimal) -> Decimal:
-    return max(Decimal(0), _SIX_DIGITS.subtract(most, spent))
-
-
-_NO_PRICE = Price(Decimal(0), Decimal(0), None, None)
+        return max(Decimal(0), _SIX_DIGITS.subtract(getattr(self.limit, of), spent))
 
 
 def balance_of(account: Account) -> Balance:
@@ -199,10 +188,15 @@ def balance_of(account: Account) -> Balance:
     >>> balance_of(Account("census", limit=Limit(Decimal(1), Decimal("1e-6")))).left_epsilon
     Decimal('1')
     """
-    spent = _NO_PRICE if account.spent is None else price(account.spent, account.limit)
-    unbounded = 0 if account.spent is None else account.spent.unbounded
+    spent, limit = account.spent, account.limit
+    nothing = Price(Decimal(0), Decimal(0), None, None)
     return Balance(
-        account.name, account.neighbours, account.charges, spent, account.limit, unbounded
+        account.name,
+        account.neighbours,
+        account.charges,
+        nothing if spent is None else price(spent, limit),
+        limit,
+        0 if spent is None else spent.unbounded,
     )
 
 
@@ -293,7 +287,14 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
 
 def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
     """What would fit, with both of its numbers, else where the limit may be raised."""
-    found, event, ways = fitting(spent, charge.asked, limit), charge.event, []
+    asked, event = charge.asked, charge.event
+    raising = f"raise the limit, which is the ledger's, with '{_raising(charge.account)}'"
+    if limit.where:
+        raising = (
+            f"raise the limit in {limit.where}, and where the ledger has it too, with"
+            f" '{_raising(charge.account)}'"
+        )
+    found, ways = fitting(spent, asked, limit), []
     if isinstance(event, SampledSuppression):
         # An engine that draws by itself draws at a little more than the policy's rate.
         rate = _SIX_DIGITS.plus(Decimal(str(event.rate)))
@@ -301,24 +302,17 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
             ways.append(f"k: {found.least_k} with rate: {in_text(rate)}")
         if found.greatest_rate is not None:
             ways.append(f"k: {event.k} with rate: {in_text(found.greatest_rate)}")
-    raising = f"raise the limit, which is the ledger's, with '{_raising(charge.account)}'"
-    if limit.where:
-        raising = (
-            f"raise the limit in {limit.where}, and where the ledger has it too, with"
-            f" '{_raising(charge.account)}'"
-        )
     if ways:
         return f"it would fit with {', or '.join(ways)}; or {raising}"
-    any_kind = greatest_epsilon(spent, charge.asked, limit)
-    fit, first = [], spent.first
+    any_kind, first = _greatest_epsilon(spent, asked, limit), spent.first
     if any_kind is not None:
-        fit.append(f"of any kind at most ε {brief(any_kind[0])} at δ {brief(any_kind[1])}")
+        ways.append(f"of any kind at most ε {brief(any_kind[0])} at δ {brief(any_kind[1])}")
     if first is not None and first.epsilon > (any_kind or (0, 0))[0] and fits(spent, first, limit):
-        fit.append(f"one like the first, ε {brief(first.epsilon)}, δ {brief(first.delta)}")
-    if not fit:
+        ways.append(f"one like the first, ε {brief(first.epsilon)}, δ {brief(first.delta)}")
+    if not ways:
         return f"no smaller release was found that fits; {raising}"
     why = "for each has a share of the limit (docs/explanation/accounts.md)"
-    return f"of that one release may take {', or '.join(fit)}, {why}; or {raising}"
+    return f"of that one release may take {', or '.join(ways)}, {why}; or {raising}"
 
 
 def brief(amount: Decimal, *, down: bool = False) -> str:
@@ -328,3 +322,73 @@ def brief(amount: Decimal, *, down: bool = False) -> str:
     ('1.00000000001e-9', '0.999999999999')
     """
     return in_text((_FLOOR if down else _CEILING).normalize(amount))
+
+
+# What would still fit
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What would fit where a release does not, its ε kept; None where nothing near does."""
+
+    least_k: int | None
+    greatest_rate: Decimal | None
+
+
+def fitting(spent: Spent, asked: Asked, limit: Limit | None) -> Fitting:
+    """What would fit: the least k at the asked rate, the greatest rate at the asked k.
+
+    k up to 128 times the asked one, the rate down to 1/1000, in steps of that. Both None where
+    the event has no k.
+    """
+    event = asked.event
+    if not isinstance(event, SampledSuppression):
+        return Fitting(None, None)
+    rate = Decimal(str(event.rate))
+
+    def allowed(k: int, rate: Decimal) -> bool:
+        delta = claimed(delta_exact(k, rate, asked.epsilon, spent.neighbours).delta)
+        event = SampledSuppression(k, rate)
+        return fits(spent, replace(asked, event=event, delta=max(_LEAST_DELTA, delta)), limit)
+
+    least_k = None
+    for high in (event.k << doubling for doubling in range(1, 8)):
+        if allowed(high, rate):
+            least_k = least_integer(high // 2, high, lambda k: allowed(k, rate))
+            break
+    return Fitting(least_k, _greatest(rate, lambda rate: allowed(event.k, rate)))
+
+
+def _greatest_epsilon(
+    spent: Spent, asked: Asked, limit: Limit | None
+) -> tuple[Decimal, Decimal] | None:
+    """The greatest ε at which a release of any kind would fit, and at which δ.
+
+    In thousandths of the asked ε; at the asked δ, or a tenth of it, a hundredth and so on, the
+    first at which one fits; None where none does. Of a known kind more may fit: its curve tells
+    more than its certificate.
+
+    >>> half, limit = Asked(PureDP(5), Decimal(5), Decimal(0)), Limit(Decimal(1), Decimal(0))
+    >>> _greatest_epsilon(Spent.none("add_remove"), half, limit)
+    (Decimal('1.00'), Decimal('0'))
+    """
+
+    def allowed(delta: Decimal, epsilon: Decimal) -> bool:
+        event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
+        return fits(spent, replace(asked, event=event, epsilon=epsilon, delta=delta), limit)
+
+    for delta in (asked.delta.scaleb(-tenths) for tenths in range(7)):
+        if epsilon := _greatest(asked.epsilon, partial(allowed, delta)):
+            return epsilon, delta
+    return None
+
+
+def _greatest(whole: Decimal, allowed: Callable[[Decimal], bool]) -> Decimal | None:
+    """The greatest number of thousandths of ``whole`` that is allowed; None where not even one."""
+
+    def part(share: int) -> Decimal:
+        return _THREE_DIGITS.multiply(whole, Decimal(share).scaleb(-3))
+
+    if not allowed(part(1)):
+        return None
+    return part(least_integer(1, 1000, lambda share: not allowed(part(share))) - 1)

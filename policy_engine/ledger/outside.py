@@ -5,6 +5,9 @@ witness is a place that only grows for whoever publishes to it: a protected bran
 repository, or a file on storage that only appends. It learns how many records there are, a hash and
 a time, and no name. What it holds of a ledger must be in that ledger for good: whoever can add to
 it can raise a false alarm, and hide nothing.
+
+A head may bear an RFC 3161 time stamp: an authority's word that it was there at a time. The
+authority learns a hash.
 """
 
 from __future__ import annotations
@@ -18,14 +21,23 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Protocol
+from urllib.error import URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
-from policy_engine.errors import FileError, LedgerBroken, UsageError
+from policy_engine.errors import FileError, LedgerBroken, UsageError, to_install
 from policy_engine.ledger.chain import Head, Record
 from policy_engine.policy.scalars import counted
 
-_MOST_BYTES = 1 << 24
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+    from rfc3161_client import TimeStampResponse
+
+_MOST_BYTES, _LONGEST_STAMP = 1 << 24, 1 << 20
 _HASH = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -187,19 +199,16 @@ class GitWitness:
             tree = self._git(folder, "hash-object", "-t", "tree", "-w", "--stdin").decode().strip()
             line = sighting.line().encode()
             made = self._git(folder, "commit-tree", tree, *parent, given=line).decode().strip()
-            self._git(folder, "push", "-q", "--", self._place(), f"{made}:{self._branch}")
-
-    @property
-    def _branch(self) -> str:
-        return f"refs/heads/{self.name}"
+            self._git(folder, "push", "-q", "--", self._place(), f"{made}:refs/heads/{self.name}")
 
     def _fetched(self, folder: str) -> bool:
         """Whether there is the branch, which a repository in a folder has then."""
         self._git(folder, "init", "-q", "--bare")
-        if not self._git(folder, "ls-remote", "--", self._place(), self._branch):
+        branch = f"refs/heads/{self.name}"
+        if not self._git(folder, "ls-remote", "--", self._place(), branch):
             return False
-        asked = f"+{self._branch}:{self._branch}"
-        self._git(folder, "fetch", "-q", "--no-tags", "--", self._place(), asked)
+        asked = ("--no-tags", "--", self._place(), f"+{branch}:{branch}")
+        self._git(folder, "fetch", "-q", *asked)
         return True
 
     def _place(self) -> str:
@@ -256,3 +265,99 @@ def _sighting(told: dict[str, object]) -> Sighting:
     if not _HASH.fullmatch(digest) or not _TIME.fullmatch(at):
         raise ValueError("hash")
     return Sighting(Head(records, digest), at, base64.b64decode(stamp, validate=True))
+
+
+# Time stamps
+
+
+def message_of(head: Head) -> bytes:
+    """The bytes that are stamped.
+
+    >>> message_of(Head(1, "ab"))
+    b'https://policy-engine.dev/ledger-head/v1\\n1:ab\\n'
+    """
+    return f"https://policy-engine.dev/ledger-head/v1\n{head.records}:{head.hash}\n".encode()
+
+
+def stamp_of(head: Head, authority: str) -> bytes:
+    """What a time stamp authority answers over HTTP: DER, of this head, with its certificate.
+
+    Whose certificate it is ``stamped_at`` asks. Raises FileError where no such answer comes.
+    """
+    client = _client()
+
+    if urlsplit(authority).scheme not in ("http", "https"):
+        raise UsageError(f"--tsa must be an http or https address, found {authority[:100]!a}")
+    builder = client.TimestampRequestBuilder().data(message_of(head))
+    request = builder.hash_algorithm(client.HashAlgorithm.SHA256).build()
+    headers = {"Content-Type": "application/timestamp-query"}
+    try:
+        with urlopen(Request(authority, request.as_bytes(), headers), timeout=30) as opened:
+            answer: bytes = opened.read(_LONGEST_STAMP + 1)
+    except (URLError, OSError, ValueError) as error:
+        why = getattr(error, "reason", error)
+        raise FileError(f"{authority}: the time stamp authority did not answer: {why}") from None
+    if len(answer) > _LONGEST_STAMP:
+        raise FileError(f"{authority}: the answer is longer than a time stamp can be")
+    found = _decoded(answer)
+    if found is None:
+        raise FileError(f"{authority}: the answer is no time stamp in DER")
+    if found.status != 0:
+        raise FileError(f"{authority}: the time stamp authority has not granted a stamp")
+    info = found.tst_info
+    is_its_own = info.message_imprint.message == request.message_imprint.message
+    if not is_its_own or info.nonce != request.nonce:
+        raise FileError(f"{authority}: the time stamp is of something else than was asked")
+    return answer
+
+
+def stamped_at(stamp: bytes, head: Head, roots: tuple[Certificate, ...]) -> datetime:
+    """When an authority that ``roots`` vouch for saw a head.
+
+    The certificates held at that time; whether one was revoked since is not looked at. Raises
+    LedgerBroken where the stamp is of another head, or of another authority.
+    """
+    client = _client()
+    found, builder = _decoded(stamp), client.VerifierBuilder()
+    for each in dict.fromkeys(roots):
+        builder = builder.add_root_certificate(each)
+    name = f"{head.records}:{head.hash}"
+    if found is None:
+        raise LedgerBroken(f"the time stamp of head {name} cannot be read")
+    try:
+        builder.build().verify_message(found, message_of(head))
+    except (client.VerificationError, ValueError) as error:
+        raise LedgerBroken(f"the time stamp of head {name} does not hold: {error}") from None
+    return found.tst_info.gen_time
+
+
+def read_roots(path: Path) -> tuple[Certificate, ...]:
+    """The certificates of authorities that are trusted, from a PEM file."""
+    from cryptography.x509 import load_pem_x509_certificates
+
+    try:
+        return tuple(load_pem_x509_certificates(path.read_bytes()))
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise FileError(f"{path} holds no PEM certificate") from None
+
+
+def _decoded(stamp: bytes) -> TimeStampResponse | None:
+    try:
+        found: TimeStampResponse = _client().decode_timestamp_response(stamp)
+    except ValueError:
+        return None
+    return found
+
+
+def _client() -> ModuleType:
+    """The library that knows time stamps."""
+    try:
+        import rfc3161_client
+    except ImportError:
+        raise FileError(
+            "time stamps need rfc3161-client, which is not installed; run"
+            f" {to_install('timestamps')}"
+        ) from None
+    return rfc3161_client

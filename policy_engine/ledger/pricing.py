@@ -11,13 +11,14 @@ must not change once a release was seen.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import prod
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.adaptive import (
     Cost,
@@ -43,19 +44,10 @@ from policy_engine.ledger.asked import (
     read_count,
 )
 
+if TYPE_CHECKING:
+    from policy_engine.ledger.account import Limit
+
 _MOST_SCENARIOS, _MOST_EVENTS, _MOST_TIMES = 16, 4, 100
-
-
-class Limit(Protocol):
-    """The most an account may ever spend."""
-
-    @property
-    def epsilon(self) -> Decimal:
-        """ε."""
-
-    @property
-    def delta(self) -> Decimal:
-        """δ."""
 
 
 @dataclass(frozen=True)
@@ -134,15 +126,19 @@ class Spent:
         """The same state with all that is computed once and kept: plan, reach and costs."""
         if self.first is None or self.is_unbounded:
             return self
-        state = self
-        if self.plan is None or (self.plan.epsilon, self.plan.delta) != (
-            limit.epsilon,
-            limit.delta,
-        ):
+        state, plan = self, self.plan
+        if plan is None or (plan.epsilon, plan.delta) != (limit.epsilon, limit.delta):
             plan = _plan(_repeated(self.first), limit.epsilon, limit.delta, self.neighbours)
             kinds = tuple(replace(kind, cost=None) for kind in self.kinds)
             state = replace(self, plan=plan, kinds=kinds, reach=Reach())
-        return state._reached()._costed()
+        if state._is_chain:
+            holds = partial(
+                _holds_chain, _repeated(self.first), plan=plan, neighbours=self.neighbours
+            )
+            state = replace(state, reach=state.reach.towards(state._times, holds))
+            if state._times <= state.reach.holds:
+                return state
+        return state._costed()
 
     def is_within(self, limit: Limit) -> bool:
         """Whether the releases end in one of the three ways that keep the limit.
@@ -230,26 +226,15 @@ class Spent:
 
     def _cost(self) -> Cost:
         """What these releases take of the plan."""
-        mass, *scales = _worst(self.kinds, _numbers)
+
+        def numbers(kind: Kind) -> tuple[Decimal, ...]:
+            assert kind.cost is not None
+            return (kind.cost.mass, *kind.cost.scales)
+
+        mass, *scales = _worst(self.kinds, numbers)
         return Cost(mass, tuple(scales))
 
-    def _reached(self) -> Spent:
-        """With it known whether so many of the first event are a chain."""
-        assert self.first is not None
-        assert self.plan is not None
-        if not self._is_chain:
-            return self
-        first, plan = _repeated(self.first), self.plan
-        reach = self.reach.towards(
-            self._times, lambda times: _holds_chain(first, times, plan, self.neighbours)
-        )
-        return replace(self, reach=reach)
-
     def _costed(self) -> Spent:
-        """With the cost of every kind, unless the account is a chain."""
-        return self if self._is_chain and self._times <= self.reach.holds else self._all_costed()
-
-    def _all_costed(self) -> Spent:
         """With the cost of every kind."""
         assert self.plan is not None
         plan, notion = self.plan, self.neighbours
@@ -273,14 +258,12 @@ def price(spent: Spent, limit: Limit | None) -> Price:
     epsilon, delta = spent._certificates() if spent.kinds else (Decimal(0), Decimal(0))
     if limit is None or spent.is_unbounded:
         return Price(epsilon, delta, None, None)
-    list_epsilon, list_delta = _as_list(spent, limit)
-    epsilons = [each for each in (list_epsilon,) if each is not None]
-    deltas = [each for each in (list_delta,) if each is not None]
-    if delta <= limit.delta:
-        epsilons.append(epsilon)
-    if epsilon <= limit.epsilon:
-        deltas.append(delta)
-    return Price(epsilon, delta, min(epsilons, default=None), min(deltas, default=None))
+    tight_epsilon, tight_delta = _as_list(spent, limit)
+    if delta <= limit.delta and (tight_epsilon is None or epsilon < tight_epsilon):
+        tight_epsilon = epsilon
+    if epsilon <= limit.epsilon and (tight_delta is None or delta < tight_delta):
+        tight_delta = delta
+    return Price(epsilon, delta, tight_epsilon, tight_delta)
 
 
 def _as_list(spent: Spent, limit: Limit) -> tuple[Decimal | None, Decimal | None]:
@@ -291,7 +274,7 @@ def _as_list(spent: Spent, limit: Limit) -> tuple[Decimal | None, Decimal | None
     many = max((sum(times for _, times in way) for way in ways), default=0) > _MOST_TIMES
     if many or max(map(len, ways), default=_MOST_EVENTS + 1) > _MOST_EVENTS:
         # To convolve so many takes seconds or more. What the rule keeps says more, at once.
-        state = spent.under(limit)._all_costed()
+        state = spent.under(limit)._costed()
         assert state.plan is not None
         if many or not state._is_chain:
             cost = state._cost()
@@ -329,11 +312,6 @@ _holds_chain = lru_cache(maxsize=256)(holds_chain)
 _cost_of = lru_cache(maxsize=1024)(cost_of)
 
 
-def _numbers(kind: Kind) -> tuple[Decimal, ...]:
-    assert kind.cost is not None
-    return (kind.cost.mass, *kind.cost.scales)
-
-
 def _worst(
     kinds: Iterable[Kind], numbers: Callable[[Kind], tuple[Decimal, ...]]
 ) -> tuple[Decimal, ...]:
@@ -346,12 +324,11 @@ def _worst(
         terms = tuple(EXACT.multiply(number, Decimal(kind.times)) for number in numbers(kind))
         sums[kind.asked.part] = _added(sums.get(kind.asked.part), terms)
     total = sums.pop(None, None)
-    partitions: dict[str, tuple[Decimal, ...]] = {}
+    worst: dict[str, tuple[Decimal, ...]] = {}
     for part, terms in sums.items():
         assert part is not None
-        known = partitions.get(part[0], terms)
-        partitions[part[0]] = tuple(map(max, known, terms))
-    for terms in partitions.values():
+        worst[part[0]] = tuple(map(max, worst.get(part[0], terms), terms))
+    for terms in worst.values():
         total = _added(total, terms)
     assert total is not None
     return total
@@ -363,24 +340,18 @@ def _added(total: tuple[Decimal, ...] | None, terms: tuple[Decimal, ...]) -> tup
 
 def _scenarios(kinds: Iterable[Kind]) -> list[Charges]:
     """The charges of a unit, for each part of each partition; none where these are too many."""
-    plain: dict[Event, int] = {}
-    partitions: dict[str, dict[str, dict[Event, int]]] = {}
+    plain = Counter[Event]()
+    partitions: dict[str, dict[str, Counter[Event]]] = {}
     for kind in kinds:
-        part = kind.asked.part
-        events = (
-            plain if part is None else (partitions.setdefault(part[0], {}).setdefault(part[1], {}))
-        )
-        events[kind.asked.event] = events.get(kind.asked.event, 0) + kind.times
-    if prod(len(parts) for parts in partitions.values()) > _MOST_SCENARIOS:
+        events, part = plain, kind.asked.part
+        if part is not None:
+            events = partitions.setdefault(part[0], {}).setdefault(part[1], Counter())
+        events[kind.asked.event] += kind.times
+    if prod(map(len, partitions.values())) > _MOST_SCENARIOS:
         return []
-    found = []
-    for chosen in product(*(parts.values() for parts in partitions.values())):
-        way = dict(plain)
-        for events in chosen:
-            for event, times in events.items():
-                way[event] = way.get(event, 0) + times
-        found.append(tuple(way.items()))
-    return [way for way in found if way]
+    chosen = product(*(parts.values() for parts in partitions.values()))
+    ways = [sum(events, plain) for events in chosen]
+    return [tuple(way.items()) for way in ways if way]
 
 
 def _check(spent: Spent) -> None:

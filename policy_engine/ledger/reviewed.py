@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from policy_engine.attest.approvals import Brought, Matter
-from policy_engine.attest.review_policy import ReviewPolicy, Stage
+from policy_engine.attest.approvals import Brought, Matter, ReviewPolicy, Stage
 from policy_engine.errors import NotApproved
 from policy_engine.ledger.chained import Chained
 from policy_engine.ledger.entry import Charge

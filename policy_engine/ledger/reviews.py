@@ -17,15 +17,18 @@ from typing import Any
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import (
+    Approver,
     Brought,
     Matter,
+    ReviewPolicy,
+    Stage,
     change_matter,
     claim_matter,
+    recorded_policy,
     release_matter,
     tally,
 )
 from policy_engine.attest.attestation import open_envelope, stated_type
-from policy_engine.attest.review_policy import Approver, ReviewPolicy, Stage, recorded_policy
 from policy_engine.errors import LedgerBroken, NotApproved, PolicyError, VerificationFailed
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.chain import Record, time_of

@@ -15,15 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from policy_engine.attest.confidential import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head, Record, verified
 from policy_engine.ledger.records import Records
-
-_MOST_RECORDS = 2**63  # what a database counts to
-_HASH_DIGITS = 64
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,7 @@ class Witness:
         seen = self.seen()
         if seen is not None and seen.records:
             tail = records.since(seen.records)
-            ends = tail[-1] if tail else records.last()
-            self._compare(seen, tail[0] if tail else None, ends, records.where)
+            self._compare(seen, tail or (records.last(),), records.where)
             verified(tail[1:], records.where, seen)
 
     def check_chain(self, seen: Head | None, chain: Sequence[Record], where: str) -> None:
@@ -53,13 +48,14 @@ class Witness:
         that another process has written since.
         """
         if seen is not None and seen.records:
-            found = chain[seen.records - 1] if seen.records <= len(chain) else None
-            self._compare(seen, found, chain[-1] if chain else None, where)
+            self._compare(seen, chain[seen.records - 1 :] or chain[-1:], where)
 
-    def _compare(self, seen: Head, found: Record | None, last: Record | None, where: str) -> None:
-        if found is not None and (found.seq, found.hash) == (seen.records, seen.hash):
-            return
+    def _compare(self, seen: Head, tail: Sequence[Record | None], where: str) -> None:
+        """Return if the first of the last records is the one that was seen."""
+        found, last = (tail[0], tail[-1]) if tail else (None, None)
         there = found is not None and found.seq == seen.records
+        if found is not None and there and found.hash == seen.hash:
+            return
         what = f"another record {seen.records}" if there else "no such record"
         raise LedgerBroken(
             f"{where}: this machine has seen record {seen.records} of the ledger, and now"
@@ -75,7 +71,13 @@ class Witness:
         Raises LedgerError where the file cannot be read.
         """
         try:
-            return _head(json.loads(self.path.read_text(encoding="utf-8")))
+            told = json.loads(self.path.read_text(encoding="utf-8"))
+            records, digest = told["records"], told["hash"]
+            if type(records) is not int or not 0 <= records < 2**63:  # what a database counts to
+                raise ValueError("records is no number of records")
+            if type(digest) is not str or len(digest) != 64:
+                raise ValueError("hash is no SHA-256")
+            return Head(records, digest)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -107,21 +109,15 @@ class Witness:
                 if seen is not None and seen.records >= head.records:
                     return
                 try:
-                    _write(aside, text + "\n")
+                    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+                    with os.fdopen(handle, "w", encoding="utf-8") as file:
+                        file.write(text + "\n")
+                        file.flush()
+                        os.fsync(handle)
                     aside.replace(self.path)
                     os.fsync(folder)
                 finally:
                     aside.unlink(missing_ok=True)
-
-
-def _head(content: Any) -> Head:
-    """A head as it is noted; ValueError, KeyError or TypeError for anything else."""
-    records, digest = content["records"], content["hash"]
-    if type(records) is not int or not 0 <= records < _MOST_RECORDS:
-        raise ValueError("records is no number of records")
-    if type(digest) is not str or len(digest) != _HASH_DIGITS:
-        raise ValueError("hash is no SHA-256")
-    return Head(records, digest)
 
 
 @contextmanager
@@ -134,11 +130,3 @@ def _alone(folder: Path) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
-
-
-def _write(path: Path, text: str) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(handle)

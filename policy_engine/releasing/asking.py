@@ -21,7 +21,7 @@ from policy_engine.attest.approvals import (
 )
 from policy_engine.attest.attestation import Unverified, unverified
 from policy_engine.attest.parquet_file import plain
-from policy_engine.attest.review_policy import document_digest
+from policy_engine.attest.approvals import document_digest
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed

@@ -18,7 +18,7 @@ from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
 from policy_engine.attest.keys import TrustedKeys, key_id
 from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
-from policy_engine.attest.review_policy import Stage
+from policy_engine.attest.approvals import Stage
 from policy_engine.attest.sealing import (
     load_reviewer_key,
     load_sealing_key,
@@ -27,7 +27,7 @@ from policy_engine.attest.sealing import (
     unseal,
 )
 from policy_engine.attest.signers import Signer
-from policy_engine.attest.tables import read_parquet
+from policy_engine.attest.parquet_file import read_parquet
 from policy_engine.errors import NotApproved, UsageError
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger

@@ -14,11 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from policy_engine.attest.approvals import Brought, lines_of
+from policy_engine.attest.approvals import Brought, Stage, lines_of
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
 from policy_engine.attest.confidential import KEPT, make_folder
 from policy_engine.attest.predicates import Vouched, predicate_of
-from policy_engine.attest.review_policy import Stage
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge

@@ -13,8 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from small_project import FILE, SmallProject
 
-from policy_engine.attest.approvals import ask
-from policy_engine.attest.review_policy import ReviewPolicy, review_policy
+from policy_engine.attest.approvals import ReviewPolicy, ask, review_policy
 from policy_engine.attest.signers import KeySigner
 from policy_engine.ledger.reviews import policy_matter
 from policy_engine.policy.project import load_project

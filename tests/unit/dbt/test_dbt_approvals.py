@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from dbt_sync_world import World
 from test_dbt_desk import PEOPLE, SALTS, Room
 
-from policy_engine.attest.review_policy import review_policy
+from policy_engine.attest.approvals import review_policy
 from policy_engine.attest.signers import KeySigner, writer_of
 from policy_engine.cli.dbt_releases import sought
 from policy_engine.errors import NotApproved, NotReleasable

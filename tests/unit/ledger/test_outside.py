@@ -21,8 +21,10 @@ from policy_engine.ledger.outside import (
     Sighting,
     check_sightings,
     outside_witness,
+    read_roots,
+    stamp_of,
+    stamped_at,
 )
-from policy_engine.ledger.stamps import read_roots, stamp_of, stamped_at
 
 sys.path.append(str(Path(__file__).parents[1]))
 

@@ -29,9 +29,8 @@ from policy_engine.accounting.exact import delta_exact, delta_of_event
 from policy_engine.accounting.noise import Statistic
 from policy_engine.accounting.noise_laws import gaussian, laplace
 from policy_engine.errors import DomainError
-from policy_engine.ledger.account import Limit
+from policy_engine.ledger.account import Fitting, Limit, fitting
 from policy_engine.ledger.asked import Asked
-from policy_engine.ledger.fitting import Fitting, fitting
 from policy_engine.ledger.pricing import Price, Spent, fits, price
 
 LIMIT = Limit(Decimal("1.0"), Decimal("1e-6"))

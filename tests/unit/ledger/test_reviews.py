@@ -13,8 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from policy_engine.attest import approvals
-from policy_engine.attest.approvals import Brought, Matter, ask, judge, tally
-from policy_engine.attest.review_policy import review_policy
+from policy_engine.attest.approvals import Brought, Matter, ask, judge, review_policy, tally
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import LedgerBroken, NotApproved
 from policy_engine.ledger.account import Limit

@@ -17,9 +17,9 @@ from reviewed_project import Reviewed, line_of
 from small_project import FILE, TABLE, Killed
 
 import policy_engine.ledger.store as store
+from policy_engine.attest.approvals import recorded_policy
 from policy_engine.attest.attestation import Envelope
 from policy_engine.attest.keyring import change as change_ring
-from policy_engine.attest.review_policy import recorded_policy
 from policy_engine.errors import (
     BudgetExceeded,
     FileError,
