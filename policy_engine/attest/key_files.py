@@ -1,10 +1,12 @@
-"""Key files: written whole and new, private ones readable to their owner alone."""
+"""Key files, written whole and new, private ones for their owner alone; and their folder."""
 
 from __future__ import annotations
 
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from policy_engine.errors import FileError
@@ -13,6 +15,16 @@ OWNER_ONLY = 0o600
 EVERYONE_READS = 0o644
 GROUP_AND_OTHERS = 0o077
 _LARGEST = 64 * 1024
+KEPT = ".policy-engine"
+"""What the folder is called."""
+_IGNORED = """\
+# Private keys and the ledger belong into no repository; public keys and schemas may go there.
+*
+!.gitignore
+!*.pub
+!keys.json
+!*.schema.json
+"""
 
 
 def read_key_file(path: Path, refuse: int = 0) -> bytes:
@@ -71,24 +83,51 @@ def create_key_file(path: Path, content: bytes, mode: int) -> None:
 
     Raises FileError when it exists or cannot be written.
     """
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
+        with aside(path, content, mode) as made:
             # A link: whoever sees the file sees all of it, nothing is overwritten, and no symlink
             # that someone left there is followed.
-            os.link(aside, path)
-        finally:
-            aside.unlink()
+            os.link(made, path)
     except FileExistsError:
         raise _exists(path) from None
     except OSError as error:
         raise FileError(f"{path}: cannot write the key: {error.strerror}") from None
 
 
+@contextmanager
+def aside(path: Path, content: bytes, mode: int) -> Iterator[Path]:
+    """A new file beside a path, whole and on disk, for the body to put in its place."""
+    made = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        yield made
+    finally:
+        made.unlink(missing_ok=True)
+
+
 def _exists(path: Path) -> FileError:
     return FileError(f"{path}: exists, and a key is never overwritten; choose another name")
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that is closed to others, unless it is there.
+
+    git keeps away from what is confidential in a new ``.policy-engine``.
+
+    Raises OSError.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as made:
+    ...     make_folder(Path(made) / ".policy-engine")
+    ...     [file.name for file in (Path(made) / ".policy-engine").iterdir()]
+    ['.gitignore']
+    """
+    if folder.is_dir():
+        return
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    if folder.name == KEPT:
+        (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")

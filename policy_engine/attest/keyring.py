@@ -11,7 +11,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +22,7 @@ from types import MappingProxyType
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from policy_engine.attest.confidential import make_folder
+from policy_engine.attest.key_files import EVERYONE_READS, aside, make_folder
 from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
 from policy_engine.attest.ring_text import LARGEST_RING, Entry, Seal, in_order, read_ring, text_of
 from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, written
@@ -31,7 +30,7 @@ from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import KEYRING_FILE
 
 _WAIT = 10.0
-_LEAST_DIGITS = 8
+_LISTED = "'policy-engine keys list' shows them"
 _DIGITS = re.compile(r"[0-9a-f]{8,64}")
 
 
@@ -89,7 +88,7 @@ class Keyring:
     def find(self, name: str) -> Entry:
         """The one key whose id starts with ``name``, of at least 8 digits; else UsageError."""
         if not _DIGITS.fullmatch(name):
-            law = f"a key id, or its first {_LEAST_DIGITS} or more digits"
+            law = "a key id, or its first 8 or more digits"
             raise UsageError(f"KEYID must be {law}, found {name[:80]!a}; {_LISTED}")
         found = [entry for entry in self.entries if entry.key_id.startswith(name)]
         if len(found) != 1:
@@ -175,9 +174,6 @@ def _line(option: str, text: str) -> str:
     return text
 
 
-_LISTED = "'policy-engine keys list' shows them"
-
-
 def change(
     path: Path,
     how: Callable[[Keyring], Keyring],
@@ -200,7 +196,13 @@ def change(
             before = Keyring.at(path)
             after = how(before)
             if after != before:
-                _write(path, after.to_json().encode())
+                with aside(path, after.to_json().encode(), EVERYONE_READS) as made:
+                    made.replace(path)
+                folder = os.open(path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
             then()
             return after
     except OSError as error:
@@ -214,7 +216,10 @@ def _locked(path: Path, wait: float) -> Iterator[None]:
     handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         end = time.monotonic() + wait
-        while not _taken(handle):
+        while True:
+            with suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
             if time.monotonic() >= end:
                 raise FileError(
                     f"{path}: another process has been changing the keyring for {wait:g} seconds;"
@@ -224,30 +229,3 @@ def _locked(path: Path, wait: float) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _taken(handle: int) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Put a file in place, whole and on disk, or leave the one that was there."""
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

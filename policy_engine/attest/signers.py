@@ -20,18 +20,26 @@ from typing import Protocol
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from policy_engine.attest.key_files import complete_key_pair
+from policy_engine.attest.key_files import (
+    EVERYONE_READS,
+    OWNER_ONLY,
+    aside,
+    complete_key_pair,
+    create_key_file,
+    make_folder,
+)
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import (
     SIGNING_KEY_VARIABLE,
+    generate_key,
     key_id,
     load_private_key,
     load_public_key,
     pem_of,
 )
-from policy_engine.attest.making import make_key
 from policy_engine.attest.owners import check_may_sign
-from policy_engine.errors import FileError
+from policy_engine.attest.ring_text import Entry
+from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import show
 
@@ -39,6 +47,8 @@ TIMEOUT = 60.0
 """Seconds that a command has for one signature."""
 _SIGNATURE_BYTES = 64
 _SHOWN = 200
+BEFORE_THE_RING = datetime(1970, 1, 1, tzinfo=UTC)
+"""Since when a key is said to be known that signed before there was a keyring."""
 
 
 class Signer(Protocol):
@@ -108,7 +118,14 @@ class CommandSigner:
         seconds, or prints anything but a signature of its key. A message has no more of it than
         its name and the first line of its stderr.
         """
-        signature = self._signature(self._answer(data))
+        answer, signature = self._answer(data), b""
+        with suppress(binascii.Error, ValueError):
+            signature = base64.b64decode(b"".join(answer.split()), validate=True)
+        if len(signature) != _SIGNATURE_BYTES:
+            raise self._failed(
+                f"must print the base64 of the {_SIGNATURE_BYTES} bytes of an Ed25519 signature,"
+                f" found {len(answer)} bytes of other text"
+            )
         try:
             self.public_key.verify(signature, data)
         except InvalidSignature:
@@ -137,33 +154,18 @@ class CommandSigner:
             except subprocess.TimeoutExpired:
                 raise self._failed(f"has not signed within {self.timeout:g} seconds") from None
             finally:
-                _end(process)
+                # Its children too: nothing signs on behind our back.
+                if process.poll() is None:
+                    with suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
         if process.returncode != 0:
             first = said.decode(errors="replace").strip().partition("\n")[0]
             told = f" and said {first[:_SHOWN]!a}" if first else ""
             raise self._failed(f"ended with code {process.returncode}{told}")
         return answer
 
-    def _signature(self, answer: bytes) -> bytes:
-        """The 64 bytes in what the command printed."""
-        with suppress(binascii.Error, ValueError):
-            signature = base64.b64decode(b"".join(answer.split()), validate=True)
-            if len(signature) == _SIGNATURE_BYTES:
-                return signature
-        raise self._failed(
-            f"must print the base64 of the {_SIGNATURE_BYTES} bytes of an Ed25519 signature,"
-            f" found {len(answer)} bytes of other text"
-        )
-
     def _failed(self, what: str) -> FileError:
         return FileError(f"signing.command: {show(self.command[0])} {what}; nothing was signed")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Stop a command that still runs, and its children: nothing signs on behind our back."""
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def signer_of(project: Project, at: datetime | None = None) -> Signer:
@@ -198,27 +200,23 @@ def writer_of(project: Project, at: datetime | None = None) -> Signer:
     """
     at = at or datetime.now(UTC)
     signer = signer_of(project, at)
+
+    def entered(ring: Keyring) -> Keyring:
+        if ring.get(signer.key_id) is not None:
+            return ring
+        if ring.entries or ring.seal is not None:
+            is_told = os.environ.get(SIGNING_KEY_VARIABLE)
+            public = "PUBLIC_KEY" if is_told else str(project.public_key)
+            raise FileError(
+                f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the"
+                " keyring: others would take its records for a stranger's. Nothing was charged;"
+                f" enter it with 'policy-engine keys add {public}'"
+            )
+        return ring.adding(signer.public_key, at)
+
     if Keyring.at(project.keyring).get(signer.key_id) is None:
-        change(project.keyring, lambda ring: _entered(ring, signer, project, at))
+        change(project.keyring, entered)
     return signer
-
-
-def _entered(ring: Keyring, signer: Signer, project: Project, at: datetime) -> Keyring:
-    if ring.get(signer.key_id) is not None:
-        return ring
-    if ring.entries or ring.seal is not None:
-        public = _public_place(project)
-        raise FileError(
-            f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the keyring:"
-            " others would take its records for a stranger's. Nothing was charged; enter it with"
-            f" 'policy-engine keys add {public}'"
-        )
-    return ring.adding(signer.public_key, at)
-
-
-def _public_place(project: Project) -> str:
-    """Where the public half of the key that signs is, as far as that is known."""
-    return "PUBLIC_KEY" if os.environ.get(SIGNING_KEY_VARIABLE) else str(project.public_key)
 
 
 def lost_key(project: Project) -> str:
@@ -250,22 +248,17 @@ def _signer(project: Project, at: datetime) -> Signer:
     if not project.signing_key.exists():
         if lost := lost_key(project):
             raise FileError(lost)
-        _make_first(project, at)
+        try:
+            make_key(project.signing_key, project.keyring, at)
+        except FileError:
+            if not project.signing_key.exists():  # else another process was faster
+                raise
     key = load_private_key(project.signing_key)
     if not project.public_key.exists():
         # A crash has parted the two. Where a key is only read, it signs without its public half.
         with suppress(FileError):
             complete_key_pair(project.signing_key, pem_of(key)[1])
     return KeySigner(key)
-
-
-def _make_first(project: Project, at: datetime) -> None:
-    """Make a project's first key; that of another process that was faster stays."""
-    try:
-        make_key(project.signing_key, project.keyring, at)
-    except FileError:
-        if not project.signing_key.exists():
-            raise
 
 
 def public_key_of(project: Project) -> Ed25519PublicKey | None:
@@ -280,3 +273,117 @@ def public_key_of(project: Project) -> Ed25519PublicKey | None:
     if project.signing_key.exists():
         return load_public_key(project.signing_key)
     return None
+
+
+# Making keys: each enters the keyring as it is made
+
+
+def make_key(
+    path: Path, keyring: Path, at: datetime, *, expires: datetime | None = None, note: str = ""
+) -> Entry:
+    """Make a key at ``path``, with its public key beside it, and enter it as added ``at``.
+
+    Guarantee: files and entry, or nothing. Raises FileError where a file exists, or cannot be read
+    or written, UsageError for dates or a note that no key can have.
+    """
+    key = Ed25519PrivateKey.generate()
+    made: list[Path] = []
+
+    def entered(ring: Keyring) -> Keyring:
+        after = ring.adding(key.public_key(), at, expires=expires, note=note)
+        generate_key(path, key)
+        made.extend((path, path.with_suffix(".pub")))
+        return after
+
+    try:
+        make_folder(path.parent)
+    except OSError as error:
+        raise FileError(f"{path}: cannot write the key: {error.strerror}") from None
+    try:
+        return change(keyring, entered).find(key_id(key.public_key()))
+    except BaseException:
+        for file in made:
+            file.unlink()
+        raise
+
+
+@dataclass(frozen=True)
+class Rotated:
+    """The ids of the old key and of the new one, and where the old private key is kept.
+
+    ``kept`` is None where the old private key is lost.
+    """
+
+    old: str
+    new: str
+    kept: Path | None
+
+
+def rotate(
+    project: Project, at: datetime, *, expires: datetime | None = None, note: str = ""
+) -> Rotated:
+    """Make a new key the project's; the old one is kept aside and retired at ``at``.
+
+    Guarantee: one rotation at a time, and a crash at any step leaves a key in its place. If it is
+    still the old one, it is retired already: nothing is signed with it, and rotating again mends.
+
+    A private key that is lost leaves nothing to keep; its public half says which one it was.
+
+    Raises UsageError where the project signs by the environment or by a command, or has no key,
+    FileError where a file cannot be read or written.
+    """
+    _check_in_a_file(project)
+    path, new = project.signing_key, Ed25519PrivateKey.generate()
+    done: list[Rotated] = []
+
+    def entered(ring: Keyring) -> Keyring:
+        old, kept = load_public_key(path if path.exists() else project.public_key), None
+        name = key_id(old)
+        if path.exists():
+            kept = path.with_name(f"{path.stem}.{name[:8]}{path.suffix}")
+            private = load_private_key(path)
+            if not kept.exists():
+                create_key_file(kept, pem_of(private)[0], OWNER_ONLY)
+            # Else a rotation that was broken off has kept it.
+            elif key_id(load_private_key(kept).public_key()) != name:
+                raise FileError(f"{kept}: holds another key than its name says; move it away")
+        done.append(Rotated(name, key_id(new.public_key()), kept))
+        if ring.get(name) is None:
+            ring = ring.adding(old, BEFORE_THE_RING, note="made before the keyring")
+        return ring.retiring(name, at).adding(new.public_key(), at, expires=expires, note=note)
+
+    def put() -> None:
+        private_pem, public_pem = pem_of(new)
+        # The private key last: until it is there, the retired one is, which signs nothing.
+        pairs = (project.public_key, public_pem, EVERYONE_READS), (path, private_pem, OWNER_ONLY)
+        for place, pem, mode in pairs:
+            try:
+                with aside(place, pem, mode) as made:
+                    made.replace(place)
+            except OSError as error:
+                told = f"{place}: cannot write the key: {error.strerror}"
+                raise FileError(told) from None
+
+    change(project.keyring, entered, put)
+    return done[0]
+
+
+def _check_in_a_file(project: Project) -> None:
+    """Refuse to rotate a key that does not lie in a file of the project."""
+    if os.environ.get(SIGNING_KEY_VARIABLE):
+        raise UsageError(
+            f"{SIGNING_KEY_VARIABLE} is set and signs: make a new key with 'policy-engine keys"
+            " generate --output PATH', put its text there, and retire the old one with"
+            " 'keys retire'"
+        )
+    if project.signing_command:
+        raise UsageError(
+            "the project signs by a command: make the new key where the command has it, name its"
+            " public key in signing.public_key, enter it with 'policy-engine keys add', and retire"
+            " the old one with 'keys retire'"
+        )
+    if not project.signing_key.exists() and not project.public_key.exists():
+        raise UsageError(
+            f"{project.signing_key}: there is no key to rotate; 'policy-engine keys generate'"
+            " makes one"
+        )

@@ -17,7 +17,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from policy_engine.attest.confidential import make_folder
+from policy_engine.attest.key_files import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
 from policy_engine.ledger.chain import GENESIS
 from policy_engine.ledger.records import (

@@ -10,13 +10,12 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine.attest.confidential import make_folder
+from policy_engine.attest.key_files import OWNER_ONLY, aside, make_folder
 from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head, Record, verified
 from policy_engine.ledger.records import Records
@@ -100,24 +99,15 @@ class Witness:
 
         An older note is as true as a newer one, so a failure is no error.
         """
-        aside = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
-        text = json.dumps({"records": head.records, "hash": head.hash})
+        text = json.dumps({"records": head.records, "hash": head.hash}) + "\n"
         with suppress(OSError, LedgerError):
             make_folder(self.path.parent)
             with _alone(self.path.parent) as folder:
                 seen = self.seen()
-                if seen is not None and seen.records >= head.records:
-                    return
-                try:
-                    handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-                    with os.fdopen(handle, "w", encoding="utf-8") as file:
-                        file.write(text + "\n")
-                        file.flush()
-                        os.fsync(handle)
-                    aside.replace(self.path)
-                    os.fsync(folder)
-                finally:
-                    aside.unlink(missing_ok=True)
+                if seen is None or seen.records < head.records:
+                    with aside(self.path, text.encode(), OWNER_ONLY) as made:
+                        made.replace(self.path)
+                        os.fsync(folder)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 
 from policy_engine.attest.approvals import Brought, Stage, lines_of
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
-from policy_engine.attest.confidential import KEPT, make_folder
+from policy_engine.attest.keys import KEPT, make_folder
 from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.mechanisms import Native

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.confidential import KEPT, make_folder
+from policy_engine.attest.keys import KEPT, make_folder
 from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.csv_models import is_csv

@@ -15,8 +15,7 @@ from policy_engine.attest.keys import (
     load_private_key,
     load_public_key,
 )
-from policy_engine.attest.making import BEFORE_THE_RING, make_key, rotate
-from policy_engine.attest.signers import signer_of
+from policy_engine.attest.signers import BEFORE_THE_RING, make_key, rotate, signer_of
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.policy.project import default_project, load_project_text
 

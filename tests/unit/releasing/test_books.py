@@ -12,9 +12,8 @@ from small_project import SmallProject
 
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, key_id, pem_of
-from policy_engine.attest.making import rotate
 from policy_engine.attest.sealing import generate_sealing_key
-from policy_engine.attest.signers import KeySigner, signer_of
+from policy_engine.attest.signers import KeySigner, rotate, signer_of
 from policy_engine.errors import FileError, LedgerError, NoLedger, PolicyError
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.chain import Trust
