@@ -1,12 +1,17 @@
-"""A release's Parquet file: written here, and written again by whoever verifies.
+"""A release's file: written here, read, and written again by whoever verifies.
 
 One version of the writer makes one file of the same rows and certificate. So a file that comes out
 again byte for byte holds its rows and nothing else, wherever in it something could hide: no reader
 has to know what those places are.
+
+One of Arrow's own threads may still hold a buffer of Python's when Python ends: it then waits for
+an interpreter that is gone, and the process aborts with everything done (apache/arrow#34314). So
+Parquet is read in the thread that asks; CSV is read from its path, and holds nothing of Python's.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -15,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.results import Results
+from policy_engine.errors import FileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +48,10 @@ def write_parquet(rows: pa.Table, where: Path | io.RawIOBase, metadata: Mapping[
     import pyarrow.parquet as pq
 
     plain = pa.schema([pa.field(f.name, f.type, f.nullable) for f in rows.schema], metadata or None)
-    table = _in_pieces(rows)
+    # An engine hands rows over in batches whose sizes depend on its threads and on what it read,
+    # and the writer ends a page only where a batch ends: so they are cut by their number alone.
+    starts = range(0, max(rows.num_rows, 1), _PIECE)
+    table = pa.concat_tables(rows.slice(start, _PIECE).combine_chunks() for start in starts)
     table = pa.Table.from_arrays(table.columns, schema=plain)
     pq.write_table(table, where, row_group_size=_ROW_GROUP)
 
@@ -104,27 +113,11 @@ class _Compared(io.RawIOBase):
         size = len(piece)
         if self.same == self._place:
             own = self._data[self._place : self._place + size]
-            self.same += size if own == piece else _common(own, piece)
+            pairs = zip(own, memoryview(piece), strict=False)
+            differs = (n for n, (a, b) in enumerate(pairs) if a != b)
+            self.same += size if own == piece else next(differs, len(own))
         self._place += size
         return size
-
-
-def _common(one: memoryview, other: Any) -> int:
-    """How many bytes at their beginnings are the same."""
-    pairs = zip(one, memoryview(other), strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(one))
-
-
-def _in_pieces(rows: pa.Table) -> pa.Table:
-    """The same rows, cut by their number alone.
-
-    An engine hands rows over in batches whose sizes depend on its threads and on what it
-    read, and the writer ends a page only where a batch ends.
-    """
-    import pyarrow as pa
-
-    starts = range(0, max(rows.num_rows, 1), _PIECE)
-    return pa.concat_tables(rows.slice(start, _PIECE).combine_chunks() for start in starts)
 
 
 def plain(value: Any) -> Any:
@@ -132,3 +125,72 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def read_parquet(source: Path | bytes) -> pa.Table:
+    """The rows of one Parquet file: its path, or its bytes.
+
+    A folder's name says nothing: ``year=2020/rows.parquet`` has no column ``year``.
+    Raises Arrow's errors and OSError.
+
+    >>> import io, pyarrow as pa, pyarrow.parquet as pq
+    >>> held = io.BytesIO()
+    >>> pq.write_table(pa.table({"band": ["20-39"], "n": [25]}), held)
+    >>> read_parquet(held.getvalue()).to_pylist()
+    [{'band': '20-39', 'n': 25}]
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    opened = pa.BufferReader(source) if isinstance(source, bytes) else source
+    with pq.ParquetFile(opened, pre_buffer=False) as file:
+        return file.read(use_threads=False)
+
+
+def read_signed(release: Path, sha256: str) -> tuple[bytes, pa.Table, str] | str:
+    """The bytes of a signed Parquet file, its rows and its writer; else why it is not the one.
+
+    Raises FileError where it cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        data = release.read_bytes()
+    except OSError as error:
+        raise FileError(f"{release} could not be read: {error.strerror}") from None
+    digest = hashlib.sha256(data).hexdigest()
+    if digest != sha256:
+        return f"{release.name} is not the release: its SHA-256 is {digest}"
+    try:
+        with pq.ParquetFile(pa.BufferReader(data), pre_buffer=False) as file:
+            return data, file.read(use_threads=False), file.metadata.created_by or ""
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        return f"{release.name} is no Parquet file"
+
+
+def read_csv_texts(path: Path) -> pa.Table:
+    """The rows of a CSV file, every value a text; an empty field without quotes is NULL.
+
+    Raises Arrow's errors and OSError.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "rows.csv"
+    ...     _ = path.write_text('band,n\\n"",25\\n,30\\n', encoding="utf-8")
+    ...     read_csv_texts(path).to_pylist()
+    [{'band': '', 'n': '25'}, {'band': None, 'n': '30'}]
+    """
+    import pyarrow as pa
+    from pyarrow import csv
+
+    here = csv.ReadOptions(use_threads=False)
+    fields = csv.ParseOptions(newlines_in_values=True)
+    names = csv.read_csv(path, read_options=here, parse_options=fields).column_names
+    as_they_are = csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    return csv.read_csv(path, read_options=here, parse_options=fields, convert_options=as_they_are)

@@ -6,22 +6,42 @@ numbers, then the SQL is proved again, and then the release itself is looked at.
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from pathlib import Path
 
+from policy_engine.accounting.domain import REPLACE_ONE, decimal, nonnegative_epsilon, sampling_rate
+from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import Statement, open_envelope
+from policy_engine.attest.brute_force import (
+    Recomputed,
+    brute_answers,
+    brute_delta,
+    brute_noise,
+    brute_presence,
+)
+from policy_engine.attest.brute_replace import brute_replace
 from policy_engine.attest.enforcing import check_models
-from policy_engine.attest.exported import HOW, TableRows, check_export, check_table
-from policy_engine.attest.facts import ENVELOPE, Facts, read_facts
+from policy_engine.attest.facts import ENVELOPE, Facts, claim_of, read_facts
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.numbers import check_numbers
-from policy_engine.attest.parquet_file import check_bytes
+from policy_engine.attest.parquet_file import check_bytes, read_signed
 from policy_engine.attest.results import Results, Verified
-from policy_engine.attest.rows import check_rows
+from policy_engine.attest.rows import HOW, TableRows, check_export, check_rows, check_table
 from policy_engine.attest.stated import check_sql
-from policy_engine.attest.tables import read_signed
-from policy_engine.errors import UsageError, VerificationFailed
+from policy_engine.errors import DomainError, UsageError, VerificationFailed
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms import Inserted, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.kernel.price import delta_of
 from policy_engine.syntax.names import fold
 
+NOT_BY_BRUTE_FORCE = (
+    "δ by brute force: these cells are too large to sum; the accountant's bound holds"
+)
+NOT_ALL_PAIRS = (
+    "δ by brute force for all pairs of cells: {sizes} were summed; for the others the accountant's"
+    " bound holds"
+)
 _NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
 _A_TABLE = "the release is the table {}, which was not looked at: {}"
 _SHOWN = ("k", "rate", "epsilon", "delta", "neighbours", "unit")
@@ -54,8 +74,8 @@ def verify_release(
     if isinstance(release, TableRows):
         found += check_table(facts, statement.subject_sha256, statement.subject_name, release)
     elif not checked.reasons or proved is not None:
-        made = proved.target if proved is not None else None
-        found += _check_release(facts, statement, made or "", release)
+        made = "" if proved is None else proved.target or ""
+        found += _check_release(facts, statement, made, release)
     elif release is not None:
         found += _check_file(facts, statement, Path(release))
     if found.reasons:
@@ -74,8 +94,13 @@ def _check_release(
     facts: Facts, statement: Statement, made: str, release: Path | str | None
 ) -> Results:
     """The release, if it was named: a file, or the export of the table that the SQL makes."""
-    subject, table = statement.subject_name, _table_of(facts, made)
-    if not table and _is_file(subject):
+    subject = statement.subject_name
+    # The table that a release is; empty where a file, or dbt's, is made of it. In version 1 the
+    # certified text says so itself.
+    envelope = ENVELOPE.fullmatch(facts.get("published_as", ""))
+    table = (envelope["table"] if envelope else made).replace('"', "").replace("`", "")
+    # Files are released as Parquet, under their own name.
+    if not table and subject.lower().endswith(".parquet"):
         if release is None:
             return Results((), (), (_NOT_LOOKED_AT,))
         return _check_file(facts, statement, Path(release))
@@ -85,21 +110,6 @@ def _check_release(
     if release is None:
         return Results((), (), (_A_TABLE.format(subject, HOW.format(table=subject)),))
     return check_export(facts, statement.subject_sha256, subject, Path(release))
-
-
-def _table_of(facts: Facts, made: str) -> str:
-    """The table that a release is, without quotes; empty where a file, or dbt's, is made of it.
-
-    In version 1 the certified text says so itself: ``made``.
-    """
-    envelope = ENVELOPE.fullmatch(facts.get("published_as", ""))
-    name = envelope["table"] if envelope else made
-    return name.replace('"', "").replace("`", "")
-
-
-def _is_file(subject: str) -> bool:
-    """Whether a certificate is of a file: files are released as Parquet, under their own name."""
-    return subject.lower().endswith(".parquet")
 
 
 def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
@@ -112,3 +122,62 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     found = Results.held(f"{release.name} has the certified SHA-256") + rows
     found += Results() if rows.reasons else check_models(facts, table)
     return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)
+
+
+# The numbers, by two routes: the accountant's and brute force
+
+
+def check_numbers(facts: Facts) -> Results:
+    """δ at ε must be below neither what brute force finds nor the accountant's bound."""
+    try:
+        # Of a sample the facts have the numbers.
+        claim = None if facts["mechanism"] == MECHANISM else claim_of(facts)
+        stated = decimal("delta", "a number", facts["delta"])
+        is_pure = claim is not None and isinstance(claim.law, Pure)
+        if not 0 <= stated <= 1 or (not stated and not is_pure):
+            raise DomainError("delta", "a number above 0, at most 1", facts["delta"])
+        least = _least(facts, claim)
+    except DomainError as error:
+        return Results.refused(f"the numbers are outside the formula's domain: {error.parameter}")
+    shown = f"δ = {in_text(stated)} at ε = {facts['epsilon']}, k = {facts['k']}"
+    with_rate = f"{shown}, rate {facts['rate']}"
+    if stated < least:
+        return Results.refused(f"{with_rate}: the true δ is {in_text(least)}")
+    tag, found = facts["source_tag"], recomputed(facts, claim)
+    if found is None:
+        return Results((f"{shown}: recomputed {tag}",), (), (NOT_BY_BRUTE_FORCE,))
+    with localcontext(prec=60):
+        least = found.delta * (1 - found.error)
+    if stated < least:
+        return Results.refused(f"{with_rate}: by brute force δ is {least:.11E}")
+    left = () if found.whole else (NOT_ALL_PAIRS.format(sizes=found.sizes),)
+    return Results((f"{shown}: recomputed {tag}, by brute force: {found.sizes}",), (), left)
+
+
+def _least(facts: Facts, claim: Claim | None) -> Decimal:
+    """The accountant's δ."""
+    if claim is not None:
+        epsilon = decimal("epsilon", "a number", facts["epsilon"])
+        return delta_of(claim, Decimal(1), epsilon, facts["neighbours"])
+    numbers = (facts["k"], facts["rate"], facts["epsilon"], facts["neighbours"])
+    return delta_exact(*numbers).delta
+
+
+def recomputed(facts: Facts, claim: Claim | None = None) -> Recomputed | None:
+    """δ by brute force, for numbers that are in the formula's domain."""
+    epsilon: Decimal = nonnegative_epsilon(facts["epsilon"])
+    replaced = facts["neighbours"] == REPLACE_ONE
+    if claim is not None and isinstance(claim.law, Noisy):
+        law, groups = claim.law, claim.unit.groups
+        if law.aggregates:
+            return None
+        tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
+        return brute_noise(tables, epsilon, is_open=law.table.is_open, replaces=replaced)
+    if claim is not None and isinstance(claim.law, Inserted):
+        own = claim.law
+        return brute_presence(own.shown, own.inserted, epsilon, replaces=replaced)
+    if claim is not None and isinstance(claim.law, Randomised):
+        lists = [(len(each.values), each.share) for each in claim.law.responses]
+        return brute_answers(lists, epsilon) if replaced else None
+    k, rate = int(facts["k"]), sampling_rate(facts["rate"])
+    return (brute_replace if replaced else brute_delta)(k, rate, epsilon)

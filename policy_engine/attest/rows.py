@@ -1,23 +1,51 @@
-"""The rows of a release, as they were certified: columns, groups of at least k, canonical order."""
+"""The rows of a release, as they were certified: columns, groups of at least k, canonical order.
+
+Of a release into a table the certificate has the digest of its rows: each as one line of JSON, an
+array of the texts that the engine writes for the values, null for NULL, in the table's order. The
+table as it stands, and a Parquet or CSV copy in the same order, have the same lines, whatever else
+is in the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby, repeat
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, groupby, product, repeat
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.facts import Facts, law_of
-from policy_engine.attest.public_values import check_listed, check_public, is_set
+from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
-from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.errors import FileError
+from policy_engine.kernel.mechanisms import Inserted, Law, Listed, Noisy, Pure, Randomised
 from policy_engine.syntax.names import fold
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+HOW = (
+    "export the table in its own order: COPY (FROM {table}) TO 'release.parquet', and name that"
+    " file with --release"
+)
+BESIDE = (
+    "whether {} holds anything beside those rows: there are many ways to export a table, so nothing"
+    " to compare its bytes with; hand on the rows, not the file"
+)
+ORDER_OF_CSV = "the order of the rows: a CSV file has no types to sort by, and the digest fixes it"
 Key = tuple[tuple[bool, Any], ...]
 """What a row shows, as it sorts."""
 _PIECE = 1 << 16
+_PLAIN = (
+    "boolean", "integer", "decimal", "string", "large_string", "date32", "time32", "time64",
+    "timestamp", "null",
+)  # fmt: skip
+_COUNT = re.compile(r"-?[0-9]{1,18}")
+_Line = tuple[str | None, ...]
 
 
 def check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str] = fold) -> Results:
@@ -29,27 +57,31 @@ def check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str] = fold)
 
 
 def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str]) -> Results:
-    certified = check_columns(facts, table.column_names, same)
+    law, width = law_of(facts), len(facts["columns"])
+    certified = _check_columns(facts, law, table.column_names, same)
     if certified.reasons:
         return certified
-    keys = table.select(range(len(facts["columns"])))
-    if wrong := _not_plain(keys) or _not_counted(facts, table) or _not_summed(facts, table):
+    keys = table.select(range(width))
+    if wrong := _not_plain(keys) or _not_numbers(facts, law, table):
         return Results.refused(wrong)
     groups: Iterable[tuple[Key, int]]
-    if is_set(facts):
+    if isinstance(law, Inserted):
         groups = zip(_keys(keys, table), repeat(1), strict=False)
     elif facts["form"] == "rows":
         groups = ((key, sum(1 for _ in rows)) for key, rows in groupby(_keys(keys, table)))
     else:
-        groups = zip(_keys(keys, table), _values(table.column(len(facts["columns"]))), strict=True)
-    certified += check_public(facts, (column.unique().to_pylist() for column in keys.columns))
+        groups = zip(_keys(keys, table), _values(table.column(width)), strict=True)
+    certified += _check_public(facts, law, (c.unique().to_pylist() for c in keys.columns))
     certified += check_listed(facts, keys)
-    return certified + _check_groups(groups, least_shown(facts), facts["k"])
+    return certified + _check_groups(groups, _least_shown(facts, law), facts["k"])
 
 
-def check_columns(facts: Facts, found: list[str], same: Callable[[str], str] = fold) -> Results:
+def _check_columns(
+    facts: Facts, law: Law | None, found: list[str], same: Callable[[str], str] = fold
+) -> Results:
     """The names of the columns; ASCII letters compare without case, as an engine's names do."""
-    wanted = [*facts["columns"], *([facts["count"]] if facts["count"] else []), *beside(facts)]
+    beside = () if law is None else law.beside
+    wanted = [*facts["columns"], *([facts["count"]] if facts["count"] else []), *beside]
     if [*map(same, found)] != [*map(same, wanted)]:
         return Results.refused(
             f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
@@ -67,35 +99,24 @@ def _not_plain(keys: pa.Table) -> str:
             "a released column holds floating-point numbers, of which 0.0 and -0.0, and NaNs, are"
             " one group with several values"
         )
-    plain = (
-        "is_boolean is_integer is_decimal is_string is_large_string is_date32 is_time32 is_time64"
-        " is_timestamp is_null"
-    )
-    tests = [getattr(pa.types, name) for name in plain.split()]
+    tests = [getattr(pa.types, f"is_{name}") for name in _PLAIN]
     if not all(any(test(kind) for test in tests) for kind in kinds):
         return "a released column is not of a plain type"
     return ""
 
 
-def _not_counted(facts: Facts, table: pa.Table) -> str:
-    """Why the people of a group cannot be counted."""
+def _not_numbers(facts: Facts, law: Law | None, table: pa.Table) -> str:
+    """Why people cannot be counted, or what stands beside their counts is no sum and no mean."""
     import pyarrow as pa
 
     if facts["form"] == "rows":
         return ""
     if not facts["count"]:
         return "the release does not show its counts, so that k cannot be checked"
-    counts = table.column(len(facts["columns"]))
-    if not pa.types.is_integer(counts.type) or counts.null_count:
+    column, *others = table.columns[len(facts["columns"]) :]
+    if not pa.types.is_integer(column.type) or column.null_count:
         return "the count column does not hold whole numbers"
-    return ""
-
-
-def _not_summed(facts: Facts, table: pa.Table) -> str:
-    """Why what stands beside the counts can be no sum and no mean."""
-    import pyarrow as pa
-
-    for name, column in zip(beside(facts), table.columns[len(facts["columns"]) + 1 :], strict=True):
+    for name, column in zip(() if law is None else law.beside, others, strict=True):
         is_number = pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)
         if not is_number or column.null_count:
             return f"the column {name} does not hold sums or means"
@@ -107,6 +128,13 @@ def _keys(keys: pa.Table, table: pa.Table) -> Iterator[Key]:
     if not keys.num_columns:
         return repeat((), table.num_rows)
     return zip(*(map(_sort_key, _values(column)) for column in keys.columns), strict=True)
+
+
+def _sort_key(value: Any) -> tuple[bool, Any]:
+    """NULL last, text by its UTF-8 bytes, as the certified ORDER BY has it."""
+    if isinstance(value, str):
+        return (False, value.encode())
+    return (value is None, 0 if value is None else value)
 
 
 def _values(column: pa.ChunkedArray) -> Iterator[Any]:
@@ -125,15 +153,32 @@ def _values(column: pa.ChunkedArray) -> Iterator[Any]:
         yield from piece.to_pylist()
 
 
-def beside(facts: Facts) -> tuple[str, ...]:
-    """The names of what is released beside each count."""
+def check_listed(facts: Facts, groups: pa.Table) -> Results:
+    """That each certified key is a row of ``groups`` once, and no other; nothing of another law."""
     law = law_of(facts)
-    return () if law is None else law.beside
+    if not isinstance(law, Listed):
+        return Results()
+    found = Counter(zip(*(column.to_pylist() for column in groups.columns), strict=True))
+    wanted = Counter(tuple(chain.from_iterable(key)) for key in product(*law.keys))
+    if found != wanted:
+        return Results.refused("its groups are not the certified keys, each once")
+    return Results.held("its groups are the certified keys, each once")
 
 
-def least_shown(facts: Facts) -> int:
+def _check_public(facts: Facts, law: Law | None, columns: Iterable[Iterable[object]]) -> Results:
+    """That each column shows values of its public list alone, [LOCAL], [AB]; else nothing."""
+    if not isinstance(law, Pure):
+        return Results()
+    lists = [each.values for each in law.responses] if isinstance(law, Randomised) else law.values
+    pairs = zip(facts["columns"], columns, lists, strict=True)
+    wrong = [name for name, shown, values in pairs if not set(shown) <= set(values)]
+    if wrong:
+        return Results.refused(f"values that are not public stand in: {', '.join(wrong)}")
+    return Results.held("it shows values of the public lists alone")
+
+
+def _least_shown(facts: Facts, law: Law | None) -> int:
     """The least number that a group is shown with: k of a sample, τ of a count with noise."""
-    law = law_of(facts)
     if law is None:
         return int(facts["k"])
     return law.least_shown if isinstance(law, Noisy) else law.k
@@ -150,13 +195,13 @@ def _check_groups(groups: Iterable[tuple[Key, int]], least: int, k: int) -> Resu
         last = key
     if repeats:
         return Results.refused("a group stands in two rows")
-    found = sizes(count, small, least, k)
+    found = _sizes(count, small, least, k)
     if not is_sorted:
         return found + Results.refused("the rows are not sorted by the released columns")
     return found + Results.held("its rows are sorted by what they show")
 
 
-def sizes(count: int, small: int, least: int, k: int) -> Results:
+def _sizes(count: int, small: int, least: int, k: int) -> Results:
     """Every group has at least k people; a release may have no group at all."""
     if small and least != k:
         return Results.refused(f"{small} of {count} groups are shown with less than {least}")
@@ -169,8 +214,112 @@ def sizes(count: int, small: int, least: int, k: int) -> Results:
     return Results.held(f"every one of {count} groups has at least {k}")
 
 
-def _sort_key(value: Any) -> tuple[bool, Any]:
-    """NULL last, text by its UTF-8 bytes, as the certified ORDER BY has it."""
-    if isinstance(value, str):
-        return (False, value.encode())
-    return (value is None, 0 if value is None else value)
+# A release in a table
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """The rows of a table as they stand, in their order, each value as the engine writes it."""
+
+    name: str
+    columns: tuple[str, ...]
+    lines: tuple[_Line, ...]
+
+
+def check_table(facts: Facts, digest: str, subject: str, table: TableRows) -> Results:
+    """The rows of a table, against the digest of the release and then as any release's rows."""
+    if fold(table.name) != fold(subject):
+        return Results.refused(f"the table is {table.name}, certified is {subject}")
+    if digest_of_lines(table.lines) != digest:
+        return Results.refused(
+            f"{table.name} does not hold the certified rows: their digest is another"
+        )
+    law = law_of(facts)
+    held = Results.held(f"{table.name} holds the certified rows, in their order")
+    columns = _check_columns(facts, law, [*table.columns], str)
+    return held + (columns if columns.reasons else columns + _groups(facts, law, table.lines))
+
+
+def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Results:
+    """The exported rows of a table release, against its digest and then as any release's rows.
+
+    Raises:
+        FileError: the file cannot be read.
+    """
+    is_csv, how = release.suffix.lower() == ".csv", HOW.format(table=subject)
+    try:
+        with release.open("rb") as file:
+            is_parquet = file.read(4) == b"PAR1"
+        found = _lines_of(release, is_csv=is_csv) if is_csv or is_parquet else None
+    except OSError as error:
+        raise FileError(f"{release} could not be read: {error.strerror}") from None
+    if found is None:
+        name = release.name
+        return Results.refused(f"{name} is no Parquet or CSV file with the rows of a table; {how}")
+    names, lines = found
+    if digest_of_lines(lines) != digest:
+        return Results.refused(
+            f"{release.name} does not hold the rows of {subject}: their digest is another; {how}"
+        )
+    held = Results.held(f"{release.name} holds the certified rows of {subject}, in their order")
+    held += Results((), (), (BESIDE.format(release.name),))
+    if not is_csv:
+        return held + check_rows(facts, read_parquet(release))
+    law, left = law_of(facts), Results((), (), (ORDER_OF_CSV,))
+    columns = _check_columns(facts, law, names)
+    return held + (columns if columns.reasons else columns + left + _groups(facts, law, lines))
+
+
+def digest_of_lines(lines: Iterable[_Line]) -> str:
+    """SHA-256 of rows as lines of JSON, in hex.
+
+    >>> digest_of_lines([("a", None)]) == hashlib.sha256(b'["a", null]\\n').hexdigest()
+    True
+    """
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _lines_of(path: Path, *, is_csv: bool) -> tuple[list[str], list[_Line]] | None:
+    """The names and rows of a file, each value as the engine writes it; None of another kind.
+
+    Of CSV a field without quotes and text is NULL.
+    """
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        if is_csv:
+            table = read_csv_texts(path)
+            columns = (column.to_pylist() for column in table.columns)
+            return table.column_names, list(zip(*columns, strict=True))
+        table = read_parquet(path)
+        with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.register("exported", table)
+            found = connection.execute("SELECT COLUMNS(*)::VARCHAR FROM exported")
+            return table.column_names, found.fetchall()
+    except (pa.ArrowException, duckdb.Error, UnicodeDecodeError):
+        return None
+
+
+def _groups(facts: Facts, law: Law | None, lines: Collection[_Line]) -> Results:
+    """Groups and counts of rows that are texts."""
+    width, least = len(facts["columns"]), _least_shown(facts, law)
+    left = _check_public(facts, law, zip(*(line[:width] for line in lines), strict=True))
+    if facts["form"] == "rows":
+        sizes = Counter(lines)
+        twice = isinstance(law, Inserted) and len(sizes) != len(lines)
+        found = list(sizes.values())
+    else:
+        counts = [line[width] or "" for line in lines] if facts["count"] else []
+        if not facts["count"] or not all(_COUNT.fullmatch(count) for count in counts):
+            return Results.refused("the count column does not hold whole numbers")
+        twice = len({line[:width] for line in lines}) != len(lines)
+        found = [*map(int, counts)]
+    if twice:
+        return Results.refused("a group stands in two rows")
+    small = sum(size < least for size in found)
+    return left + _sizes(len(found), small, least, facts["k"])

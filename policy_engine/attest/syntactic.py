@@ -23,10 +23,9 @@ from policy_engine.attest.attestation import (
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import FIELDS, STATED, Facts, models_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.parquet_file import check_bytes, plain
+from policy_engine.attest.parquet_file import check_bytes, plain, read_signed
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
-from policy_engine.attest.tables import read_signed
 from policy_engine.compile.suppression import printed_classes
 from policy_engine.engines.base import Refused
 from policy_engine.errors import VerificationFailed

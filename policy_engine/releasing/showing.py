@@ -12,7 +12,7 @@ from typing import Any
 
 from policy_engine.attest.attestation import Json, Unverified, unverified_release
 from policy_engine.attest.facts import claim_of, models_of
-from policy_engine.attest.tables import read_parquet
+from policy_engine.attest.parquet_file import read_parquet
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.recodes import Bins

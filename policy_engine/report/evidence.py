@@ -149,7 +149,7 @@ def _facts(text: str) -> Facts | None:
 
 def _rows(release: Path) -> ReleaseRows:
     """The rows of a file that was verified a moment ago."""
-    from policy_engine.attest.tables import read_csv_texts, read_parquet
+    from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 
     is_csv = release.suffix.lower() == ".csv"
     table: Any = read_csv_texts(release) if is_csv else read_parquet(release)

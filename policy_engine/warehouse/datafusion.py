@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from datafusion import SessionConfig, SessionContext, SQLOptions
 
-from policy_engine.attest.tables import read_parquet
+from policy_engine.attest.parquet_file import read_parquet
 from policy_engine.compile.catalog import Column, Table
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of

@@ -13,7 +13,7 @@ from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest import numbers
-from policy_engine.attest.numbers import check_numbers
+from policy_engine.attest.release_check import check_numbers
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "unit" / "accounting" / "reference_values.json").read_text()

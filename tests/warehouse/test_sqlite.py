@@ -9,7 +9,7 @@ import alike
 import pytest
 from alike import COLUMNS, ROWS, SECRET, differences, expected, policy_of, rows_of
 
-from policy_engine.attest.tables import read_parquet
+from policy_engine.attest.parquet_file import read_parquet
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.policy.loading import load_policy_text

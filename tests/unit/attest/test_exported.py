@@ -12,9 +12,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.exported import BESIDE, ORDER_OF_CSV, TableRows, digest_of_lines
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.rows import BESIDE, ORDER_OF_CSV, TableRows, digest_of_lines
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.kernel.sentences import ALWAYS, of_its_sample

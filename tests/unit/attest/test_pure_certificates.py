@@ -11,12 +11,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from policy_engine.accounting.finite import delta_of, presence, response
 from policy_engine.accounting.shares import least_share
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.brute_chance import brute_answers, brute_presence
-from policy_engine.attest.exported import digest_of_lines
+from policy_engine.attest.brute_force import brute_answers, brute_presence
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
 from policy_engine.attest.predicates import predicate_of
-from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.release_check import NOT_BY_BRUTE_FORCE, verify_release
+from policy_engine.attest.rows import digest_of_lines
 from policy_engine.attest.signers import KeySigner
 from policy_engine.compile.rendering import headed
 from policy_engine.errors import VerificationFailed

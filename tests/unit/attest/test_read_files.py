@@ -15,7 +15,7 @@ import os, sys
 from pathlib import Path
 
 import pyarrow.parquet
-from policy_engine.attest import tables
+from policy_engine.attest import parquet_file
 
 path = Path(sys.argv[1])
 before = len(os.listdir("/proc/self/task"))
@@ -24,8 +24,8 @@ print(read.num_rows, len(os.listdir("/proc/self/task")) - before, flush=True)
 os._exit(0)
 """
 READINGS = {
-    "bytes": "tables.read_parquet(path.read_bytes())",
-    "path": "tables.read_parquet(path)",
+    "bytes": "parquet_file.read_parquet(path.read_bytes())",
+    "path": "parquet_file.read_parquet(path)",
 }
 
 

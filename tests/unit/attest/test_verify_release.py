@@ -23,11 +23,10 @@ from policy_engine.accounting.noise_laws import place as place_table
 from policy_engine.accounting.one import population_rate
 from policy_engine.attest import predicates
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.brute_chance import brute_noise
+from policy_engine.attest.brute_force import brute_noise
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.numbers import NOT_BY_BRUTE_FORCE
 from policy_engine.attest.predicates import predicate_of
-from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.release_check import NOT_BY_BRUTE_FORCE, verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.compile.rendering import headed
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed

@@ -13,7 +13,7 @@ from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise_laws import deviation, laplace
 from policy_engine.accounting.tables import Aim, auto, calibrated
 from policy_engine.attest.predicates import predicate_of
-from policy_engine.attest.public_values import check_listed
+from policy_engine.attest.rows import check_listed
 from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
