@@ -33,8 +33,6 @@ from policy_engine.errors import DomainError, VerificationFailed
 from policy_engine.kernel.certificate import now
 
 COUNT_PREDICATE_TYPE = "https://policy-engine.dev/noiseless-count/v1"
-COUNT_MECHANISM = "noiseless-count"
-COUNT_VERSION = 1
 SUBJECT = "noiseless-count-claim"
 
 KIND = (
@@ -85,12 +83,12 @@ class CountCertificate:
             "kind": KIND,
             "lambda": f"{self.floor:f}",
             "limits": LIMITS,
-            "mechanism": COUNT_MECHANISM,
+            "mechanism": "noiseless-count",
             "protects": PROTECTS,
             "source_tag": "[PK]",
             "time": self.time,
             "unknown": self.unknown,
-            "version": COUNT_VERSION,
+            "version": 1,
         }
 
     def statement(self) -> bytes:
@@ -112,13 +110,8 @@ def certify_count(unknown: int, floor: Decimal | str, epsilon: Decimal | str) ->
     """
     unknown, floor = unknown_records(unknown), least_uncertainty(floor)
     epsilon = nonnegative_epsilon(epsilon)
-    return CountCertificate(
-        unknown=unknown,
-        floor=floor,
-        epsilon=epsilon,
-        delta=claimed(delta_count(unknown, floor, epsilon)),
-        time=now(),
-    )
+    delta = claimed(delta_count(unknown, floor, epsilon))
+    return CountCertificate(unknown, floor, epsilon, delta, now())
 
 
 def claim_digest(predicate: Mapping[str, Any]) -> str:
@@ -142,10 +135,17 @@ def verify_count(envelope: str, trusted: TrustedKeys) -> Verified:
         VerificationFailed: with every reason; a release certificate is refused.
     """
     opened = open_envelope(envelope, trusted, COUNT_PREDICATE_TYPE)
-    found = _stated(opened)
-    facts = dict(opened.predicate)
-    reasons = _differences(facts, found.predicate())
-    if opened.subject_name != SUBJECT or opened.subject_sha256 != claim_digest(found.predicate()):
+    facts, found = dict(opened.predicate), _stated(opened)
+    wanted, reasons = found.predicate(), []
+    # With its type: in Python, true is 1.
+    wrong = [
+        ascii(name)
+        for name in sorted(facts.keys() | wanted.keys())
+        if (type(facts.get(name)), facts.get(name)) != (type(wanted.get(name)), wanted.get(name))
+    ]
+    if wrong:
+        reasons.append(f"the certificate lacks or misstates: {', '.join(wrong)}")
+    if (opened.subject_name, opened.subject_sha256) != (SUBJECT, claim_digest(wanted)):
         reasons.append("its subject is not the digest of its claim")
     least = delta_count(found.unknown, found.floor, found.epsilon)
     shown = f"δ = {in_text(found.delta)} at ε = {in_text(found.epsilon)}, N = {found.unknown}"
@@ -160,40 +160,25 @@ def verify_count(envelope: str, trusted: TrustedKeys) -> Verified:
         "its subject is the digest of its claim",
         f"{shown}: recomputed [PK]",
     )
+    left = "the count itself is not part of the certificate, and no assumption can be checked"
     named = {name: facts[name] for name in ("unknown", "lambda", "epsilon", "delta")}
-    return Verified(SUBJECT, checked, (_NOT_LOOKED_AT,), found.assumptions, named)
-
-
-_NOT_LOOKED_AT = "the count itself is not part of the certificate, and no assumption can be checked"
+    return Verified(SUBJECT, checked, (left,), found.assumptions, named)
 
 
 def _stated(opened: Statement) -> CountCertificate:
     """The certificate that the numbers of a predicate make."""
     facts = opened.predicate
-    texts = {name: facts.get(name) for name in ("lambda", "epsilon", "delta", "time")}
-    wrong = [name for name, value in texts.items() if not isinstance(value, str)]
-    if wrong:
+    names = ("lambda", "epsilon", "delta", "time")
+    if wrong := [name for name in names if not isinstance(facts.get(name), str)]:
         raise VerificationFailed((f"the certificate lacks or misstates: {', '.join(wrong)}",))
     try:
         return CountCertificate(
             unknown=unknown_records(facts.get("unknown")),
-            floor=least_uncertainty(facts.get("lambda")),
-            epsilon=nonnegative_epsilon(facts.get("epsilon")),
-            delta=decimal("delta", "a number", facts.get("delta")),
-            time=str(facts.get("time")),
+            floor=least_uncertainty(facts["lambda"]),
+            epsilon=nonnegative_epsilon(facts["epsilon"]),
+            delta=decimal("delta", "a number", facts["delta"]),
+            time=str(facts["time"]),
         )
     except DomainError as error:
         outside = f"the numbers are outside the formula's domain: {error.parameter}"
         raise VerificationFailed((outside,)) from None
-
-
-def _differences(facts: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
-    """What stands in a predicate that its numbers do not make, or the other way round."""
-    names = sorted(facts.keys() | wanted.keys())
-    wrong = [name for name in names if _typed(facts.get(name)) != _typed(wanted.get(name))]
-    return [f"the certificate lacks or misstates: {', '.join(map(ascii, wrong))}"] if wrong else []
-
-
-def _typed(value: Any) -> tuple[type, Any]:
-    """A value with its type: in Python, true is 1."""
-    return type(value), value

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.attest.results import Results
-from policy_engine.policy.syntactic import LDiversity, Model, TCloseness
+from policy_engine.policy.syntactic import Model, TCloseness
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +35,7 @@ def enforced(
 ) -> list[bool]:
     """Which rows stay; of a row ``columns`` name the fields, and ``counts`` say how many it is.
 
+    >>> from policy_engine.policy.syntactic import LDiversity
     >>> rows = [("a", "flu"), ("a", "cough"), ("b", "flu"), ("b", "flu")]
     >>> enforced(["zip", "illness"], rows, [5, 4, 9, 1], [LDiversity("illness", Decimal(2))])
     [True, True, False, False]
@@ -116,7 +117,16 @@ def _cells(
 def _holds(model: Model, cells: Counter[Hashable], whole: Counter[Hashable]) -> bool:
     if isinstance(model, TCloseness):
         return _distance(cells, whole, model.order) <= Fraction(model.most)
-    return _is_diverse(model, sorted(cells.values(), reverse=True))
+    sizes = sorted(cells.values(), reverse=True)  # the commonest first
+    if model.kind == "distinct":
+        return len(sizes) >= model.level
+    if model.kind == "recursive":
+        rest = sum(sizes[int(model.level) - 1 :])
+        return Fraction(sizes[0]) < Fraction(model.factor or 0) * rest
+    people = sum(sizes)
+    lns = [_DIGITS.multiply(Decimal(n), _DIGITS.ln(Decimal(n))) for n in sizes]
+    entropy = _DIGITS.ln(Decimal(people)) - _DIGITS.divide(sum(lns, Decimal()), Decimal(people))
+    return entropy >= _DIGITS.ln(model.level) - _NEAR
 
 
 def _distance(cells: Counter[Hashable], whole: Counter[Hashable], order: Sequence[str]) -> Fraction:
@@ -128,16 +138,3 @@ def _distance(cells: Counter[Hashable], whole: Counter[Hashable], order: Sequenc
     places = [value for value in (*order, None) if whole[value]]
     steps = accumulate(Fraction(cells[v], people) - Fraction(whole[v], everybody) for v in places)
     return sum(map(abs, steps), Fraction()) / max(1, len(places) - 1)
-
-
-def _is_diverse(model: LDiversity, sizes: list[int]) -> bool:
-    """Whether a class with values of these sizes, the commonest first, is ℓ-diverse."""
-    if model.kind == "distinct":
-        return len(sizes) >= model.level
-    if model.kind == "recursive":
-        rest = sum(sizes[int(model.level) - 1 :])
-        return Fraction(sizes[0]) < Fraction(model.factor or 0) * rest
-    people = sum(sizes)
-    lns = [_DIGITS.multiply(Decimal(n), _DIGITS.ln(Decimal(n))) for n in sizes]
-    entropy = _DIGITS.ln(Decimal(people)) - _DIGITS.divide(sum(lns, Decimal()), Decimal(people))
-    return entropy >= _DIGITS.ln(model.level) - _NEAR

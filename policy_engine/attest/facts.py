@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any
 
 from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.parquet_file import plain
+from policy_engine.attest.validity import moment
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import ROWS
 from policy_engine.kernel.claim import Claim
@@ -32,7 +32,6 @@ ENVELOPE = re.compile(r"CREATE TABLE (?P<table>[^\r\n]+) AS")
 """How a query is published that makes a table."""
 _VERSION = re.compile(r"[ -~]{0,100}")
 _LONGEST_NAME = 1000  # of a table, in the engine that allows most
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def read_facts(statement: Unverified) -> Facts:
@@ -46,7 +45,13 @@ def read_facts(statement: Unverified) -> Facts:
     kind = (facts.get("mechanism"), facts.get("version"))
     of_it = _MECHANISMS.get(kind[0]) if isinstance(kind[0], str) else None
     if of_it is None or type(kind[1]) is not int or kind[1] not in of_it:
-        raise VerificationFailed((_other_kind(*kind),))
+        law = f"{' or '.join(_MECHANISMS)}, version 1 or {PREDICATE_VERSION}"
+        told = (
+            f"the certificate must be of {law}; found {_short(kind[0])}, version {_short(kind[1])}"
+        )
+        newer = type(kind[1]) is int and kind[1] > PREDICATE_VERSION
+        made = "; verify with the engine version that made it" if newer else ""
+        raise VerificationFailed((told + made,))
     fields, reasons = of_it[kind[1]], []
     if unknown := sorted(facts.keys() - fields.keys()):
         names = ", ".join(ascii(name[:60]) for name in unknown[:5])
@@ -81,15 +86,6 @@ def law_of(facts: Mapping[str, Any]) -> Law | None:
     return None if facts["mechanism"] == MECHANISM else claim_of(facts).law
 
 
-def _other_kind(mechanism: Any, version: Any) -> str:
-    newer = type(version) is int and version > PREDICATE_VERSION
-    return (
-        f"the certificate must be of {' or '.join(_MECHANISMS)}, version 1 or {PREDICATE_VERSION};"
-        f" found {_short(mechanism)}, version {_short(version)}"
-        + ("; verify with the engine version that made it" if newer else "")
-    )
-
-
 def _short(value: object) -> str:
     """What a message shows of a fact that may be anything."""
     if value is None or isinstance(value, bool):
@@ -100,50 +96,28 @@ def _short(value: object) -> str:
     return str(value) if small else f"another {type(value).__name__}"
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_envelope(value: object) -> bool:
-    return isinstance(value, str) and (value == ROWS or ENVELOPE.fullmatch(value) is not None)
-
-
-def _is_said(value: object) -> bool:
-    """A text that is not empty, or nothing at all."""
-    return value is ... or (isinstance(value, str) and bool(value))
-
-
 def _is_texts(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
 
 
-def _is_decimal(value: object) -> bool:
-    return isinstance(value, str) and _DECIMAL.fullmatch(value) is not None
-
-
-def _is_time(value: object) -> bool:
-    try:
-        return isinstance(value, str) and bool(datetime.strptime(value, _TIME))
-    except ValueError:
-        return False
-
-
-def _is_policy(value: object) -> bool:
-    return (
-        isinstance(value, Mapping)
-        and value.keys() == {"name", "digest"}
-        and all(isinstance(text, str) for text in value.values())
-        and NAME.fullmatch(value["name"]) is not None
-        and _is_digest(value["digest"])
-    )
-
-
-def _is_digest(value: object) -> bool:
-    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
-
-
 def _is(*values: object) -> Callable[[object], bool]:
     return lambda found: any(found == value and type(found) is type(value) for value in values)
+
+
+def _matches(law: re.Pattern[str]) -> Callable[[object], bool]:
+    return lambda found: isinstance(found, str) and law.fullmatch(found) is not None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+_is_decimal, _is_digest = _matches(_DECIMAL), _matches(_DIGEST)
+
+
+def _is_policy(value: Any) -> bool:
+    is_it = isinstance(value, Mapping) and value.keys() == {"name", "digest"}
+    return is_it and _matches(NAME)(value["name"]) and _is_digest(value["digest"])
 
 
 def _is_claim(value: object) -> bool:
@@ -171,7 +145,7 @@ _ALWAYS: Mapping[str, Form] = {
     "count": lambda value: isinstance(value, str | None),
     "delta": _is_decimal,
     "dialect": _is_text,
-    "engine_version": lambda value: isinstance(value, str) and bool(_VERSION.fullmatch(value)),
+    "engine_version": _matches(_VERSION),
     "epsilon": _is_decimal,
     "form": _is("counts", "rows"),
     "k": lambda value: type(value) is int,
@@ -182,14 +156,14 @@ _ALWAYS: Mapping[str, Form] = {
     "rate": _is_decimal,
     "sampled_at": _is_decimal,
     "source_tag": _is("[EXACT]"),
-    "time": _is_time,
+    "time": lambda value: moment(value) is not None,
     "unit": _is_text,
     "models": _are_models,
 }
 _QUERY = {
     "query": _is_text,
     "query_digest": _is_text,
-    "published_as": _is_envelope,
+    "published_as": lambda value: value == ROWS or _matches(ENVELOPE)(value),
     "claim": lambda value: value is None or _is_claim(value),
     "templates": lambda value: value is None or _is_digest(value),
 }
@@ -198,7 +172,12 @@ STATED = ("purpose", "contact", "recipients", "access", "justification", "region
 _NAMES = {"sql": "query", "sql_digest": "query_digest"}
 FIELDS: Mapping[int, Mapping[str, Form]] = {
     1: {**_ALWAYS, **dict.fromkeys(_NAMES, _is_text), "version": _is(1)},
-    2: {**_ALWAYS, **_QUERY, **dict.fromkeys(STATED, _is_said), "version": _is(2)},
+    2: {
+        **_ALWAYS,
+        **_QUERY,
+        **dict.fromkeys(STATED, lambda value: value is ... or (_is_text(value) and bool(value))),
+        "version": _is(2),
+    },
 }
 """Every field of a certificate, by its version, with the form that it must have.
 

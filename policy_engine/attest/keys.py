@@ -58,9 +58,8 @@ class TrustedKeys:
     A key in ``dates`` counts within them only; any other key of ``by_id`` counts always.
 
     >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
-    >>> trusted = TrustedKeys.of(key)
-    >>> trusted.get(key_id(key)) is key, trusted.get("0" * 64)
-    (True, None)
+    >>> list(TrustedKeys.of(key).by_id) == [key_id(key)]
+    True
     """
 
     by_id: Mapping[str, Ed25519PublicKey]
@@ -78,12 +77,16 @@ class TrustedKeys:
         Raises FileError as ``load_public_key``, UsageError for a file that holds a private key:
         whoever verifies has no need of it.
         """
-        named = [paths] if isinstance(paths, str | Path) else paths
-        return cls.of(*(_trusted_key(Path(path)) for path in named))
-
-    def get(self, name: str) -> Ed25519PublicKey | None:
-        """The key of that id, or None; whether its signature counts says ``refusal``."""
-        return self.by_id.get(name)
+        named, keys = [paths] if isinstance(paths, str | Path) else paths, []
+        for path in map(Path, named):
+            pem = read_key_file(path)
+            if b"PRIVATE KEY-----" in pem:
+                beside = path.with_suffix(".pub")
+                raise UsageError(
+                    f"{path}: this is the private key; name the public key beside it, {beside}"
+                )
+            keys.append(_public_key(pem, path))
+        return cls.of(*keys)
 
     def refusal(self, name: str, at: datetime | None) -> Refusal | None:
         """Why a signature by that key under the time ``at`` does not count, None where it does.
@@ -180,17 +183,6 @@ def load_public_key(path: Path) -> Ed25519PublicKey:
     pem = read_key_file(path)
     if b"PRIVATE KEY-----" in pem:
         return load_private_key(path).public_key()
-    return _public_key(pem, path)
-
-
-def _trusted_key(path: Path) -> Ed25519PublicKey:
-    """The public key in a file, which must not be the private one."""
-    pem = read_key_file(path)
-    if b"PRIVATE KEY-----" in pem:
-        beside = path.with_suffix(".pub")
-        raise UsageError(
-            f"{path}: this is the private key; name the public key beside it, {beside}"
-        )
     return _public_key(pem, path)
 
 

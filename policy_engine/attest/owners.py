@@ -10,7 +10,6 @@ Source: The Update Framework, root metadata (https://theupdateframework.github.i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -88,16 +87,17 @@ def remember(project: Project, ring: Keyring) -> None:
 
 def is_signed(ring: Keyring) -> bool:
     """Whether as many owners as a ring itself asks for have signed it."""
-    return ring.seal is not None and _has(ring, ring.seal.owners)
+    seal = ring.seal
+    return seal is not None and _count(ring, seal.owners) >= seal.owners.threshold
 
 
 def check_signed(ring: Keyring) -> None:
     """Return if a ring is signed as it says itself, or is one of those that nobody signs."""
     if ring.seal is not None and not is_signed(ring):
-        found, owners = _count(ring, ring.seal.owners), ring.seal.owners
+        owners = ring.seal.owners
         raise FileError(
             f"{ring.where}: keyring {ring.seal.serial} must be signed by {owners.threshold} of its"
-            f" {counted(len(owners.keys), 'owner')}, found {found}; {_SIGN}"
+            f" {counted(len(owners.keys), 'owner')}, found {_count(ring, owners)}; {_SIGN}"
         )
 
 
@@ -117,17 +117,17 @@ def check_follows(seen: Keyring, ring: Keyring) -> None:
             f"{ring.where}: is keyring {ring.seal.serial}, and {before}: an old copy may hold keys"
             " that were withdrawn since. Restore the newer one"
         )
+    found, needed = _count(ring, seen.seal.owners), seen.seal.owners.threshold
     if ring.seal.serial == seen.seal.serial:
-        if _payload(ring) != _payload(seen):
+        if payload_of(ring.entries, ring.seal) != payload_of(seen.entries, seen.seal):
             raise FileError(
                 f"{ring.where}: is another keyring {ring.seal.serial} than the one that was seen"
                 f" here ({seen.where}): ask its owners which of the two is theirs"
             )
-    elif not _has(ring, seen.seal.owners):
+    elif found < needed:
         raise FileError(
-            f"{ring.where}: keyring {ring.seal.serial} must be signed by"
-            f" {seen.seal.owners.threshold} of the owners of the one before, found"
-            f" {_count(ring, seen.seal.owners)}; {before}."
+            f"{ring.where}: keyring {ring.seal.serial} must be signed by {needed} of the owners of"
+            f" the one before, found {found}; {before}."
             " Where owners changed more than once since, take the rings between first, in order"
         )
 
@@ -175,8 +175,7 @@ def signed(
         )
     seal = seal if seal.signatures else replace(seal, issued=at)
     _check_seal(ring, seal, raw, at, former)
-    ring = replace(ring, seal=seal)
-    signature = signer.sign(pae(PAYLOAD_TYPE, _payload(ring)))
+    signature = signer.sign(pae(PAYLOAD_TYPE, payload_of(ring.entries, seal)))
     signatures = {**seal.signatures, signer.key_id: signature}
     return replace(ring, seal=replace(seal, signatures=signatures))
 
@@ -216,10 +215,11 @@ def _check(ring: Keyring, seen: Keyring, project: Project) -> None:
 def _check_owned(ring: Keyring, project: Project) -> None:
     """Return if the owners whom the project file names have signed a ring."""
     owners = Owners(project.owners, project.owners_needed)
-    if owners.keys and not _has(ring, owners):
+    found = _count(ring, owners)
+    if owners.keys and found < owners.threshold:
         raise FileError(
             f"{ring.where}: must be signed by {owners.threshold} of the signing.owners of"
-            f" {project.file}, found {_count(ring, owners)}; {_SIGN}"
+            f" {project.file}, found {found}; {_SIGN}"
         )
 
 
@@ -232,34 +232,23 @@ def _withdrawn(seen: Keyring, ring: Keyring) -> Keyring:
             return entry
         own, other = entry.validity, told.validity
         ends = [end for end in (own.retired, other.retired) if end is not None]
-        validity = replace(
-            own, retired=min(ends, default=None), revoked=own.revoked or other.revoked
+        revoked = own.revoked or other.revoked
+        return replace(
+            entry, validity=replace(own, retired=min(ends, default=None), revoked=revoked)
         )
-        return replace(entry, validity=validity)
 
     return replace(seen, entries=tuple(map(less, seen.entries)))
 
 
-def _has(ring: Keyring, owners: Owners) -> bool:
-    return _count(ring, owners) >= owners.threshold
-
-
 def _count(ring: Keyring, owners: Owners) -> int:
     """How many of these owners have signed a ring."""
-    signatures = {} if ring.seal is None else ring.seal.signatures
-    return sum(_holds(ring, key, signatures) for key in set(owners.keys))
-
-
-def _holds(ring: Keyring, raw: bytes, signatures: Mapping[str, bytes]) -> bool:
-    key = Ed25519PublicKey.from_public_bytes(raw)
-    if is_weak(key):
-        return False
-    try:
-        key.verify(signatures.get(key_id(key), b""), pae(PAYLOAD_TYPE, _payload(ring)))
-    except InvalidSignature:
-        return False
-    return True
-
-
-def _payload(ring: Keyring) -> bytes:
-    return b"" if ring.seal is None else payload_of(ring.entries, ring.seal)
+    if ring.seal is None:
+        return 0
+    signed, found = pae(PAYLOAD_TYPE, payload_of(ring.entries, ring.seal)), 0
+    for raw in set(owners.keys):
+        key = Ed25519PublicKey.from_public_bytes(raw)
+        with suppress(InvalidSignature):
+            if not is_weak(key):
+                key.verify(ring.seal.signatures.get(key_id(key), b""), signed)
+                found += 1
+    return found

@@ -12,6 +12,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
@@ -56,13 +57,12 @@ def load_sealing_key(path: Path) -> X25519PrivateKey:
             f"{path}: this is the public half; name the private key that belongs to it, which only"
             " its owner has"
         )
-    try:
-        key = load_pem_private_key(read_key_file(path, GROUP_AND_OTHERS), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        key = None
-    if not isinstance(key, X25519PrivateKey):
-        raise FileError(f"{path}: must hold a private X25519 key in PEM form, found none")
-    return key
+    pem = read_key_file(path, GROUP_AND_OTHERS)
+    with suppress(ValueError, TypeError, UnsupportedAlgorithm):
+        key = load_pem_private_key(pem, password=None)
+        if isinstance(key, X25519PrivateKey):
+            return key
+    raise FileError(f"{path}: must hold a private X25519 key in PEM form, found none")
 
 
 def load_reviewer_key(path: Path) -> X25519PublicKey:
@@ -70,16 +70,15 @@ def load_reviewer_key(path: Path) -> X25519PublicKey:
 
     Raises FileError when the file cannot be read or holds no such key.
     """
-    try:
-        key = load_pem_public_key(read_key_file(path))
-    except (ValueError, UnsupportedAlgorithm):
-        key = None
-    if not isinstance(key, X25519PublicKey):
-        raise FileError(
-            f"{path}: must hold a public X25519 key in PEM form, found none; 'openssl"
-            " genpkey -algorithm X25519' makes one, 'openssl pkey -pubout' its public half"
-        )
-    return key
+    pem = read_key_file(path)
+    with suppress(ValueError, UnsupportedAlgorithm):
+        key = load_pem_public_key(pem)
+        if isinstance(key, X25519PublicKey):
+            return key
+    raise FileError(
+        f"{path}: must hold a public X25519 key in PEM form, found none; 'openssl"
+        " genpkey -algorithm X25519' makes one, 'openssl pkey -pubout' its public half"
+    )
 
 
 def seal(secret: bytes, request: str, keys: Iterable[X25519PublicKey]) -> dict[str, str]:
@@ -91,10 +90,8 @@ def seal(secret: bytes, request: str, keys: Iterable[X25519PublicKey]) -> dict[s
     b'sixteen bytes ok'
     """
     info = _INFO + request.encode()
-    return {
-        key_id(key): base64.b64encode(_SUITE.encrypt(secret, key, info=info)).decode()
-        for key in keys
-    }
+    boxes = {key_id(key): _SUITE.encrypt(secret, key, info=info) for key in keys}
+    return {name: base64.b64encode(box).decode() for name, box in boxes.items()}
 
 
 def unseal(sealed: Mapping[str, str], request: str, key: X25519PrivateKey) -> bytes:

@@ -25,12 +25,7 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions, unit_of
-from policy_engine.kernel.certificate import (
-    NotPrinted,
-    check_text,
-    rate_of,
-)
-from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.certificate import NotPrinted, check_text, rate_of
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sentences import (
@@ -59,7 +54,6 @@ _NOT_READ = (
 )
 SETTLED = "what the releaser's catalog settled, and no file shows: {}"
 
-_NEVER_NULL = " is never NULL in "
 _HEADER = re.compile(r"^-- (policy|digest): (.*)$", re.MULTILINE)
 
 
@@ -89,9 +83,7 @@ def check_sql(facts: Facts) -> tuple[Results, Certified | None]:
     digest = "sha256:" + hashlib.sha256(facts["query"].encode(errors="replace")).hexdigest()
     if facts["query_digest"] != digest:
         return Results.refused("the SQL is not the SQL of its digest"), None
-    if facts.get("claim") is not None:
-        return _check_printed(facts)
-    return _check_read(facts)
+    return _check_read(facts) if facts.get("claim") is None else _check_printed(facts)
 
 
 def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
@@ -99,7 +91,19 @@ def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
     claim, engine = claim_of(facts), facts["dialect"]
     if engine not in ENGINES:
         return Results.refused(f"the engine {engine!r} is not known"), None
-    proved = _of_claim(facts, claim)
+    stated = _stated_source(facts, source_of(claim))
+    proved = Certified(
+        k=claim.law.k,
+        columns=claim.released,
+        count=claim.count,
+        form="rows" if claim.count is None else "counts",
+        unit=unit_of(claim),
+        randomness=randomness_of(claim, engine),
+        least_rate=lambda sampled_at: Fraction(rate_of(claim.law, claim.law.rate, sampled_at)),
+        required=assumptions(claim, engine, stated, facts["sampled_at"]),
+        mechanism=claim.law.mechanism,
+        source_tag=claim.law.source_tag,
+    )
     if reasons := tuple(_differences(facts, proved)):
         return Results.refused(*reasons), proved
     try:
@@ -119,23 +123,6 @@ def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
     ), proved
 
 
-def _of_claim(facts: Facts, claim: Claim) -> Certified:
-    engine = facts["dialect"]
-    stated = _stated_source(facts, source_of(claim))
-    return Certified(
-        k=claim.law.k,
-        columns=claim.released,
-        count=claim.count,
-        form="rows" if claim.count is None else "counts",
-        unit=unit_of(claim),
-        randomness=randomness_of(claim, engine),
-        least_rate=lambda sampled_at: Fraction(rate_of(claim.law, claim.law.rate, sampled_at)),
-        required=assumptions(claim, engine, stated, facts["sampled_at"]),
-        mechanism=claim.law.mechanism,
-        source_tag=claim.law.source_tag,
-    )
-
-
 def _check_read(facts: Facts) -> tuple[Results, Certified | None]:
     """A text without a claim: one of DuckDB is read and proved again, another is none's proof."""
     engine = facts["dialect"]
@@ -150,18 +137,8 @@ def _check_read(facts: Facts) -> tuple[Results, Certified | None]:
     if proof.shape is None:
         found = "; ".join(map(str, proof.findings))
         return Results.refused(f"the SQL proves nothing: {found}"), None
-    proved = _of_shape(facts, proof, proof.shape)
-    if reasons := tuple(_differences(facts, proved)):
-        return Results.refused(*reasons), proved
-    return Results.held(
-        "the SQL is the certified mechanism: proved again",
-        "it states what was proved, and every assumption that the proof rests on",
-    ) + _settled(facts, proof), proved
-
-
-def _of_shape(facts: Facts, proof: Proof, shape: ReleaseShape) -> Certified:
-    source = _stated_source(facts, shape.source)
-    return Certified(
+    shape = proof.shape
+    proved = Certified(
         k=shape.k,
         columns=tuple(column.name for column in shape.columns),
         count=shape.count,
@@ -169,9 +146,15 @@ def _of_shape(facts: Facts, proof: Proof, shape: ReleaseShape) -> Certified:
         unit=shape.unit,
         randomness=randomness(shape.method, shape.unit, draws_a_row=shape.draws_a_row),
         least_rate=lambda sampled_at: population_rate(shape.rate, shape.method, sampled_at),
-        required=tuple(_required(facts, proof, shape, source)),
+        required=tuple(_required(facts, proof, shape)),
         target=shape.target,
     )
+    if reasons := tuple(_differences(facts, proved)):
+        return Results.refused(*reasons), proved
+    return Results.held(
+        "the SQL is the certified mechanism: proved again",
+        "it states what was proved, and every assumption that the proof rests on",
+    ) + _settled(facts, proof, shape), proved
 
 
 def _differences(facts: Facts, proved: Certified) -> Iterable[str]:
@@ -227,12 +210,17 @@ def is_source(name: str, proved: str) -> bool:
     return bool(written) and (source == written or source.endswith("." + written))
 
 
-def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> Iterable[str]:
+def _required(facts: Facts, proof: Proof, shape: ReleaseShape) -> Iterable[str]:
     from policy_engine.verify.certificate import of_its_file
 
+    source = _stated_source(facts, shape.source)
     yield from of_its_sample(shape.method, shape.unit, facts["dialect"])
     ours = _by_the_text(shape)  # said by the policy's name
-    yield from (text for text in proof.assumptions if _stays_open(text) and text not in ours)
+    for text in proof.assumptions:
+        # No catalog can settle these, so that the certificate must say them.
+        of_the_unit = text.startswith("one row of ") or " is never NULL in " in text
+        if (of_the_unit or text in (TIES, UNORDERED)) and text not in ours:
+            yield text
     unique = is_unique(shape.unit, shape.source)
     if unique in proof.assumptions and fold(unique) not in map(fold, facts["assumptions"]):
         yield is_unique(shape.unit, source)
@@ -241,21 +229,14 @@ def _required(facts: Facts, proof: Proof, shape: ReleaseShape, source: str) -> I
     yield from of_its_file(source, is_parquet=shape.is_of_a_file)
 
 
-def _stays_open(text: str) -> bool:
-    """Whether no catalog can settle what a proof rests on, so that the certificate must say it."""
-    unit = text.startswith("one row of ") or _NEVER_NULL in text
-    return unit or text in (TIES, UNORDERED)
-
-
 def _by_the_text(shape: ReleaseShape) -> tuple[str, ...]:
     """What a certificate says by the policy's name for the source, by the text's name for it."""
     return is_a_person(shape.unit, shape.source), is_unique(shape.unit, shape.source)
 
 
-def _settled(facts: Facts, proof: Proof) -> Results:
+def _settled(facts: Facts, proof: Proof, shape: ReleaseShape) -> Results:
     """What the proof rests on where no catalog is at hand, and the releaser had one."""
-    assert proof.shape is not None
-    ours = _by_the_text(proof.shape)
-    stated = {fold(text) for text in (*facts["assumptions"], BUILT_INS, *ours)}
+    known = (*facts["assumptions"], BUILT_INS, *_by_the_text(shape))
+    stated = {fold(text) for text in known}
     left = [text for text in proof.assumptions if fold(text) not in stated]
     return Results((), (), (SETTLED.format("; ".join(left)),) if left else ())

@@ -105,8 +105,10 @@ def read_syntactic(statement: Unverified) -> Facts:
     facts: Facts = dict(statement.predicate)
     wrong = [name for name, holds in _FIELDS.items() if not holds(facts.get(name, ...))]
     wrong += sorted(ascii(name[:60]) for name in facts.keys() - _FIELDS.keys())
-    if not wrong and not _attacks(facts) <= {each["attack"] for each in facts["still_works"]}:
-        wrong.append("still_works")
+    if not wrong:
+        left = {name for name, _ in still_works(facts["k"], models_of(facts))}
+        if not left <= {each["attack"] for each in facts["still_works"]}:
+            wrong.append("still_works")
     if wrong:
         raise VerificationFailed((f"the statement lacks or misstates: {', '.join(wrong)}",))
     return facts
@@ -185,9 +187,8 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
     statement = open_envelope(envelope, trusted, SYNTACTIC_TYPE)
     facts = read_syntactic(statement)
     found = Results.held(f"signed by {statement.key_id}") + _check_query(facts)
-    unchecked: tuple[str, ...] = UNCHECKED
     if release is None:
-        unchecked = ("the release itself: name it with --release", *UNCHECKED)
+        found += Results((), (), ("the release itself: name it with --release",))
     else:
         found += _check_file(facts, statement, release)
     if found.reasons:
@@ -195,7 +196,7 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
     return Verified(
         subject=statement.subject_name,
         checked=found.checked,
-        unchecked=found.unchecked + unchecked,
+        unchecked=found.unchecked + UNCHECKED,
         assumptions=tuple(facts["assumptions"]),
         facts={name: facts[name] for name in ("guarantee", "still_works", "k", "unit")},
         is_proved=False,
@@ -212,25 +213,17 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     if rows.reasons:
         return rows
     found = Results.held(f"{release.name} has the signed SHA-256", "its columns and their order")
-    found += _check_k(facts, table) + check_models(facts, table)
-    return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)
-
-
-def _check_k(facts: Facts, table: Any) -> Results:
-    """That the rows that are alike in all columns but those of its models are k people and more."""
+    # The rows that are alike in all columns but those of its models are k people and more.
     told, count = {model.of for model in models_of(facts)}, facts["count"]
     quasi = [name for name in facts["columns"] if name not in told]
-    what = (count, "sum") if count else ([], "count_all")
-    sizes = table.group_by(quasi).aggregate([what])
+    sizes = table.group_by(quasi).aggregate([(count, "sum") if count else ([], "count_all")])
     least = min(sizes.column(f"{count}_sum" if count else "count_all").to_pylist(), default=None)
     if least is not None and least < facts["k"]:
-        return Results.refused(f"a class has {least} people, and k is {facts['k']}")
-    return Results.held(f"every class has at least {facts['k']} people")
-
-
-def _attacks(facts: Mapping[str, Any]) -> set[str]:
-    """The names of the attacks that it must say are open."""
-    return {name for name, _ in still_works(facts["k"], models_of(facts))}
+        found += Results.refused(f"a class has {least} people, and k is {facts['k']}")
+    else:
+        found += Results.held(f"every class has at least {facts['k']} people")
+    found += check_models(facts, table)
+    return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)
 
 
 def _are_attacks(value: object) -> bool:

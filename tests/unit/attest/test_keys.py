@@ -243,8 +243,8 @@ def test_trusted_keys_are_found_by_id_and_cannot_be_added_to(key_file):
     trusted = TrustedKeys.load([public, str(public)])
     assert list(TrustedKeys.load(public).by_id) == list(TrustedKeys.load(str(public)).by_id)
     assert list(trusted.by_id) == [key_id(mine)]
-    assert trusted.get(key_id(mine)) is not None
-    assert trusted.get(key_id(other)) is None
+    assert trusted.by_id.get(key_id(mine)) is not None
+    assert trusted.by_id.get(key_id(other)) is None
     with pytest.raises(TypeError):
         trusted.by_id[key_id(other)] = other
     with pytest.raises(FrozenInstanceError):
