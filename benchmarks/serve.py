@@ -43,9 +43,8 @@ def filled(folder: Path, entries: int) -> None:
                 event=SampledSuppression(200 + number % 5, Decimal("0.05")),
                 run={"predicate": {"unit": "row"}, "target": f"out/{name}.parquet"},
             )  # fmt: skip
-            with ledger.reserve(asked) as reservation:
-                reservation.start()
-                reservation.commit(release_name=f"out/{name}.parquet", release_digest="b" * 64)
+            entry = ledger.start(ledger.reserve(asked).id)
+            ledger.commit(entry.id, release_name=f"out/{name}.parquet", release_digest="b" * 64)
 
 
 def main() -> None:

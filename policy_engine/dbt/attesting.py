@@ -172,7 +172,7 @@ class _Attesting:
         except (NotCertifiable, PolicyError):
             certificate = None
         booking = Booking(self.desk, self.ledger, release, certificate)
-        entry = self.ledger.reserve(booking.charge(), None, anew=True, is_out=True).entry
+        entry = self.ledger.reserve(booking.charge(), None, anew=True, is_out=True)
         self.ledger.start(entry.id)
         self.ledger.draw(entry.id, digest)
         why = why.format(entry.id)

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 from policy_engine.attest.key_files import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
@@ -95,7 +94,10 @@ class SqliteStore(Records):
             if not create:
                 raise NoLedger(f"{self.where}: there is no ledger here; check the path")
             _create(self._path)
-        application, version, journal = self.reading(_header)
+        names = ("application_id", "user_version", "journal_mode")
+        application, version, journal = self.reading(
+            lambda raw: [raw.execute(f"pragma {name}").fetchone()[0] for name in names]
+        )
         if application != _APPLICATION_ID:
             raise LedgerError(f"{self.where}: {_NO_LEDGER}")
         self._check_version(int(version))
@@ -198,11 +200,6 @@ def _state(path: Path) -> object:
 
 def _beside(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
-
-
-def _header(connection: Connection) -> tuple[Any, ...]:
-    names = ("application_id", "user_version", "journal_mode")
-    return tuple(connection.execute(f"pragma {name}").fetchone()[0] for name in names)
 
 
 def _made(connection: Connection) -> Made:

@@ -9,7 +9,7 @@ decided and why leave: whoever answers for a release is asked for that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -19,7 +19,7 @@ from policy_engine.attest.attestation import open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
-from policy_engine.ledger.account import Balance, Limit, limit_to_json
+from policy_engine.ledger.account import Balance, limit_to_json
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.states import Change
@@ -53,20 +53,32 @@ def public_statement(
         "head": head.hash,
         "accounts": [_account(balance) for balance in balances],
         "entries": [_entry(entry) for entry in entries],
-        "limits": [_limit(change) for change in changes],
+        "limits": [
+            {
+                "record": change.record,
+                "account": change.account,
+                "date": change.at.date().isoformat(),
+                "from": None if change.before is None else limit_to_json(change.before),
+                "to": limit_to_json(change.after),
+                "by": change.who,
+                "why": change.why,
+            }
+            for change in changes
+        ],
     }
 
 
 def _account(balance: Balance) -> dict[str, Any]:
-    price = balance.price
+    price, limit = balance.price, balance.limit
+    epsilon, delta = price.tight_epsilon, price.tight_delta
     return {
         "account": balance.account,
         "neighbours": balance.neighbours,
         "charges": balance.charges,
-        "limit": _amounts(balance.limit),
+        "limit": None if limit is None else limit_to_json(limit),
         "basic": {"epsilon": str(price.basic_epsilon), "delta": str(price.basic_delta)},
-        "tight_epsilon": _text(price.tight_epsilon),
-        "tight_delta": _text(price.tight_delta),
+        "tight_epsilon": None if epsilon is None else str(epsilon),
+        "tight_delta": None if delta is None else str(delta),
     }
 
 
@@ -87,33 +99,13 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _limit(change: Change) -> dict[str, Any]:
-    return {
-        "record": change.record,
-        "account": change.account,
-        "date": change.at.date().isoformat(),
-        "from": _amounts(change.before),
-        "to": _amounts(change.after),
-        "by": change.who,
-        "why": change.why,
-    }
-
-
-def _amounts(limit: Limit | None) -> dict[str, str] | None:
-    return None if limit is None else limit_to_json(limit)
-
-
-def _text(amount: Decimal | None) -> str | None:
-    return None if amount is None else str(amount)
-
-
 def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
     """Verify a ledger's public statement: its signature, and its sums, computed anew.
 
     Raises VerificationFailed with every reason.
     """
     opened = open_envelope(envelope, trusted, STATEMENT_TYPE)
-    found = opened.predicate
+    found: Mapping[str, Any] = opened.predicate
     try:
         reasons = [*_shape(found)] or [*_sums(found)]
         if (opened.subject_name, opened.subject_sha256) != (SUBJECT, found.get("head")):
@@ -122,29 +114,22 @@ def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
         reasons = ["the statement holds what no ledger states"]
     if reasons:
         raise VerificationFailed(tuple(reasons))
-    entries, accounts = len(_list(found, "entries")), len(_list(found, "accounts"))
+    entries, accounts = found["entries"], found["accounts"]
+    # The accounts of which no (ε, δ) holds.
+    without = Counter(e["account"] for e in entries if e["charged"] and Decimal(e["delta"]) >= 1)
     checked = (
         f"signed by {opened.key_id}",
-        f"accounts: {accounts}, entries: {entries}; each account's charges and sum are those of its"
-        " entries",
+        f"accounts: {len(accounts)}, entries: {len(entries)}; each account's charges and sum are"
+        " those of its entries",
         "each account's limit is the last one that was set",
-        *_without(found),
+        *(
+            f"account {account}: releases without (ε, δ), {times}; none holds of the account"
+            for account, times in without.items()
+        ),
         f"head {found['records']}:{found['head']}, as of {found['time']}",
     )
     facts = {"records": found["records"], "head": found["head"], "time": found["time"]}
     return Verified(SUBJECT, checked, _UNCHECKED, (), facts)
-
-
-def _without(found: Mapping[str, Any]) -> Iterable[str]:
-    """The accounts of which no (ε, δ) holds."""
-    entries = _list(found, "entries")
-    without = Counter(e["account"] for e in entries if e["charged"] and Decimal(e["delta"]) >= 1)
-    for account, times in without.items():
-        yield f"account {account}: releases without (ε, δ), {times}; none holds of the account"
-
-
-def _list(found: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
-    return tuple(found[name])
 
 
 def _shape(found: Mapping[str, Any]) -> Iterable[str]:
@@ -155,21 +140,21 @@ def _shape(found: Mapping[str, Any]) -> Iterable[str]:
         yield f"a statement of version {versions} has exactly {', '.join(sorted(_FIELDS))}"
         return
     for name, fields in (("accounts", _ACCOUNT), ("entries", _ENTRY), ("limits", of_limit)):
-        if any(set(each) != fields for each in _list(found, name)):
+        if any(set(each) != fields for each in found[name]):
             yield f"each of {name} has exactly {', '.join(sorted(fields))}"
 
 
 def _sums(found: Mapping[str, Any]) -> Iterable[str]:
     """What does not add up."""
-    entries, limits = _list(found, "entries"), _list(found, "limits")
+    entries, limits, accounts = found["entries"], found["limits"], found["accounts"]
     if not all(type(limit.get(name, "")) is str for limit in limits for name in ("by", "why")):
         yield "who set a limit, and why, are texts"
-    names = [each["account"] for each in _list(found, "accounts")]
+    names = [each["account"] for each in accounts]
     if names != sorted(set(names)) or not {e["account"] for e in (*entries, *limits)} <= set(names):
         yield "each account of an entry or limit is listed once, by name"
     if any(entry["published"] and not entry["charged"] for entry in entries):
         yield "what is published is charged"
-    for account in _list(found, "accounts"):
+    for account in accounts:
         name = account["account"]
         own = [entry for entry in entries if entry["account"] == name and entry["charged"]]
         if account["charges"] != len(own):

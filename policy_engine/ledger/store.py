@@ -1,11 +1,11 @@
 """The ledger: an account is charged before a release runs, and stays charged.
 
-    with ledger.reserve(charge, limit) as reservation:     # durable before the body runs
-        reservation.start()                                # from here on it may have been seen
-        digest = ...                                       # the release
-        reservation.commit(release_name=..., release_digest=digest)
+    entry = ledger.reserve(charge, limit)     # durable when it returns
+    ledger.start(entry.id)                    # from here on it may have been seen
+    digest = ...                              # the release
+    ledger.commit(entry.id, release_name=..., release_digest=digest)
 
-Nothing is ever deleted: a body that raises, is interrupted or killed leaves its entry open, which
+Nothing is ever deleted: what raises, is interrupted or killed leaves its entry open, which
 costs the same as ``committed``. Only an entry that was never started can be cancelled: whoever
 writes first, ``start`` or ``cancel``, wins, so a cancelled release can never run.
 
@@ -16,7 +16,7 @@ both; ``verify`` reads them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -75,9 +75,8 @@ class Ledger(Sourced):
     >>> limit = Limit(Decimal("1.0"), Decimal("1e-6"))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Ledger.open(Path(folder) / "ledger.db", Trust.of(signer)) as ledger:
-    ...         with ledger.reserve(charge, limit) as reservation:
-    ...             reservation.start()
-    ...             reservation.commit(release_name="adult.parquet", release_digest="c").state
+    ...         entry = ledger.start(ledger.reserve(charge, limit).id)
+    ...         ledger.commit(entry.id, release_name="adult.parquet", release_digest="c").state
     ...         ledger.balance("census").charges
     'committed'
     1
@@ -119,7 +118,7 @@ class Ledger(Sourced):
         *,
         anew: bool = False,
         is_out: bool = False,
-    ) -> Reservation:
+    ) -> Entry:
         """Charge the account now, whether or not the release is ever published.
 
         Price, comparison and record are one transaction: of two processes after the last of
@@ -141,7 +140,7 @@ class Ledger(Sourced):
                 paid = None if anew or of is None else self.paid(charge.request, of)
                 # Without its secret another run's sample is another sample, at its own price.
                 if paid is not None and paid.run.get("sealed"):
-                    return Reservation(self, paid)
+                    return paid
                 if not is_out:
                     self.check_source(charge)
                 account = self._limited(self.account(charge.account), limit)
@@ -156,7 +155,7 @@ class Ledger(Sourced):
             # Why takes a while to find out, so nobody waits for the lock meanwhile.
             raise refusal(refused.args[0], charge) from None
         [entry] = entries_of((record,), self._records.where)
-        return Reservation(self, entry)
+        return entry
 
     def can_pay(self, charge: Charge, limit: Limit | None = None) -> bool:
         """Whether ``reserve`` would charge this now, and not refuse it; nothing is written."""
@@ -330,28 +329,3 @@ class Ledger(Sourced):
         check_order(own, where)
         self._records.check()
         return head(chain[-1] if chain else None)
-
-
-@dataclass(frozen=True)
-class Reservation:
-    """An entry that is charged already; leaving its block without ``commit`` changes nothing."""
-
-    ledger: Ledger
-    entry: Entry
-
-    def start(self) -> None:
-        """Record that the sample is about to be drawn; errors as ``Ledger.start``."""
-        self.ledger.start(self.entry.id)
-
-    def commit(self, *, release_name: str, release_digest: str) -> Entry:
-        """Record that the release is published; errors as ``Ledger.commit``."""
-        return self.ledger.commit(
-            self.entry.id, release_name=release_name, release_digest=release_digest
-        )
-
-    def __enter__(self) -> Self:
-        """The reservation itself; it was charged when it was made."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing to undo: what was reserved stays charged."""

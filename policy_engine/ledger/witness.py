@@ -37,7 +37,8 @@ class Witness:
         seen = self.seen()
         if seen is not None and seen.records:
             tail = records.since(seen.records)
-            self._compare(seen, tail or (records.last(),), records.where)
+            ends = tail[-1] if tail else records.last()
+            self._compare(seen, tail[0] if tail else None, ends, records.where)
             verified(tail[1:], records.where, seen)
 
     def check_chain(self, seen: Head | None, chain: Sequence[Record], where: str) -> None:
@@ -47,11 +48,10 @@ class Witness:
         that another process has written since.
         """
         if seen is not None and seen.records:
-            self._compare(seen, chain[seen.records - 1 :] or chain[-1:], where)
+            found = chain[seen.records - 1] if seen.records <= len(chain) else None
+            self._compare(seen, found, chain[-1] if chain else None, where)
 
-    def _compare(self, seen: Head, tail: Sequence[Record | None], where: str) -> None:
-        """Return if the first of the last records is the one that was seen."""
-        found, last = (tail[0], tail[-1]) if tail else (None, None)
+    def _compare(self, seen: Head, found: Record | None, last: Record | None, where: str) -> None:
         there = found is not None and found.seq == seen.records
         if found is not None and there and found.hash == seen.hash:
             return

@@ -100,7 +100,7 @@ def race_of_reserves(place: Path | str, limit: Limit, charges: list[Charge]) -> 
 def reserve(place: Path | str, limit: Limit, charge: Charge) -> int:
     """Charge, in this process; the entry."""
     with Ledger.open(place, TRUST) as ledger:
-        return ledger.reserve(charge, limit).entry.id
+        return ledger.reserve(charge, limit).id
 
 
 def races_of_reserves(place: Path | str, epsilon: str, delta: str, times: int) -> list[list[Any]]:

@@ -38,9 +38,8 @@ def ledger(project):
     """A ledger with an entry of two accounts, one of them left by a crash."""
     loaded = load_project(project / "policy-engine.yaml")
     with open_ledger(loaded, ledger_writer(loaded)) as opened:
-        with opened.reserve(charge("people")) as reservation:
-            reservation.start()
-            reservation.commit(release_name="a.parquet", release_digest="d")
+        entry = opened.start(opened.reserve(charge("people")).id)
+        opened.commit(entry.id, release_name="a.parquet", release_digest="d")
         opened.reserve(charge("others"))
     return project / LEDGER
 

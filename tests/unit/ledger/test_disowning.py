@@ -60,9 +60,8 @@ def path(tmp_path):
     """A ledger of four records, of which the last entry is committed."""
     path = tmp_path / "ledger.db"
     with Ledger.open(path, TRUST) as ledger:
-        reserved = ledger.reserve(charge(request="place", of="x"), limit())
-        reserved.start()
-        reserved.commit(**DONE)
+        entry = ledger.start(ledger.reserve(charge(request="place", of="x"), limit()).id)
+        ledger.commit(entry.id, **DONE)
     return path
 
 
@@ -85,7 +84,7 @@ def test_a_strangers_row_stops_the_ledger_until_it_is_disowned(path, row):
         assert ledger.last_at("place").id == 2 and ledger.paid("place", "x").id == 2
         assert [entry.id for entry in ledger.of_request("place")] == [2]
         assert "no entry 5" in refusal(UsageError, ledger.entry, 5)
-        ledger.reserve(charge()).start()
+        ledger.start(ledger.reserve(charge()).id)
         [told] = ledger.disowned()
         assert (told.record, told.rows, told.who, told.why) == (7, (5, 6), "Ada", "ticket 7")
         assert [change.record for change in ledger.changes()] == [1]

@@ -102,7 +102,7 @@ def test_two_approve_and_it_is_charged(book):
     book.refused(CHARGE)
     book.refused(book.charge("Ada"))
     book.refused(book.charge("Ada", "Cy"))  # who has asked
-    entry = book.ledger.reserve(book.charge("Ada", "Ben")).entry
+    entry = book.ledger.reserve(book.charge("Ada", "Ben"))
     assert entry.state == "reserved"
     assert len(entry.reviews[0]["approvals"]) == 2
     book.ledger.verify()
@@ -134,7 +134,7 @@ def test_a_clock_that_goes_forward_ends_approvals_and_one_that_goes_back_renews_
 def test_an_approval_counts_on_its_last_day(book):
     charge = book.charge("Ada", "Ben")
     book.clock = START + 30 * DAY
-    assert book.ledger.reserve(charge).entry.state == "reserved"
+    assert book.ledger.reserve(charge).state == "reserved"
     book.ledger.verify()
 
 
@@ -160,7 +160,7 @@ def test_an_approval_is_of_one_charge(book):
 
 
 def test_a_charge_that_is_out_already_is_recorded_and_never_committed(book):
-    entry = book.ledger.reserve(CHARGE, is_out=True).entry
+    entry = book.ledger.reserve(CHARGE, is_out=True)
     book.ledger.start(entry.id)
     book.ledger.draw(entry.id, "1" * 64)
     with pytest.raises(NotApproved, match="stays charged"):
@@ -196,7 +196,7 @@ def test_a_forged_charge_without_approvals_is_found(book):
 
 def test_a_forged_charge_with_used_approvals_is_found(book):
     charge = book.charge("Ada", "Ben")
-    told = dict(book.ledger.reserve(charge).entry.reviews[0])
+    told = dict(book.ledger.reserve(charge).reviews[0])
     account = book.ledger.account("people").plus(charge)
     book.forge("reserve", reserve_payload(charge, START, told), account=account, request="place")
     with pytest.raises(LedgerBroken, match="had not the approvals"):
@@ -251,7 +251,7 @@ def test_a_forged_limit_is_found(book):
 
 def test_a_forged_start_and_commit_of_what_was_charged_before_are_found(tmp_path):
     book = Book(tmp_path)
-    entry = book.ledger.reserve(CHARGE).entry
+    entry = book.ledger.reserve(CHARGE)
     book.require(book.policy())
     with pytest.raises(NotApproved):
         book.ledger.start(entry.id)
@@ -263,7 +263,7 @@ def test_a_forged_start_and_commit_of_what_was_charged_before_are_found(tmp_path
 def test_a_forged_commit_of_a_release_that_waits_is_found(tmp_path):
     book = Book(tmp_path)
     book.require(book.policy(release={"r": 1}))
-    entry = book.ledger.reserve(book.charge("Ada", "Ben")).entry
+    entry = book.ledger.reserve(book.charge("Ada", "Ben"))
     book.ledger.start(entry.id)
     with pytest.raises(NotApproved, match="it is paid for, and waits"):
         book.ledger.draw(entry.id, "1" * 64)
@@ -280,7 +280,7 @@ def test_a_forged_commit_of_a_release_that_waits_is_found(tmp_path):
 def test_a_release_that_waited_is_drawn_and_committed(tmp_path):
     book = Book(tmp_path)
     book.require(book.policy(release={"r": 1}))
-    entry = book.ledger.reserve(book.charge("Ada", "Ben")).entry
+    entry = book.ledger.reserve(book.charge("Ada", "Ben"))
     book.ledger.start(entry.id)
     brought = book.brought(release_of(book.ledger.entry(entry.id), "1" * 64), "Ada")
     assert book.ledger.draw(entry.id, "1" * 64, brought)

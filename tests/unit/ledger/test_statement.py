@@ -145,7 +145,7 @@ def test_it_does_not_tell_how_long_a_release_ran(tmp_path):
         records = open_records(tmp_path / f"{days}.db")
         with Ledger(records, Trust.of(SIGNER), lambda times=times: next(times)) as ledger:
             asked = Charge("a", Decimal(1), Decimal(0), "add_remove", "p", "pd", "cd")
-            entry = ledger.reserve(asked).entry
+            entry = ledger.reserve(asked)
             ledger.start(entry.id)
             ledger.commit(entry.id, release_name="r", release_digest="d")
             found = statement(ledger)

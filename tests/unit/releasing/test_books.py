@@ -41,7 +41,7 @@ def lab(tmp_path):
 
 def charged(lab, limit=None):
     with lab.writing() as ledger:
-        return ledger.reserve(CHARGE, limit).entry
+        return ledger.reserve(CHARGE, limit)
 
 
 def refusal(error, act, *arguments):

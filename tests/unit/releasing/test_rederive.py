@@ -147,7 +147,7 @@ def test_a_table_is_not_drawn_again(lab):
 def test_a_charge_without_a_run_is_told(lab, entry):
     with lab.writing() as ledger:
         charge = Charge("people", Decimal(1), Decimal(0), "add_remove", "people", "p", "c")
-        entry = ledger.reserve(charge).entry
+        entry = ledger.reserve(charge)
     assert refusal(UsageError, lab.policy(), lab.project, entry.id) == (
         f"entry {entry.id} does not say how to run it again"
     )
