@@ -249,10 +249,6 @@ class Chained:
                 return entry
         return None
 
-    def paid(self, place: str, of: str) -> Entry | None:
-        """The last entry at a place that was charged for just this, and not given back."""
-        return self.last_at(place, of)
-
     def entries(self, account: str | None = None) -> tuple[Entry, ...]:
         """Every entry, or those of one account, in the order they were reserved."""
         entries = entries_of(self.records(), self._records.where)
@@ -269,10 +265,9 @@ class Chained:
         """Where one account stands."""
         return balance_of(self.account(name))
 
-    def changes(self, account: str | None = None) -> tuple[Change, ...]:
-        """Every change of a limit, or those of one account, in order."""
-        found = changes_of(self.records(), self._records.where)
-        return tuple(change for change in found if account in (None, change.account))
+    def changes(self) -> tuple[Change, ...]:
+        """Every change of a limit, in order."""
+        return changes_of(self.records(), self._records.where)
 
     def names(self) -> tuple[str, ...]:
         """The names of all accounts that have records, sorted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from policy_engine.ledger.reviews import (
     brought_in,
     check_next,
     claim_of,
-    decisions,
     policy_matter,
     release_of,
     required_by,
@@ -62,10 +60,6 @@ class Reviewed(Chained):
         check_said("records", who, why, "a key is revoked")
         with self._writing():
             self._append("revoke", {REVOKED_KEY: key, **self._at(who=who, why=why)})
-
-    def reviews(self) -> tuple[Mapping[str, Any], ...]:
-        """Every review policy that was set and every key that was revoked, in order."""
-        return decisions(self.records(), self._records.where)
 
     def approve(
         self, entry_id: int, brought: Brought | None = None, release_digest: str = ""

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from policy_engine.errors import BudgetExceeded, LedgerBroken, LedgerError, UsageError
 from policy_engine.ledger.chain import (
@@ -29,7 +28,7 @@ from policy_engine.ledger.chain import (
 )
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.reviewed import Reviewed
-from policy_engine.ledger.states import NAMED_BY, Disowned, check_said, decided, disowned_of
+from policy_engine.ledger.states import NAMED_BY, check_said
 
 _WHAT = {
     "place": "its source is that of",
@@ -100,10 +99,6 @@ class Sourced(Reviewed):
         for name in self.names():
             self._check_lets_go(name, "without its sealing key nobody knows which sources are its")
 
-    def rekeys(self) -> tuple[Mapping[str, Any], ...]:
-        """Every sealing key that took over from another one, in order."""
-        return decided(self.records(), "rekey", self._records.where)
-
     def move(self, entry_id: int, account: str, *, who: str, why: str) -> None:
         """Give the source of an entry to another account: later releases of it are charged there.
 
@@ -145,10 +140,6 @@ class Sourced(Reviewed):
         named = (each for each in source.items() if each[0] != NAMED_BY)
         records = (next(self._naming(what, name), None) for what, name in named)
         return {_account_in(record) for record in records if record is not None} - {""}
-
-    def moves(self) -> tuple[Mapping[str, Any], ...]:
-        """Every source that was given to another account, in order."""
-        return decided(self.records(), "move", self._records.where)
 
     def disown(
         self, first: int, *, who: str, why: str, seen: Head | None = None
@@ -198,10 +189,6 @@ class Sourced(Reviewed):
         except LedgerBroken:
             return False
         return True
-
-    def disowned(self) -> tuple[Disowned, ...]:
-        """Every time that rows were disowned, in order."""
-        return disowned_of(self.records(), self._records.where)
 
 
 def source_in(record: Record) -> Mapping[str, str]:

@@ -137,7 +137,7 @@ class Ledger(Sourced):
         try:
             with self._writing():
                 of = charge.run.get("of")
-                paid = None if anew or of is None else self.paid(charge.request, of)
+                paid = None if anew or of is None else self.last_at(charge.request, of)
                 # Without its secret another run's sample is another sample, at its own price.
                 if paid is not None and paid.run.get("sealed"):
                     return paid

@@ -20,7 +20,13 @@ from policy_engine.ledger.account import Limit
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Charge, reserve_payload
 from policy_engine.ledger.records import open_records
-from policy_engine.ledger.reviews import claim_of, limit_matter, policy_matter, release_of
+from policy_engine.ledger.reviews import (
+    claim_of,
+    decisions,
+    limit_matter,
+    policy_matter,
+    release_of,
+)
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.review_models import key_line
 
@@ -312,7 +318,7 @@ def test_a_stage_that_needs_nobody_is_met_by_nothing(book):
 
 def test_what_was_set_and_revoked_is_told(book):
     book.ledger.revoke(book.keys["Ben"].key_id, who="Ada", why="stolen")
-    first, second = book.ledger.reviews()
+    first, second = decisions(book.ledger.records(), "")
     assert (first["account"], first["serial"], first["who"]) == ("people", 1, "Ada")
     assert (second["account"], second["revoked_key"]) == ("", book.keys["Ben"].key_id)
 

@@ -617,7 +617,7 @@ def test_what_was_given_back_is_not_released_by_an_index_that_hides_it(path):
         for act in (lambda: ledger.entry(1), lambda: ledger.start(1), lambda: ledger.reserve(one)):
             assert "record 2 is missing" in refusal(LedgerError, act)
         ledger._records.since = since
-        assert ledger.paid("place", "state") is None
+        assert ledger.last_at("place", "state") is None
         assert "entry 1 is cancelled" in refusal(LedgerError, ledger.start, 1)
 
 

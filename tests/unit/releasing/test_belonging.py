@@ -16,6 +16,7 @@ from small_project import SmallProject
 from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
 from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyError, UsageError
 from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.states import decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, Warehouse, load_project_text
@@ -179,7 +180,7 @@ def test_a_source_is_given_to_another_account_by_a_record_that_says_who_and_why(
     released(small, "path: source.parquet")
     with small.writing() as ledger:
         ledger.move(1, "others", who="Ada", why="a new wave")
-        [move] = ledger.moves()
+        [move] = decided(ledger.records(), "move", "")
     assert (move["source_of"], move["from"], move["to"]) == (1, "people", "others")
     assert (move["by"], move["why"]) == ("Ada", "a new wave")
     said = refused(small, "path: source.parquet", "budget: people")
@@ -351,10 +352,10 @@ def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(smal
     assert released(small, "path: source.parquet", name="fourth")
     with small.writing() as ledger:
         ledger.verify()
-        assert [(each["by"], each["why"]) for each in ledger.rekeys()] == [
+        assert [(each["by"], each["why"]) for each in decided(ledger.records(), "rekey", "")] == [
             ("Ada", "stolen"), ("Bob", "stolen too"),
         ]  # fmt: skip
-        assert len({each["named_by"] for each in ledger.rekeys()}) == 1
+        assert len({each["named_by"] for each in decided(ledger.records(), "rekey", "")}) == 1
 
 
 def test_a_lost_key_is_forgotten_by_a_record_and_does_not_come_back(small):
