@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -49,21 +48,6 @@ _SIGNATURE_BYTES = 64
 _SHOWN = 200
 BEFORE_THE_RING = datetime(1970, 1, 1, tzinfo=UTC)
 """Since when a key is said to be known that signed before there was a keyring."""
-
-
-class Signer(Protocol):
-    """Something that signs with one Ed25519 key."""
-
-    @property
-    def public_key(self) -> Ed25519PublicKey:
-        """The key that its signatures verify with."""
-
-    @property
-    def key_id(self) -> str:
-        """The id of that key."""
-
-    def sign(self, data: bytes) -> bytes:
-        """The 64 bytes of the signature over ``data``; FileError where there is none."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +150,10 @@ class CommandSigner:
 
     def _failed(self, what: str) -> FileError:
         return FileError(f"signing.command: {show(self.command[0])} {what}; nothing was signed")
+
+
+Signer = KeySigner | CommandSigner
+"""Something that signs with one Ed25519 key; FileError where there is no signature."""
 
 
 def signer_of(project: Project, at: datetime | None = None) -> Signer:

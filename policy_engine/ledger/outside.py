@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -69,20 +69,6 @@ class Sighting:
         return json.dumps(told)
 
 
-class OutsideWitness(Protocol):
-    """A place that keeps heads."""
-
-    @property
-    def where(self) -> str:
-        """How it is named to people."""
-
-    def sightings(self) -> tuple[Sighting, ...]:
-        """Every head that it keeps, the oldest first. FileError where it cannot be read."""
-
-    def note(self, sighting: Sighting) -> None:
-        """Add a head, and change no other. FileError where it cannot be added."""
-
-
 def outside_witness(text: str) -> OutsideWitness:
     """The place that ``file:PATH``, ``git:REPOSITORY`` or ``git:REPOSITORY#NAME`` names.
 
@@ -125,6 +111,15 @@ def check_sightings(
     """Return if a ledger, whose chain was verified, goes through every head that a witness has."""
     for each in found:
         check_head(each.head, chain, where, f", by {witness.where}, which saw it at {each.at}")
+
+
+_NOBODY = {
+    f"GIT_{who}_{what}": told
+    for who in ("AUTHOR", "COMMITTER")
+    for what, told in (("NAME", "policy-engine"), ("EMAIL", "ledger@policy-engine.dev"))
+}
+"""Who commits: no name of a person or a machine."""
+_OF_A_REPOSITORY = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"}
 
 
 @dataclass(frozen=True)
@@ -233,13 +228,8 @@ class GitWitness:
         return done.stdout
 
 
-_NOBODY = {
-    f"GIT_{who}_{what}": told
-    for who in ("AUTHOR", "COMMITTER")
-    for what, told in (("NAME", "policy-engine"), ("EMAIL", "ledger@policy-engine.dev"))
-}
-"""Who commits: no name of a person or a machine."""
-_OF_A_REPOSITORY = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"}
+OutsideWitness = FileWitness | GitWitness
+"""A place that keeps heads: FileError where they cannot be read, or one cannot be added."""
 
 
 def _read(content: bytes, where: str) -> tuple[Sighting, ...]:
