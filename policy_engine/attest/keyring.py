@@ -22,8 +22,15 @@ from types import MappingProxyType
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from policy_engine.attest.key_files import EVERYONE_READS, aside, make_folder
-from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
+from policy_engine.attest.keys import (
+    EVERYONE_READS,
+    WEAK,
+    TrustedKeys,
+    aside,
+    is_weak,
+    key_id,
+    make_folder,
+)
 from policy_engine.attest.ring_text import LARGEST_RING, Entry, Seal, in_order, read_ring, text_of
 from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, written
 from policy_engine.errors import FileError, UsageError

@@ -26,8 +26,13 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from policy_engine.attest.key_files import GROUP_AND_OTHERS, create_key_pair, read_key_file
-from policy_engine.attest.keys import key_id, pem_of
+from policy_engine.attest.keys import (
+    GROUP_AND_OTHERS,
+    create_key_pair,
+    key_id,
+    pem_of,
+    read_key_file,
+)
 from policy_engine.errors import FileError, LedgerError
 
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)

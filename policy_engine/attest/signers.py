@@ -19,21 +19,19 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from policy_engine.attest.key_files import (
+from policy_engine.attest.keyring import Keyring, change
+from policy_engine.attest.keys import (
     EVERYONE_READS,
     OWNER_ONLY,
+    SIGNING_KEY_VARIABLE,
     aside,
     complete_key_pair,
     create_key_file,
-    make_folder,
-)
-from policy_engine.attest.keyring import Keyring, change
-from policy_engine.attest.keys import (
-    SIGNING_KEY_VARIABLE,
     generate_key,
     key_id,
     load_private_key,
     load_public_key,
+    make_folder,
     pem_of,
 )
 from policy_engine.attest.owners import check_may_sign

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from policy_engine.attest.key_files import make_folder
+from policy_engine.attest.keys import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
 from policy_engine.ledger.chain import GENESIS
 from policy_engine.ledger.records import (

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine.attest.key_files import OWNER_ONLY, aside, make_folder
+from policy_engine.attest.keys import OWNER_ONLY, aside, make_folder
 from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head, Record, verified
 from policy_engine.ledger.records import Records

@@ -10,8 +10,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.key_files import make_folder
-from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.attest.keys import TrustedKeys, key_id, make_folder
 from policy_engine.attest.owners import believed
 from policy_engine.attest.sealing import generate_sealing_key, hand_on, load_sealing_key, taken_over
 from policy_engine.attest.signers import Signer, public_key_of, writer_of

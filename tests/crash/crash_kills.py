@@ -49,11 +49,10 @@ MODULES = frozenset(
         *(PACKAGE / "releasing").glob("*.py"),
         PACKAGE / "warehouse" / "duckdb.py",
         PACKAGE / "policy" / "pins.py",
-        PACKAGE / "attest" / "making.py",
         PACKAGE / "attest" / "keyring.py",
         PACKAGE / "attest" / "sealing.py",
         PACKAGE / "attest" / "signers.py",
-        PACKAGE / "attest" / "key_files.py",
+        PACKAGE / "attest" / "keys.py",
     )
 )
 assert all(Path(each).is_file() for each in MODULES)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from policy_engine.attest.key_files import (
+from policy_engine.attest.keys import (
     EVERYONE_READS,
     GROUP_AND_OTHERS,
     OWNER_ONLY,
