@@ -145,10 +145,7 @@ def recorded_policy(document: Mapping[str, Any], where: str) -> ReviewPolicy:
 
 @dataclass(frozen=True)
 class Matter:
-    """What is to be approved: two are the same where all of it is.
-
-    ``name`` and ``sha256`` are the subject of each statement, ``of`` whatever else it depends on.
-    """
+    """What is to be approved: a subject, and in ``of`` whatever else it depends on."""
 
     stage: Stage
     name: str

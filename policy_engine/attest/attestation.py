@@ -71,10 +71,7 @@ class Unverified:
 
 @dataclass(frozen=True)
 class Statement(Unverified):
-    """What a trusted key vouched for; only ``open_envelope`` should make one.
-
-    ``payload`` are the very bytes that were signed.
-    """
+    """What a trusted key vouched for; only ``open_envelope`` makes one. ``payload`` was signed."""
 
     key_id: str
     payload: bytes
@@ -101,12 +98,7 @@ class Envelope:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Envelope:
-        """The envelope a text holds, its form checked and nothing verified.
-
-        Raises VerificationFailed when the text is over 10 MB, is not JSON, repeats a key,
-        misses a field, is of another payload type, has not exactly one signature or is not
-        in base64.
-        """
+        """The envelope a text holds; VerificationFailed for another form. Nothing is verified."""
         # A character is at least a byte, so this much of an oversized text shows that it is one.
         read = text[: LARGEST_ENVELOPE + 1]
         data = read if isinstance(read, bytes) else read.encode(errors="surrogatepass")
@@ -218,13 +210,7 @@ def open_envelope(
 
 
 def stated_type(text: str | bytes) -> str:
-    """The predicate type that an envelope states, empty where none can be read.
-
-    Nothing is verified: it only chooses who verifies, and ``open_envelope`` asks again.
-
-    >>> stated_type("{}")
-    ''
-    """
+    """The predicate type that an envelope states, unverified; empty where none can be read."""
     try:
         fields = _parse(Envelope.from_json(text).payload, "the statement")
         return _text(fields, "predicateType", "the statement")
@@ -233,13 +219,7 @@ def stated_type(text: str | bytes) -> str:
 
 
 def stated_subject(text: str | bytes) -> str:
-    """The name of what an envelope says it is about, empty where none can be read.
-
-    Nothing is verified: it only keeps a certificate of something else from being written over.
-
-    >>> stated_subject("{}")
-    ''
-    """
+    """What an envelope says it is about, unverified; empty where that cannot be read."""
     try:
         fields = _parse(Envelope.from_json(text).payload, "the statement")
         return _text(_only(fields, "subject", "the statement", "subject"), "name", "the subject")

@@ -49,10 +49,7 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class CountCertificate:
-    """An upper bound δ at ``epsilon`` under assumptions, [PK]. Made by ``certify_count`` only.
-
-    ``unknown`` is N, the protected record included, and ``floor`` is λ.
-    """
+    """A bound δ at ``epsilon`` for N = ``unknown`` and λ = ``floor``, [PK]: ``certify_count``."""
 
     unknown: int
     floor: Decimal

@@ -59,10 +59,7 @@ class Keyring:
 
     @classmethod
     def read(cls, path: Path) -> Keyring:
-        """The keyring in a file.
-
-        Raises FileError where it is missing, cannot be read or is no keyring.
-        """
+        """The keyring in a file; FileError where it is missing, cannot be read or is none."""
         try:
             with path.open("rb") as file:
                 content = file.read(LARGEST_RING + 1)

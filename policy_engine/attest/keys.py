@@ -189,11 +189,7 @@ into POLICY_ENGINE_SIGNING_KEY
 
 
 def load_public_key(path: Path) -> Ed25519PublicKey:
-    """The public key in a PEM file, or the public half of a private one.
-
-    Raises FileError when the file cannot be read or holds no Ed25519 key, and, for a private
-    key, whatever ``load_private_key`` refuses.
-    """
+    """The Ed25519 key in a PEM file, of a private one its public half; FileError where none is."""
     pem = read_key_file(path)
     if b"PRIVATE KEY-----" in pem:
         return load_private_key(path).public_key()
@@ -243,10 +239,7 @@ def _private_key(
 
 
 def read_key_file(path: Path, refuse: int = 0) -> bytes:
-    """The file's bytes, unless its mode has one of the bits in ``refuse``.
-
-    Raises FileError when the file cannot be read or others could read it.
-    """
+    """The bytes of a file; FileError where it has a mode bit of ``refuse``, or is unreadable."""
     # The mode is asked of the open file, so that it is that of the bytes that are read.
     try:
         with path.open("rb") as file:
@@ -281,10 +274,7 @@ def create_key_pair(path: Path, private_pem: bytes, public_pem: bytes) -> None:
 
 
 def complete_key_pair(path: Path, public_pem: bytes) -> None:
-    """Write the public half beside a private key, unless another process has just done so.
-
-    Raises FileError when it cannot be written, or is that of another key.
-    """
+    """Write the public half beside a private key; FileError where another key's is there."""
     public = path.with_suffix(".pub")
     try:
         create_key_file(public, public_pem, EVERYONE_READS)
@@ -294,10 +284,7 @@ def complete_key_pair(path: Path, public_pem: bytes) -> None:
 
 
 def create_key_file(path: Path, content: bytes, mode: int) -> None:
-    """Write a file that must not exist yet, whole and on disk, or not at all.
-
-    Raises FileError when it exists or cannot be written.
-    """
+    """Write a file that must be new, whole and on disk, or not at all; FileError where not."""
     try:
         with aside(path, content, mode) as made:
             # A link: whoever sees the file sees all of it, nothing is overwritten, and no symlink

@@ -54,10 +54,7 @@ def believed(project: Project) -> Keyring:
 
 
 def check_may_sign(project: Project) -> None:
-    """Return if a project may sign under its keyring as it is now, and remember that ring.
-
-    Raises FileError where the ring is not believed as it stands, or its time is over.
-    """
+    """FileError unless a project may sign under its keyring as it is now; it is remembered."""
     ring, seen = Keyring.at(project.keyring), Keyring.at(project.ring_seen)
     _check(ring, seen, project)
     if ring.seal is None:
@@ -72,10 +69,7 @@ def check_may_sign(project: Project) -> None:
 
 
 def remember(project: Project, ring: Keyring) -> None:
-    """Keep a signed ring as the one that was seen, unless a later one is kept.
-
-    An older note is as true as a newer one, so a failure is no error.
-    """
+    """Keep a signed ring as the one that was seen, unless a later one is kept, or none can be."""
 
     def later(seen: Keyring) -> Keyring:
         is_later = seen.seal is None or ring.seal is None or seen.seal.serial < ring.seal.serial
@@ -133,10 +127,7 @@ def check_follows(seen: Keyring, ring: Keyring) -> None:
 
 
 def newer_at(path: Path, ring: Keyring) -> Keyring | None:
-    """The ring in a file, where it may take the place of this one and is a later one; else None.
-
-    Whoever put it there: its owners have signed it. Of an unsigned ``ring`` there is no later one.
-    """
+    """The ring in a file, where its owners signed it as a later one than this one; else None."""
     if ring.seal is None or not path.is_file():
         return None
     with suppress(FileError):

@@ -40,10 +40,7 @@ UNCHECKED = (
 
 
 def write_parquet(rows: pa.Table, where: Path | io.RawIOBase, metadata: Mapping[str, str]) -> None:
-    """Write rows, and ``metadata``, as a release is written; the same bytes every time.
-
-    What else an engine has noted of a table or column is left out.
-    """
+    """Write rows and ``metadata``, and no other, as a release is written; always the same bytes."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -148,10 +145,7 @@ def read_parquet(source: Path | bytes) -> pa.Table:
 
 
 def read_signed(release: Path, sha256: str) -> tuple[bytes, pa.Table, str] | str:
-    """The bytes of a signed Parquet file, its rows and its writer; else why it is not the one.
-
-    Raises FileError where it cannot be read.
-    """
+    """The bytes, rows and writer of a signed Parquet file; else why it is not the one."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -58,10 +58,7 @@ class Owners:
 
 @dataclass(frozen=True)
 class Seal:
-    """What a signed ring says of itself, and the signatures, by key id, that came with it.
-
-    ``serial`` rises with each change. Nothing of it is verified: see ``attest.owners``.
-    """
+    """What a signed ring says of itself, its serial rising with each change; not verified here."""
 
     serial: int
     issued: datetime

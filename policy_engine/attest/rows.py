@@ -241,11 +241,7 @@ def check_table(facts: Facts, digest: str, subject: str, table: TableRows) -> Re
 
 
 def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Results:
-    """The exported rows of a table release, against its digest and then as any release's rows.
-
-    Raises:
-        FileError: the file cannot be read.
-    """
+    """The exported rows of a table, by digest and as any release's; FileError if unreadable."""
     is_csv, how = release.suffix.lower() == ".csv", HOW.format(table=subject)
     try:
         with release.open("rb") as file:

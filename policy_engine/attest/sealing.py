@@ -43,20 +43,14 @@ _HANDED_OVER = "the key that names sources"
 
 
 def generate_sealing_key(path: Path) -> str:
-    """Write a new private key to ``path`` and its public key beside it; return its id.
-
-    Raises FileError when either file exists or cannot be written.
-    """
+    """Write a new private key and its public half beside it, both new; its id. FileError."""
     key = X25519PrivateKey.generate()
     create_key_pair(path, *pem_of(key))
     return key_id(key.public_key())
 
 
 def load_sealing_key(path: Path) -> X25519PrivateKey:
-    """The private sealing key in a PEM file.
-
-    Raises FileError when the file cannot be read, is open to others or holds no such key.
-    """
+    """The private key in a PEM file; FileError where it is open to others or there is none."""
     if b"PUBLIC KEY-----" in read_key_file(path):
         raise FileError(
             f"{path}: this is the public half; name the private key that belongs to it, which only"
@@ -71,10 +65,7 @@ def load_sealing_key(path: Path) -> X25519PrivateKey:
 
 
 def load_reviewer_key(path: Path) -> X25519PublicKey:
-    """The public sealing key of a reviewer, in a PEM file.
-
-    Raises FileError when the file cannot be read or holds no such key.
-    """
+    """The public sealing key of a reviewer, in a PEM file; FileError where there is none."""
     pem = read_key_file(path)
     with suppress(ValueError, UnsupportedAlgorithm):
         key = load_pem_public_key(pem)
@@ -100,10 +91,7 @@ def seal(secret: bytes, request: str, keys: Iterable[X25519PublicKey]) -> dict[s
 
 
 def unseal(sealed: Mapping[str, str], request: str, key: X25519PrivateKey) -> bytes:
-    """The secret, opened with one of the keys it was sealed for.
-
-    Raises LedgerError where it was not sealed for this key, or is of another request.
-    """
+    """The secret; LedgerError where it was not sealed for this key, or for another request."""
     name = key_id(key.public_key())
     if name not in sealed:
         known = ", ".join(each[:8] for each in sorted(sealed)) or "nobody"

@@ -248,10 +248,7 @@ def _signer(project: Project, at: datetime) -> Signer:
 
 
 def public_key_of(project: Project) -> Ed25519PublicKey | None:
-    """The key that a project signs with, None where it has none yet; makes nothing.
-
-    Raises FileError and UsageError where there is one that cannot be read.
-    """
+    """The key that a project signs with, None where it has none yet; makes nothing."""
     if os.environ.get(SIGNING_KEY_VARIABLE):
         return load_private_key().public_key()
     if project.signing_command or project.public_key.exists():
@@ -295,10 +292,7 @@ def make_key(
 
 @dataclass(frozen=True)
 class Rotated:
-    """The ids of the old key and of the new one, and where the old private key is kept.
-
-    ``kept`` is None where the old private key is lost.
-    """
+    """The ids of the old and the new key; where the old private key is, None if it is lost."""
 
     old: str
     new: str

@@ -49,10 +49,7 @@ UNCHECKED = (
 
 @dataclass(frozen=True)
 class Uncertified:
-    """What is said of a release without (ε, δ); it stands where a certificate stands of others.
-
-    Every release is (0, 1)-DP, which promises nothing: that is what its account is charged.
-    """
+    """What is said of a release without (ε, δ): it is (0, 1)-DP, which promises nothing."""
 
     terms: Terms
     query: str
@@ -98,10 +95,7 @@ class Uncertified:
 
 
 def read_syntactic(statement: Unverified) -> Facts:
-    """The predicate of such a statement, every field of it known and of its form.
-
-    Raises VerificationFailed, with the names of the fields that are not.
-    """
+    """The predicate of such a statement; VerificationFailed names what is not of its form."""
     facts: Facts = dict(statement.predicate)
     wrong = [name for name, holds in _FIELDS.items() if not holds(facts.get(name, ...))]
     wrong += sorted(ascii(name[:60]) for name in facts.keys() - _FIELDS.keys())
@@ -115,10 +109,7 @@ def read_syntactic(statement: Unverified) -> Facts:
 
 
 def claim_stated(facts: Mapping[str, Any]) -> Claim:
-    """The claim that such a statement states, of a law that the kernel does not know.
-
-    Raises VerificationFailed where it is none, or is another than its other fields say.
-    """
+    """Its claim, of a law unknown to the kernel; VerificationFailed unless it is what it says."""
     value, hints = plain(facts["claim"]), get_type_hints(Claim)
     told = tuple(dict.fromkeys(model.of for model in models_of(facts)))
     names = [field.name for field in fields(Claim) if field.name != "law"]

@@ -71,10 +71,7 @@ class Revoked:
 
 @dataclass(frozen=True)
 class Validity:
-    """A key counts up to the earlier of ``expires`` and ``retired``, and with it.
-
-    ``added`` says since when it is known, for people.
-    """
+    """A key, known since ``added``, counts up to the earlier of ``expires`` and ``retired``."""
 
     added: datetime
     expires: datetime | None = None

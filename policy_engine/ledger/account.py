@@ -201,10 +201,7 @@ def balance_of(account: Account) -> Balance:
 
 
 def check_not_raised(account: Account, limit: Limit | None) -> None:
-    """Return unless the project file's ``limit`` is above the one that the ledger has.
-
-    Raises BudgetExceeded: a file says neither who raised a limit nor why.
-    """
+    """BudgetExceeded where a project file raises the ledger's limit: it says not who or why."""
     if account.limit is None or limit is None or not limit.is_above(account.limit):
         return
     raise BudgetExceeded(

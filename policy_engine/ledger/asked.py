@@ -52,10 +52,7 @@ class Asked:
     part: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Texts and whole numbers.
-
-        Raises DomainError for an event that cannot be charged by itself: a partition.
-        """
+        """Texts and whole numbers; DomainError for a partition, which is not charged by itself."""
         name = next((n for n, kind in _MECHANISMS.items() if type(self.event) is kind), None)
         if name is None:
             raise DomainError("event", f"one of {', '.join(sorted(_MECHANISMS))}", self.event)

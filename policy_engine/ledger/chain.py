@@ -63,10 +63,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Foreign(Record):
-    """A row that nobody of ours has written, as a later record says: it says nothing.
-
-    ``row`` is what is stored. It keeps its place, for the chain goes on behind it.
-    """
+    """A row that none of ours wrote, as a later record says: kept in its place, it says nothing."""
 
     row: Record
 
@@ -263,10 +260,7 @@ def _fault(record: Record, number: int, previous: str, disowned: str | None) -> 
 
 
 def check_disowned(chain: Iterable[Record], where: str) -> None:
-    """Return if rows are disowned by the records that say so, and stay so.
-
-    Raises LedgerError naming the first record that disowns other rows than those before it did.
-    """
+    """LedgerError unless rows are disowned by the records that say so, and stay so."""
     known: Mapping[str, str] = {}
     for record in chain:
         found = disowned_in(record)

@@ -194,10 +194,7 @@ class Chained:
         return tuple(record for record in found if str(record.seq) not in foreign)
 
     def _with(self, name: str, value: str | None = None) -> Iterator[Record]:
-        """Our records that say this under a name, or any text, from the last one back.
-
-        The name may stand anywhere in them.
-        """
+        """Our records that say this under a name anywhere, or any text, from the last one back."""
         text, before = canonical({name: value or ""})[1:-1], _MOST_RECORDS
         if value is None:
             text = text.removesuffix('"')

@@ -47,10 +47,7 @@ _BRANCH = "policy-engine-ledger"
 
 @dataclass(frozen=True)
 class Sighting:
-    """A head that was published, when by the publisher's own clock, and its RFC 3161 stamp.
-
-    ``stamp`` is the answer of a time stamp authority as it came, empty where none was asked.
-    """
+    """A head, when it was published by the publisher's clock, and its stamp in DER, if any."""
 
     head: Head
     at: str
@@ -89,10 +86,7 @@ def outside_witness(text: str) -> OutsideWitness:
 
 
 def check_head(head: Head, chain: Sequence[Record], where: str, whose: str = "") -> None:
-    """Return if a ledger goes through a head; ``whose`` word it is that it was there.
-
-    Raises LedgerBroken where its chain was cut before that head, or forks before it.
-    """
+    """LedgerBroken unless a ledger goes through a head; ``whose`` word it is that it was there."""
     if head.records > len(chain):
         raise LedgerBroken(
             f"{where}: the ledger had {counted(head.records, 'record')} and has {len(chain)}: its"
@@ -270,10 +264,7 @@ def message_of(head: Head) -> bytes:
 
 
 def stamp_of(head: Head, authority: str) -> bytes:
-    """What a time stamp authority answers over HTTP: DER, of this head, with its certificate.
-
-    Whose certificate it is ``stamped_at`` asks. Raises FileError where no such answer comes.
-    """
+    """The answer of a time stamp authority, in DER, of this head; FileError where none comes."""
     client = _client()
 
     if urlsplit(authority).scheme not in ("http", "https"):

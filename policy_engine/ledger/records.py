@@ -100,10 +100,7 @@ class Records:
         raise NotImplementedError
 
     def _was_recorded(self, record: Record) -> bool:
-        """Whether a record is there after all, whose commit has failed; else LedgerError.
-
-        Never where the database itself says that the commit has failed, and has rolled it back.
-        """
+        """Whether a record is there after all, whose commit failed; LedgerError if nobody knows."""
         del record
         return False
 
@@ -144,11 +141,7 @@ class Records:
         return self._first(has_it, f"%{text}%", before)
 
     def check(self) -> None:
-        """Return if the store is as it was made, as far as it can tell of itself.
-
-        Raises LedgerBroken where a table, an index or a trigger is another, or one is missing or
-        does not fit the table.
-        """
+        """LedgerBroken unless table, index and triggers are as they were made, and fit together."""
         with self.explained():
             self._check()
 

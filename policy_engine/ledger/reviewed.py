@@ -86,10 +86,7 @@ class Reviewed(Chained):
             self._append("approve", {**told, **self._at()}, entry=entry_id)
 
     def check_reviewed(self, charge: Charge) -> None:
-        """Return if a charge has brought what its account requires; NotApproved where it has not.
-
-        ``reserve`` asks again.
-        """
+        """NotApproved where a charge lacks what its account requires; ``reserve`` asks again."""
         self._reviewed(charge, is_out=False)
 
     def _reviewed(self, charge: Charge, *, is_out: bool) -> dict[str, Any]:
@@ -118,10 +115,7 @@ class Reviewed(Chained):
         return told
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:
-        """The charge or change that a request of approvals has served for; 0 for none.
-
-        An entry that was given back, and ``entry_id``, are left out.
-        """
+        """What a request has served for, but ``entry_id`` and what was given back; 0 for nothing."""
         for record in self._with(REQUEST_KEY, request_sha256):
             owner = record.entry or record.seq
             gone = record.kind == "reserve" and self.entry(record.seq).state == "cancelled"

@@ -235,10 +235,7 @@ def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], .
 
 
 def check_reviews(chain: Iterable[Record], entries: Mapping[int, Entry], where: str) -> None:
-    """Return if every charge, release and change had the approvals that were required then.
-
-    Raises LedgerBroken naming the first record that had not, whoever has signed it.
-    """
+    """LedgerBroken at the first record without the approvals that were required then."""
     replay = _Replay(entries, where)
     for record in chain:
         check = getattr(replay, f"on_{record.kind}", None)

@@ -80,10 +80,7 @@ class Sourced(Reviewed):
         return next(taken, {})
 
     def rekey(self, key: str, named_by: str, handed: Mapping[str, str], who: str, why: str) -> None:
-        """Record that the sealing key of id ``key`` took over, and which one names sources now.
-
-        ``handed`` is that one, sealed for ``key``. Raises UsageError where who or why is not said.
-        """
+        """Record which sealing key took over, which one names sources now, and that one, sealed."""
         check_said("records", who, why, "a sealing key is replaced")
         told = {"source": {NAMED_BY: named_by}, "for": key, "key": dict(handed)}
         with self._writing():
@@ -92,10 +89,7 @@ class Sourced(Reviewed):
             self._append("rekey", {**told, **self._at(by=who, why=why)})
 
     def check_keeps_sources(self) -> None:
-        """NotApproved where names are forgotten, and an account that requires approvals has some.
-
-        Another account could be charged for its sources then.
-        """
+        """NotApproved where names are forgotten, and an account requires approvals."""
         for name in self.names():
             self._check_lets_go(name, "without its sealing key nobody knows which sources are its")
 
@@ -119,10 +113,7 @@ class Sourced(Reviewed):
             self._append("move", {**told, **self._at(by=who, why=why)})
 
     def assign(self, account: str, source: Mapping[str, str], *, who: str, why: str) -> None:
-        """Give a source of these names to an account that was not charged for it yet.
-
-        Raises UsageError where it belongs to another one already, or who or why is not said.
-        """
+        """Give a source to an account that was not charged for it; UsageError if another has it."""
         check_said(account, who, why, "a source is given to an account")
         with self._writing():
             owners = self._owners(source)

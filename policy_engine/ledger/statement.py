@@ -100,10 +100,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
-    """Verify a ledger's public statement: its signature, and its sums, computed anew.
-
-    Raises VerificationFailed with every reason.
-    """
+    """A ledger's public statement: its signature, its sums; VerificationFailed with all reasons."""
     opened = open_envelope(envelope, trusted, STATEMENT_TYPE)
     found: Mapping[str, Any] = opened.predicate
     try:

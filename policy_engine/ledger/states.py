@@ -41,10 +41,7 @@ class Disowned:
 
 
 def check_states(chain: Iterable[Record], where: str) -> None:
-    """Recompute every account's running state, and compare.
-
-    Raises LedgerError naming the first record whose state is not what its history amounts to.
-    """
+    """LedgerError at the first running state that is not what its history amounts to."""
     states: dict[str, Account] = {}
     reserved: dict[int, Record] = {}
     places: dict[str, int] = {}

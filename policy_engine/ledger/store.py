@@ -93,10 +93,7 @@ class Ledger(Sourced):
         witness: Witness | None = None,
         begun: Callable[[str], None] = lambda begins: None,
     ) -> Self:
-        """The ledger in a SQLite file or at a database's URL; ``begun`` as when it is made.
-
-        Raises LedgerError as ``open_records``, and where the witness saw more than there is.
-        """
+        """The ledger at a place; LedgerError as ``open_records``, or where a witness saw more."""
         # What was seen here is not made anew: an empty ledger would have forgotten it.
         known = witness is not None and witness.seen() is not None
         records = open_records(place, create=create and not known, wait=wait)
@@ -194,11 +191,7 @@ class Ledger(Sourced):
         return True
 
     def commit(self, entry_id: int, *, release_name: str, release_digest: str) -> Entry:
-        """Record that the release an entry was reserved for has been published.
-
-        Raises LedgerError where the entry is not one that can have run, and when the ledger fails;
-        the entry is then still charged.
-        """
+        """Record that an entry's release is published; on LedgerError it is still charged."""
         found = {"release_name": release_name, "release_digest": release_digest}
         with self._writing():
             entry = self.entry(entry_id)
@@ -222,10 +215,7 @@ class Ledger(Sourced):
         return self._settle("keep", entry_id, {"why": why})
 
     def cancel(self, entry_id: int, why: str) -> Entry:
-        """Give back what an entry was charged that was never started, and never will be.
-
-        Raises LedgerError where it was started.
-        """
+        """Give back what an entry was charged that was never started; LedgerError where it was."""
         with self._writing():
             entry = self.entry(entry_id)
             self._check_follows("cancel", entry)
@@ -289,10 +279,7 @@ class Ledger(Sourced):
     # Its beginning
 
     def begin(self, *, anew: bool) -> str:
-        """Record that the ledger begins, in one that is empty; the hash of its first record.
-
-        ``anew`` is recorded: another ledger was known, and is lost.
-        """
+        """Record that an empty ledger begins, ``anew`` where another is lost; its first hash."""
         with self._writing():
             if self._head.records == 0:
                 self._append("begin", self._at(anew="yes" if anew else "no"))

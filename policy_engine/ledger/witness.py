@@ -65,10 +65,7 @@ class Witness:
         )
 
     def seen(self) -> Head | None:
-        """The head that was last seen, None where none was.
-
-        Raises LedgerError where the file cannot be read.
-        """
+        """The head that was last seen, None where none was; LedgerError for an unreadable file."""
         try:
             told = json.loads(self.path.read_text(encoding="utf-8"))
             records, digest = told["records"], told["hash"]
@@ -95,10 +92,7 @@ class Witness:
         return ""
 
     def remember(self, head: Head) -> None:
-        """Note the head, unless a later one is noted, durably and for the owner alone.
-
-        An older note is as true as a newer one, so a failure is no error.
-        """
+        """Note the head durably, unless a later one is noted; if that fails the older one is true."""
         text = json.dumps({"records": head.records, "hash": head.hash}) + "\n"
         with suppress(OSError, LedgerError):
             make_folder(self.path.parent)
