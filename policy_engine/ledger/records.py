@@ -141,7 +141,7 @@ class Records:
         return self._first(has_it, f"%{text}%", before)
 
     def check(self) -> None:
-        """LedgerBroken unless table, index and triggers are as they were made, and fit together."""
+        """LedgerBroken unless table, index and triggers are as they were made, and fit."""
         with self.explained():
             self._check()
 

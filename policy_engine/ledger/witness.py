@@ -92,7 +92,7 @@ class Witness:
         return ""
 
     def remember(self, head: Head) -> None:
-        """Note the head durably, unless a later one is noted; if that fails the older one is true."""
+        """Note the head durably, unless a later one is noted; if it fails, the old one is true."""
         text = json.dumps({"records": head.records, "hash": head.hash}) + "\n"
         with suppress(OSError, LedgerError):
             make_folder(self.path.parent)
