@@ -115,7 +115,7 @@ class Reviewed(Chained):
         return told
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:
-        """What a request has served for, but ``entry_id`` and what was given back; 0 for nothing."""
+        """What a request has served for, but ``entry_id`` and what was given back; else 0."""
         for record in self._with(REQUEST_KEY, request_sha256):
             owner = record.entry or record.seq
             gone = record.kind == "reserve" and self.entry(record.seq).state == "cancelled"
