@@ -138,11 +138,6 @@ def review_policy(text: str, where: Path) -> ReviewPolicy:
     )
 
 
-def recorded_policy(document: Mapping[str, Any], where: str) -> ReviewPolicy:
-    """The same of a document that was recorded."""
-    return review_policy(json.dumps(document), Path(where))
-
-
 @dataclass(frozen=True)
 class Matter:
     """What is to be approved: a subject, and in ``of`` whatever else it depends on."""

@@ -12,7 +12,7 @@ from typer import Exit, Option
 from policy_engine.accounting.comparison import compare
 from policy_engine.accounting.odds import odds_words
 from policy_engine.accounting.tables import Aim
-from policy_engine.attest.syntactic import Uncertified
+from policy_engine.attest.predicates import Uncertified
 from policy_engine.cli.comparing import Table
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
 from policy_engine.cli.outlook import Outlook, chance_document, chance_lines

@@ -11,7 +11,7 @@ from typer import Argument, Exit, Option
 
 from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type, unverified
 from policy_engine.attest.facts import read_facts
-from policy_engine.attest.syntactic import read_syntactic
+from policy_engine.attest.predicates import read_syntactic
 from policy_engine.cli.options import (
     CertificateArgument,
     KeyOption,

@@ -10,7 +10,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 
 if TYPE_CHECKING:
-    from policy_engine.attest.syntactic import Uncertified
+    from policy_engine.attest.predicates import Uncertified
     from policy_engine.policy.resolve import Policy
     from policy_engine.releasing.preview import Preview
     from policy_engine.releasing.release import Released

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from policy_engine.accounting.in_words import in_text
@@ -24,8 +25,8 @@ from policy_engine.attest.approvals import (
     Stage,
     change_matter,
     claim_matter,
-    recorded_policy,
     release_matter,
+    review_policy,
     tally,
 )
 from policy_engine.attest.attestation import open_envelope, stated_type
@@ -163,7 +164,7 @@ def required_by(
 def _policy_in(record: Record, where: str) -> tuple[ReviewPolicy, int]:
     with reading(record, where) as told:
         try:
-            policy = recorded_policy(told["document"], where)
+            policy = review_policy(json.dumps(told["document"]), Path(where))
         except PolicyError:
             raise ValueError("document") from None
         if record.kind != "require" or policy.account != record.account:

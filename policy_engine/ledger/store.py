@@ -41,6 +41,7 @@ from policy_engine.ledger.chain import (
     check_signature,
     head,
 )
+from policy_engine.ledger.decided import Decided
 from policy_engine.ledger.entry import (
     Charge,
     Entry,
@@ -52,7 +53,6 @@ from policy_engine.ledger.entry import (
 )
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.reviews import check_reviews, limit_matter
-from policy_engine.ledger.sourced import Sourced
 from policy_engine.ledger.states import check_said, check_states
 from policy_engine.ledger.witness import Witness
 
@@ -63,7 +63,7 @@ class _Refused(Exception):
     """An account, its argument, cannot pay; leaves a write with nothing recorded."""
 
 
-class Ledger(Sourced):
+class Ledger(Decided):
     """Accounts and what they were charged, over any store of records.
 
     >>> import tempfile

@@ -10,8 +10,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,21 +96,14 @@ class Witness:
         text = json.dumps({"records": head.records, "hash": head.hash}) + "\n"
         with suppress(OSError, LedgerError):
             make_folder(self.path.parent)
-            with _alone(self.path.parent) as folder:
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                with suppress(OSError):  # some network file systems cannot
+                    fcntl.flock(folder, fcntl.LOCK_EX)  # whoever notes a head here waits
                 seen = self.seen()
                 if seen is None or seen.records < head.records:
                     with aside(self.path, text.encode(), OWNER_ONLY) as made:
                         made.replace(self.path)
                         os.fsync(folder)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[int]:
-    """Keep whoever notes a head here out while the body does."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some network file systems cannot
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield handle
-    finally:
-        os.close(handle)
+            finally:
+                os.close(folder)

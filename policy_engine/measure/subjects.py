@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM, unverified_release
 from policy_engine.attest.facts import claim_of
-from policy_engine.attest.syntactic import claim_stated
+from policy_engine.attest.predicates import claim_stated
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError

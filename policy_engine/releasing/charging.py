@@ -15,9 +15,8 @@ from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.keys import key_id
-from policy_engine.attest.predicates import Vouched, predicate_of
+from policy_engine.attest.predicates import Uncertified, Vouched, predicate_of
 from policy_engine.attest.sealing import state_mac, state_salt
-from policy_engine.attest.syntactic import Uncertified
 from policy_engine.compile.catalog import Table
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.kernel.charged import pure_event

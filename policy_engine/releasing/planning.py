@@ -12,8 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
-from policy_engine.attest.predicates import Vouched
-from policy_engine.attest.syntactic import Uncertified
+from policy_engine.attest.predicates import Uncertified, Vouched
 from policy_engine.check.known import Known
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled

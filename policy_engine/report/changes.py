@@ -18,7 +18,7 @@ from typing import Any, Literal
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM
 from policy_engine.attest.facts import STATED, Facts, claim_of, models_of
-from policy_engine.attest.syntactic import claim_stated
+from policy_engine.attest.predicates import claim_stated
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy
 from policy_engine.kernel.types import digits_of

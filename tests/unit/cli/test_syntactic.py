@@ -21,9 +21,9 @@ from policy_engine.attest.attestation import (
     unverified,
 )
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.predicates import SyntacticMeaning, read_syntactic, verify_syntactic
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import signer_of
-from policy_engine.attest.syntactic import SyntacticMeaning, read_syntactic, verify_syntactic
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import certify
 from policy_engine.policy.loading import load_policy
