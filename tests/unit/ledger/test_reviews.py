@@ -331,9 +331,13 @@ def test_a_request_that_cannot_be_read_counts_for_nobody(book):
 
 def test_a_verdict_of_another_version_does_not_count(book, monkeypatch):
     matter = claim_of(CHARGE)
-    made = approvals._told
+    made = approvals.statement
+
+    def of_version_2(name, sha256, told, kind):
+        return made(name, sha256, {**told, "version": 2}, kind)
+
     brought = book.brought(matter, "Ada")
-    monkeypatch.setattr(approvals, "_told", lambda *said: {**made(*said), "version": 2})
+    monkeypatch.setattr(approvals, "statement", of_version_2)
     digest = book.ledger.required("people").policy.digest
     line = judge(
         matter, digest, brought, book.keys["Ben"], book.clock, verdict="approved", role="r"
