@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
 from policy_engine.attest.facts import Facts, models_of
@@ -42,19 +42,25 @@ def enforced(
     """
     told = {model.of for model in models}
     known = [place for place, name in enumerate(columns) if name not in told]
+    places = [columns.index(model.of) for model in models]
+
+    def cells(within: Iterable[int]) -> list[Counter[Hashable]]:
+        """How many of some rows have each value of each model's column."""
+        found: list[Counter[Hashable]] = [Counter() for _ in models]
+        for number in within:
+            for place, values in zip(places, found, strict=True):
+                values[rows[number][place]] += counts[number]
+        return found
+
     classes: dict[_Row, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         classes[tuple(row[place] for place in known)].append(number)
     left = list(classes.values())
     while True:
-        whole = _cells(columns, rows, counts, models, [n for each in left for n in each])
-        kept = [
-            each
-            for each in left
-            if all(map(_holds, models, _cells(columns, rows, counts, models, each), whole))
-        ]
+        whole = cells(chain.from_iterable(left))
+        kept = [each for each in left if all(map(_holds, models, cells(each), whole))]
         if len(kept) == len(left):
-            stays = {number for each in kept for number in each}
+            stays = set(chain.from_iterable(kept))
             return [number in stays for number in range(len(rows))]
         left = kept
 
@@ -96,22 +102,6 @@ def _values(column: pa.ChunkedArray) -> list[Hashable]:
     plain = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     found = column if plain else column.combine_chunks().dictionary_encode().indices
     return list(found.to_pylist())
-
-
-def _cells(
-    columns: Sequence[str],
-    rows: Sequence[_Row],
-    counts: Sequence[int],
-    models: Sequence[Model],
-    within: Iterable[int],
-) -> list[Counter[Hashable]]:
-    """How many of some rows have each value of each model's column."""
-    places = [columns.index(model.of) for model in models]
-    found: list[Counter[Hashable]] = [Counter() for _ in models]
-    for number in within:
-        for place, cells in zip(places, found, strict=True):
-            cells[rows[number][place]] += counts[number]
-    return found
 
 
 def _holds(model: Model, cells: Counter[Hashable], whole: Counter[Hashable]) -> bool:
