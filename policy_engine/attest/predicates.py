@@ -41,8 +41,15 @@ from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import templates
 from policy_engine.kernel.tokens import Unreadable, tokens
 from policy_engine.kernel.words import randomness_of
-from policy_engine.policy.enforced import Model, NoModel, model_from
-from policy_engine.policy.syntactic import NO_GUARANTEE, NONE, WholeClasses, still_works
+from policy_engine.policy.syntactic import (
+    NO_GUARANTEE,
+    NONE,
+    Model,
+    NoModel,
+    WholeClasses,
+    model_from,
+    still_works,
+)
 
 VERSION = 1
 UNCHECKED = (

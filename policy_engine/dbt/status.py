@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from policy_engine.attest.exported import TableRows
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
+from policy_engine.attest.rows import TableRows
 from policy_engine.dbt.booking import is_outdated
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.releases import DbtRelease

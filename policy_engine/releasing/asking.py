@@ -16,12 +16,12 @@ from policy_engine.attest.approvals import (
     Tally,
     Verdict,
     ask,
+    document_digest,
     judge,
     tally,
 )
 from policy_engine.attest.attestation import Unverified, unverified
 from policy_engine.attest.parquet_file import plain
-from policy_engine.attest.approvals import document_digest
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed

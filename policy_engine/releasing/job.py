@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.attest.approvals import Brought
+from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
 from policy_engine.attest.keys import TrustedKeys, key_id
-from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
-from policy_engine.attest.approvals import Stage
+from policy_engine.attest.parquet_file import METADATA_KEY, read_parquet, write_parquet
 from policy_engine.attest.sealing import (
     load_reviewer_key,
     load_sealing_key,
@@ -27,7 +26,6 @@ from policy_engine.attest.sealing import (
     unseal,
 )
 from policy_engine.attest.signers import Signer
-from policy_engine.attest.parquet_file import read_parquet
 from policy_engine.errors import NotApproved, UsageError
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger

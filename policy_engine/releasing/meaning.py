@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
 from policy_engine.attest.attestation import Json
 from policy_engine.attest.facts import claim_of
-from policy_engine.attest.syntactic import SyntacticMeaning
+from policy_engine.attest.predicates import SyntacticMeaning
 from policy_engine.errors import DomainError
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.estimated import all_shown, compared, estimated, tuples_there

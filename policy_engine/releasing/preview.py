@@ -134,7 +134,7 @@ def _asked(plan: Planned, ledger: Ledger) -> Request | None:
 
 def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
     """The entry that has paid for just this release, which stands or can be made again."""
-    entry = ledger.paid(request.place, request.of)
+    entry = ledger.last_at(request.place, request.of)
     if entry is None:
         return None
     run = Run.of_entry(entry)

@@ -12,7 +12,7 @@ import pytest
 from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.attest import numbers
+from policy_engine.attest import release_check
 from policy_engine.attest.release_check import check_numbers
 
 REFERENCE = json.loads(
@@ -29,7 +29,7 @@ def facts(k, rate, epsilon, delta, neighbours="add_remove"):
 @pytest.fixture
 def no_accountant(monkeypatch):
     """An accountant that finds every δ large enough."""
-    monkeypatch.setattr(numbers, "delta_exact", lambda *_: Bound(Decimal("1e-999999"), 1))
+    monkeypatch.setattr(release_check, "delta_exact", lambda *_: Bound(Decimal("1e-999999"), 1))
 
 
 def lowered(delta, share):
@@ -81,12 +81,12 @@ def test_brute_force_alone_refuses_under_replace_one(no_accountant):
 
 
 def test_the_accountant_alone_refuses_what_is_too_small(monkeypatch):
-    monkeypatch.setattr(numbers, "recomputed", lambda *_: None)
+    monkeypatch.setattr(release_check, "recomputed", lambda *_: None)
     for k, rate, epsilon in grid(3, 20):
         true = delta_exact(k, rate, epsilon).delta
         found = check_numbers(facts(k, rate, epsilon, claimed(true)))
         assert not found.reasons
-        assert found.unchecked == (numbers.NOT_BY_BRUTE_FORCE,)
+        assert found.unchecked == (release_check.NOT_BY_BRUTE_FORCE,)
         found = check_numbers(facts(k, rate, epsilon, lowered(true, "1e-10")))
         assert ": the true δ is" in found.reasons[0]
 
@@ -100,7 +100,7 @@ def test_what_was_not_summed_is_said():
     )
     true = claimed(delta_exact(2000, "0.05", "0.4", "replace_one").delta)
     assert check_numbers(facts(2000, "0.05", "0.4", true, "replace_one")).unchecked == (
-        numbers.NOT_BY_BRUTE_FORCE,
+        release_check.NOT_BY_BRUTE_FORCE,
     )
 
 
