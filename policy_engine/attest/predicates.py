@@ -112,7 +112,29 @@ Vouched = Certificate | Uncertified
 def predicate_of(certificate: Vouched) -> dict[str, Any]:
     """It as the predicate of an in-toto Statement: a certificate's is of version 2."""
     claim, terms = certificate.claim, certificate.terms
-    own = _attacks(certificate) if isinstance(certificate, Uncertified) else _numbers(certificate)
+    if isinstance(certificate, Uncertified):
+        attacks = still_works(certificate.k, certificate.models)
+        own = {
+            "guarantee": NO_GUARANTEE,
+            "still_works": [{"attack": name, "why": why} for name, why in attacks],
+            "version": VERSION,
+            "mechanism": SYNTACTIC_MECHANISM,
+        }
+    else:
+        drawn = randomness_of(claim, certificate.dialect) if claim else certificate.randomness
+        own = {
+            "version": PREDICATE_VERSION,
+            "mechanism": MECHANISM if claim is None else claim.law.mechanism,
+            "rate": f"{certificate.rate:f}",
+            "sampled_at": f"{terms.sampled_at:f}",
+            "epsilon": f"{terms.epsilon:f}",
+            "delta": str(certificate.delta),
+            "bound": "exact",
+            "source_tag": "[EXACT]" if claim is None else claim.law.source_tag,
+            "neighbours": terms.neighbours,
+            "randomness": drawn,
+            "templates": None if claim is None else templates_digest(),
+        }
     return {
         **dict(terms.stated),
         **own,
@@ -130,34 +152,6 @@ def predicate_of(certificate: Vouched) -> dict[str, Any]:
         "dialect": certificate.dialect,
         "engine_version": terms.engine_version,
         "time": certificate.time,
-    }
-
-
-def _numbers(certificate: Certificate) -> dict[str, Any]:
-    claim, terms = certificate.claim, certificate.terms
-    drawn = randomness_of(claim, certificate.dialect) if claim else certificate.randomness
-    return {
-        "version": PREDICATE_VERSION,
-        "mechanism": MECHANISM if claim is None else claim.law.mechanism,
-        "rate": f"{certificate.rate:f}",
-        "sampled_at": f"{terms.sampled_at:f}",
-        "epsilon": f"{terms.epsilon:f}",
-        "delta": str(certificate.delta),
-        "bound": "exact",
-        "source_tag": "[EXACT]" if claim is None else claim.law.source_tag,
-        "neighbours": terms.neighbours,
-        "randomness": drawn,
-        "templates": None if claim is None else templates_digest(),
-    }
-
-
-def _attacks(certificate: Uncertified) -> dict[str, Any]:
-    attacks = still_works(certificate.k, certificate.models)
-    return {
-        "guarantee": NO_GUARANTEE,
-        "still_works": [{"attack": name, "why": why} for name, why in attacks],
-        "version": VERSION,
-        "mechanism": SYNTACTIC_MECHANISM,
     }
 
 

@@ -198,16 +198,14 @@ def _rate(facts: Facts, proved: Certified) -> Iterable[str]:
 
 
 def _stated_source(facts: Facts, proved: str) -> str:
-    """The source as the certificate's sentences name it."""
-    named = [text[: -len(STAYS)] for text in facts["assumptions"] if text.endswith(STAYS)]
-    return next((name for name in named if is_source(name, proved)), proved)
-
-
-def is_source(name: str, proved: str) -> bool:
-    """Whether a name, as a policy writes it, is that of the proved source, or its last parts."""
-    written, source = fold(name).replace('"', ""), fold(proved).replace('"', "")
-    source = source.removesuffix("/**/*.parquet")
-    return bool(written) and (source == written or source.endswith("." + written))
+    """The source as the certificate's sentences name it: by the proved name, or its last parts."""
+    source = fold(proved).replace('"', "").removesuffix("/**/*.parquet")
+    for text in facts["assumptions"]:
+        name = text.removesuffix(STAYS)
+        written = fold(name).replace('"', "")
+        if text.endswith(STAYS) and written and f".{source}".endswith(f".{written}"):
+            return str(name)
+    return proved
 
 
 def _required(facts: Facts, proof: Proof, shape: ReleaseShape) -> Iterable[str]:

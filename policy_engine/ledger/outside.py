@@ -233,22 +233,20 @@ def _read(content: bytes, where: str) -> tuple[Sighting, ...]:
     found = []
     for number, line in enumerate(content.splitlines(), 1):
         try:
-            found.append(_sighting(json.loads(line)))
+            told = json.loads(line)
+            records, digest, at = (told[name] for name in ("records", "hash", "at"))
+            stamp = told.get("stamp", "")
+            if type(records) is not int or not 0 < records < 1 << 63:
+                raise ValueError("records")
+            if not _HASH.fullmatch(digest) or not _TIME.fullmatch(at):
+                raise ValueError("hash")
+            if not isinstance(stamp, str):
+                raise TypeError("stamp")
+            head, signed = Head(records, digest), base64.b64decode(stamp, validate=True)
+            found.append(Sighting(head, at, signed))
         except (ValueError, KeyError, TypeError, RecursionError):
             raise FileError(f"{where}: line {number} is no head of a ledger") from None
     return tuple(sorted(found, key=lambda each: each.head.records))
-
-
-def _sighting(told: dict[str, object]) -> Sighting:
-    records, digest, at = told["records"], told["hash"], told["at"]
-    stamp = told.get("stamp", "")
-    if type(records) is not int or not 0 < records < 1 << 63:
-        raise ValueError("records")
-    if not isinstance(digest, str) or not isinstance(at, str) or not isinstance(stamp, str):
-        raise TypeError("text")
-    if not _HASH.fullmatch(digest) or not _TIME.fullmatch(at):
-        raise ValueError("hash")
-    return Sighting(Head(records, digest), at, base64.b64decode(stamp, validate=True))
 
 
 # Time stamps
