@@ -40,7 +40,6 @@ from policy_engine.attest.keys import WEAK, TrustedKeys, is_weak, key_id
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment, written
 from policy_engine.errors import PolicyError, Problem, VerificationFailed
-from policy_engine.kernel.claim import digest_of
 from policy_engine.policy.review_models import STAGES, read_review_document
 
 APPROVAL = "https://policy-engine.dev/approval/v1"
@@ -193,40 +192,6 @@ class Tally:
     faults: tuple[str, ...]
     refused: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
-
-
-def claim_matter(
-    account: str, predicate: Mapping[str, Any], target: str, price: Mapping[str, str]
-) -> Matter:
-    """The claim of a certificate, in one place and at one price.
-
-    ``price`` has what the account is charged. The certificate's time is left out: a release has one
-    of its own.
-    """
-    timeless = {name: value for name, value in predicate.items() if name != "time"}
-    claim = timeless.get("claim")
-    identity = digest_of(timeless["query"] if claim is None else claim).removeprefix("sha256:")
-    of = {**_common(account, timeless, target), **price, "certificate": digest_of(timeless)}
-    return Matter("claim", str(timeless["policy"]["name"]), identity, of)
-
-
-def release_matter(
-    account: str, predicate: Mapping[str, Any], target: str, release_sha256: str
-) -> Matter:
-    """The bytes of a release, under the certificate that it bears."""
-    of = {**_common(account, predicate, target), "certificate": digest_of(dict(predicate))}
-    return Matter("release", target, release_sha256, of)
-
-
-def change_matter(account: str, what: str, document: Mapping[str, Any]) -> Matter:
-    """Another limit, or another review policy, of an account."""
-    to = document_digest(document)
-    return Matter("change", what, to.removeprefix("sha256:"), {"account": account, "to": to})
-
-
-def _common(account: str, predicate: Mapping[str, Any], target: str) -> dict[str, str]:
-    digest = str(predicate["policy"]["digest"])
-    return {"account": account, "target": target, "policy": digest}
 
 
 def ask(matter: Matter, policy: str, signer: Signer, at: datetime) -> str:

@@ -23,14 +23,13 @@ from policy_engine.attest.approvals import (
     Matter,
     ReviewPolicy,
     Stage,
-    change_matter,
-    claim_matter,
-    release_matter,
+    document_digest,
     review_policy,
     tally,
 )
 from policy_engine.attest.attestation import open_envelope, stated_type
 from policy_engine.errors import LedgerBroken, NotApproved, PolicyError, VerificationFailed
+from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.chain import Record, time_of
 from policy_engine.ledger.entry import Charge, Entry, reading
@@ -108,38 +107,60 @@ def approvers(policy: ReviewPolicy, told: Mapping[str, Any]) -> tuple[tuple[str,
 
 
 def claim_of(charge: Charge | Entry) -> Matter:
-    """What is approved of a charge; NotApproved where nothing is known of its claim."""
-    run = charge.run
+    """What is approved of a charge: the claim of its certificate, in one place and at one price.
+
+    The certificate's time is left out: a release has one of its own. NotApproved where nothing is
+    known of its claim.
+    """
     try:
-        predicate = run["predicate"]
-        price = {
+        predicate, target = charge.run["predicate"], str(charge.run["target"])
+        timeless = {name: value for name, value in predicate.items() if name != "time"}
+        claim = timeless.get("claim")
+        identity = digest_of(timeless["query"] if claim is None else claim)
+        of = {
+            "account": charge.account,
+            "target": target,
+            "policy": str(timeless["policy"]["digest"]),
             "epsilon": in_text(charge.epsilon),
             "delta": in_text(charge.delta),
             "neighbours": charge.neighbours,
-            "unit": str(predicate["unit"]),
+            "unit": str(timeless["unit"]),
+            "certificate": digest_of(timeless),
         }
-        return claim_matter(charge.account, predicate, str(run["target"]), price)
+        name = str(timeless["policy"]["name"])
     except KeyError:
         raise NotApproved(
             f"account {charge.account!r} requires approvals, and nothing is known of the claim of"
             f" {charge.policy_name!r} that anybody could approve; nothing was charged"
         ) from None
+    return Matter("claim", name, identity.removeprefix("sha256:"), of)
 
 
 def release_of(entry: Entry, release_digest: str) -> Matter:
-    """What is approved of what came out for an entry."""
-    run = entry.run
-    return release_matter(entry.account, run["predicate"], str(run["target"]), release_digest)
+    """What is approved of what came out for an entry: its bytes, under their certificate."""
+    predicate, target = dict(entry.run["predicate"]), str(entry.run["target"])
+    of = {
+        "account": entry.account,
+        "target": target,
+        "policy": str(predicate["policy"]["digest"]),
+        "certificate": digest_of(predicate),
+    }
+    return Matter("release", target, release_digest, of)
 
 
 def limit_matter(account: str, limit: Limit) -> Matter:
     """Another limit of an account."""
-    return change_matter(account, "limit", {"account": account, **limit_to_json(limit)})
+    return _change(account, "limit", {"account": account, **limit_to_json(limit)})
 
 
 def policy_matter(policy: ReviewPolicy) -> Matter:
     """Another review policy of an account."""
-    return change_matter(policy.account, "review policy", policy.document)
+    return _change(policy.account, "review policy", policy.document)
+
+
+def _change(account: str, what: str, document: Mapping[str, Any]) -> Matter:
+    to = document_digest(document)
+    return Matter("change", what, to.removeprefix("sha256:"), {"account": account, "to": to})
 
 
 def required_by(
