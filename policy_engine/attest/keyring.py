@@ -26,10 +26,10 @@ from policy_engine.attest.keys import (
     EVERYONE_READS,
     WEAK,
     TrustedKeys,
-    aside,
     is_weak,
     key_id,
     make_folder,
+    put_file,
 )
 from policy_engine.attest.ring_text import LARGEST_RING, Entry, Seal, in_order, read_ring, text_of
 from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, written
@@ -200,13 +200,7 @@ def change(
             before = Keyring.at(path)
             after = how(before)
             if after != before:
-                with aside(path, after.to_json().encode(), EVERYONE_READS) as made:
-                    made.replace(path)
-                folder = os.open(path.parent, os.O_RDONLY)
-                try:
-                    os.fsync(folder)
-                finally:
-                    os.close(folder)
+                put_file(path, after.to_json().encode(), EVERYONE_READS)
             then()
             return after
     except OSError as error:

@@ -286,7 +286,7 @@ def complete_key_pair(path: Path, public_pem: bytes) -> None:
 def create_key_file(path: Path, content: bytes, mode: int) -> None:
     """Write a file that must be new, whole and on disk, or not at all; FileError where not."""
     try:
-        with aside(path, content, mode) as made:
+        with _aside(path, content, mode) as made:
             # A link: whoever sees the file sees all of it, nothing is overwritten, and no symlink
             # that someone left there is followed.
             os.link(made, path)
@@ -297,7 +297,7 @@ def create_key_file(path: Path, content: bytes, mode: int) -> None:
 
 
 @contextmanager
-def aside(path: Path, content: bytes, mode: int) -> Iterator[Path]:
+def _aside(path: Path, content: bytes, mode: int) -> Iterator[Path]:
     """A new file beside a path, whole and on disk, for the body to put in its place."""
     made = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -309,6 +309,17 @@ def aside(path: Path, content: bytes, mode: int) -> Iterator[Path]:
         yield made
     finally:
         made.unlink(missing_ok=True)
+
+
+def put_file(path: Path, content: bytes, mode: int) -> None:
+    """Put a file in the place of another one, whole and on disk, or leave that; OSError."""
+    with _aside(path, content, mode) as made:
+        made.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _exists(path: Path) -> FileError:

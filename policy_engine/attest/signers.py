@@ -24,7 +24,6 @@ from policy_engine.attest.keys import (
     EVERYONE_READS,
     OWNER_ONLY,
     SIGNING_KEY_VARIABLE,
-    aside,
     complete_key_pair,
     create_key_file,
     generate_key,
@@ -33,6 +32,7 @@ from policy_engine.attest.keys import (
     load_public_key,
     make_folder,
     pem_of,
+    put_file,
 )
 from policy_engine.attest.owners import check_may_sign
 from policy_engine.attest.ring_text import Entry
@@ -338,8 +338,7 @@ def rotate(
         pairs = (project.public_key, public_pem, EVERYONE_READS), (path, private_pem, OWNER_ONLY)
         for place, pem, mode in pairs:
             try:
-                with aside(place, pem, mode) as made:
-                    made.replace(place)
+                put_file(place, pem, mode)
             except OSError as error:
                 told = f"{place}: cannot write the key: {error.strerror}"
                 raise FileError(told) from None

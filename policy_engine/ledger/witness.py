@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine.attest.keys import OWNER_ONLY, aside, make_folder
+from policy_engine.attest.keys import OWNER_ONLY, make_folder, put_file
 from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head, Record, verified
 from policy_engine.ledger.records import Records
@@ -102,8 +102,6 @@ class Witness:
                     fcntl.flock(folder, fcntl.LOCK_EX)  # whoever notes a head here waits
                 seen = self.seen()
                 if seen is None or seen.records < head.records:
-                    with aside(self.path, text.encode(), OWNER_ONLY) as made:
-                        made.replace(self.path)
-                        os.fsync(folder)
+                    put_file(self.path, text.encode(), OWNER_ONLY)
             finally:
                 os.close(folder)
