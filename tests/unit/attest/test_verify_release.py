@@ -294,7 +294,7 @@ def test_the_fields_are_those_that_the_engine_writes(tmp_path):
     assert {"purpose", *AboutSpec.model_fields} == {*STATED}
     written = FIELDS[2].keys() - {*STATED, "models"}
     assert written == FACTS.keys()
-    texts = inspect.getsource(predicates).split('"')
+    texts = inspect.getsource(predicates.predicate_of).split('"')
     assert {name for name in texts if name in FIELDS[2]} == written
 
 
