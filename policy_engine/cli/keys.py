@@ -11,12 +11,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from typer import Argument, Option
 
-from policy_engine.attest import making
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import TrustedKeys, key_id, load_private_key, load_public_key
 from policy_engine.attest.owners import check_follows, check_signed, is_signed, remember, signed
 from policy_engine.attest.ring_text import Entry, Owners, document_of
-from policy_engine.attest.signers import KeySigner, lost_key, public_key_of
+from policy_engine.attest.signers import KeySigner, lost_key, make_key, public_key_of
+from policy_engine.attest.signers import rotate as rotate_key
 from policy_engine.attest.validity import written
 from policy_engine.cli.app import Commands
 from policy_engine.cli.options import KeyArgument
@@ -64,7 +64,7 @@ def generate(
     """
     project, now = project_here(), _now()
     path = output or _own_place(project)
-    made = making.make_key(path, project.keyring, now, expires=_last_moment(expires), note=note)
+    made = make_key(path, project.keyring, now, expires=_last_moment(expires), note=note)
     document = {"private_key": path, **_document(made, now)}
     confirm(document, [f"made {path} and {path.with_suffix('.pub')}", _line(made, now)])
 
@@ -127,7 +127,7 @@ def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
     Example: policy-engine keys rotate --expires 2027-12-31
     """
     project, now = project_here(), _now()
-    done = making.rotate(project, now, expires=_last_moment(expires), note=note)
+    done = rotate_key(project, now, expires=_last_moment(expires), note=note)
     ring = Keyring.read(project.keyring)
     entries = [ring.find(name) for name in (done.old, done.new)]
     document = {"keyring": project.keyring, "kept": done.kept, "signs": done.new,

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from typer import Argument, Exit, Option
 
 from policy_engine.attest.approvals import Tally, Verdict
+from policy_engine.attest.approvals import review_policy as read_review_policy
 from policy_engine.attest.facts import claim_of, models_of
 from policy_engine.attest.keys import load_private_key
-from policy_engine.attest.approvals import review_policy as read_review_policy
 from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
 from policy_engine.cli.app import Commands
 from policy_engine.cli.options import (

@@ -18,10 +18,10 @@ from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 from policy_engine.attest.owners import believed, check_signed, newer_at
+from policy_engine.attest.predicates import verify_syntactic
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.attest.ring_text import Seal
-from policy_engine.attest.syntactic import verify_syntactic
 from policy_engine.attest.validity import written
 from policy_engine.cli.options import CertificateArgument, KeyOption, KeyringOption, ReleaseOption
 from policy_engine.cli.output import conclude, confirm, one_line, shown

@@ -16,8 +16,16 @@ from policy_engine.cli.output import conclude, confirm
 from policy_engine.cli.reading import project_here
 from policy_engine.errors import LedgerBroken, NothingChecked, UsageError
 from policy_engine.ledger.chain import GENESIS, Head, Record
-from policy_engine.ledger.outside import Sighting, check_head, check_sightings, outside_witness
-from policy_engine.ledger.outside import read_roots, stamp_of, stamped_at
+from policy_engine.ledger.outside import (
+    Sighting,
+    check_head,
+    check_sightings,
+    outside_witness,
+    read_roots,
+    stamp_of,
+    stamped_at,
+)
+from policy_engine.ledger.states import disowned_of
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
@@ -94,7 +102,8 @@ def verify(
     try:
         with open_ledger(project, compared=not unseen) as opened:
             found = opened.verify()
-            records, disowned = opened.records(), opened.disowned()
+            records = opened.records()
+            disowned = disowned_of(records, name)
             if head is not None:
                 _compare(head, records, name)
             seen = [

@@ -278,7 +278,7 @@ class Booking:
         project, account = self.desk.project, self.release.policy.budget
         limit = limit_of(self.release.written, project, account)
         check_new_name(self.ledger, project, account)
-        return self.ledger.start(self.ledger.reserve(self.charge(), limit, anew=True).entry.id)
+        return self.ledger.start(self.ledger.reserve(self.charge(), limit, anew=True).id)
 
     def charge(self) -> Charge:
         """What its account is asked for: its guarantee, where no text of it can be certified."""

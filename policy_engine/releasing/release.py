@@ -164,7 +164,7 @@ STEPS: Mapping[tuple[Paid, Standing], Step] = {
 
 def _run(job: Job, say: Callable[[str], None]) -> Released:
     """Publish, unless the same release stands already."""
-    entry = None if job.fresh else job.ledger.paid(job.request.place, job.request.of)
+    entry = None if job.fresh else job.ledger.last_at(job.request.place, job.request.of)
     if entry is None:
         return _charge(job, None, say)
     run = Run.of_entry(entry)
@@ -212,7 +212,7 @@ def _check_place(job: Job, paid: int | None) -> Released | None:
     try:
         check_place(job.plan.policy, job.plan.warehouse, replace=job.replace, paid=paid)
     except FileError:
-        twin = None if job.fresh else job.ledger.paid(job.request.place, job.request.of)
+        twin = None if job.fresh else job.ledger.last_at(job.request.place, job.request.of)
         if (found := _taken(job, twin)) is None:
             raise
         return found
@@ -238,7 +238,7 @@ def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Releas
         if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
             say(other)
     try:
-        paid = ledger.reserve(charge, limit, anew=job.fresh or entry is not None).entry
+        paid = ledger.reserve(charge, limit, anew=job.fresh or entry is not None)
     except KeyboardInterrupt as error:
         error.add_note("'policy-engine ledger show' says whether it was charged")
         raise

@@ -15,7 +15,7 @@ from typing import Any
 from policy_engine.attest.attestation import SYNTACTIC_TYPE, unverified
 from policy_engine.attest.facts import Facts, claim_of, models_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.syntactic import claim_stated, read_syntactic, verify_syntactic
+from policy_engine.attest.predicates import claim_stated, read_syntactic, verify_syntactic
 from policy_engine.check.described import entries, words
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.claim import Claim
