@@ -18,7 +18,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from policy_engine.attest.approvals import APPROVAL, Brought, Matter, lines_of, tally
+from policy_engine.attest.approvals import (
+    APPROVAL,
+    Brought,
+    Matter,
+    ReviewPolicy,
+    Stage,
+    lines_of,
+    tally,
+)
+from policy_engine.attest.approvals import review_policy as parsed
 from policy_engine.attest.attestation import (
     LARGEST_ENVELOPE,
     Envelope,
@@ -27,8 +36,6 @@ from policy_engine.attest.attestation import (
     unverified,
 )
 from policy_engine.attest.results import Verified
-from policy_engine.attest.review_policy import ReviewPolicy, Stage
-from policy_engine.attest.review_policy import review_policy as parsed
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.ledger.reviews import Required, brought_in, claim_of, release_of, signer_in

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from reviewed_project import Reviewed
 
-from policy_engine.attest.approvals import APPROVAL
+from policy_engine.attest.approvals import APPROVAL, ReviewPolicy
 from policy_engine.attest.attestation import sign, statement, unverified
-from policy_engine.attest.approvals import ReviewPolicy
 from policy_engine.report.approvals import StageApprovals, count_approvals
 
 BOTH = {"claim": {"owner": 1, "privacy": 1}, "release": {"privacy": 1}}
